@@ -1,0 +1,35 @@
+// What kernels and planners need to know of a device.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_DEVICE_TRAITS_H_
+#define PARTITA_GRAPH_DEVICE_TRAITS_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "graph/dtype.h"
+
+namespace partita {
+
+enum class DeviceKind : uint8_t { kCpu, kCuda };
+absl::string_view DeviceKindName(DeviceKind kind);
+std::optional<DeviceKind> ParseDeviceKind(absl::string_view name);
+
+struct DeviceTraits {
+  friend bool operator==(const DeviceTraits&, const DeviceTraits&) = default;
+
+  std::string name;                  // "cpu:0", "gpu:1"
+  DeviceKind kind = DeviceKind::kCpu;
+  int threads = 1;                   // cpu: OpenMP threads of one kernel
+  std::string isa;                   // "avx512", "sm_90"; empty: any
+  std::array<double, kNumDTypes> peak_flops = {};  // per second, per DType
+  double memory_bandwidth = 0;       // bytes per second
+  double launch_seconds = 0;         // per command
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_DEVICE_TRAITS_H_

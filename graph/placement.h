@@ -1,0 +1,66 @@
+// Where a node runs, how its values are divided, and what computes it: what
+// planner and kernel choice write on a graph.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_PLACEMENT_H_
+#define PARTITA_GRAPH_PLACEMENT_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+
+namespace partita {
+
+enum class Reduction : uint8_t { kSum, kMax, kMin, kAnd, kOr };
+absl::string_view ReductionName(Reduction reduction);
+
+// How one value lies on the members of a device set.
+struct Sharding {
+  enum class Kind : uint8_t { kReplicated, kSplit, kPartial };
+  friend bool operator==(const Sharding&, const Sharding&) = default;
+
+  Kind kind = Kind::kReplicated;
+  int dim = 0;                              // kSplit: the dimension divided
+  Reduction reduction = Reduction::kSum;    // kPartial: how the members join
+};
+
+// The devices of a node, by name ("gpu:0"), and the sharding of its values.
+// No devices: not placed yet. One device: nothing is divided. With several,
+// `operands` and `results` hold one entry per value, or are empty when all are
+// replicated. Member m of a split dimension of extent n holds the elements
+// [m*n/d, (m+1)*n/d) of d members, so uneven extents are right.
+struct Placement {
+  bool placed() const { return !devices.empty(); }
+  friend bool operator==(const Placement&, const Placement&) = default;
+
+  absl::InlinedVector<std::string, 1> devices;
+  std::vector<Sharding> operands;
+  std::vector<Sharding> results;
+};
+
+// An operand whose bytes a result may take over exactly.
+struct InPlacePair {
+  int operand;
+  int result;
+  friend bool operator==(const InPlacePair&, const InPlacePair&) = default;
+};
+
+// What computes a node, written by the pass choose_kernels.
+struct KernelBinding {
+  friend bool operator==(const KernelBinding&, const KernelBinding&) = default;
+
+  std::string kernel;       // "onednn.conv"
+  int64_t workspace = 0;    // bytes of scratch that the plan must reserve
+  std::vector<InPlacePair> in_place;  // what this kernel tolerates
+  // Names everything that fixes the result's bits beside operands and types:
+  // kernel, library version, instruction set, threads, order of reduction.
+  std::string arithmetic;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_PLACEMENT_H_

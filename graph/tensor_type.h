@@ -1,0 +1,52 @@
+// The type of a value: element type, extents and layout.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_TENSOR_TYPE_H_
+#define PARTITA_GRAPH_TENSOR_TYPE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "graph/dtype.h"
+#include "graph/layout.h"
+
+namespace partita {
+
+inline constexpr int kMaxRank = 12;
+// No tensor may take more bytes than this; it keeps every product of extents
+// far from overflow (2^46 bytes are 64 TiB).
+inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 46;
+
+// `f32[1, 64, 56, 56]{abcd16b}`. The counts below hold for types that pass
+// CheckType; every type that enters a graph has passed it.
+struct TensorType {
+  int rank() const { return static_cast<int>(dims.size()); }
+  // Product of the extents; 1 for a scalar.
+  int64_t num_elements() const;
+  // Elements in memory, the layout's padding counted.
+  int64_t num_stored_elements() const;
+  // Bytes in memory, padding counted.
+  int64_t num_bytes() const;
+  std::string ToString() const;
+  // The same type laid out row-major.
+  TensorType RowMajor() const { return {dtype, dims, {}}; }
+
+  friend bool operator==(const TensorType&, const TensorType&) = default;
+
+  DType dtype = DType::kF32;
+  Shape dims;
+  Layout layout;
+};
+
+// InvalidArgument for negative extents, too high a rank, a layout of another
+// rank, or more than kMaxTensorBytes.
+absl::Status CheckType(const TensorType& type);
+
+// Row-major strides, in elements.
+Shape RowMajorStrides(absl::Span<const int64_t> dims);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_TENSOR_TYPE_H_

@@ -1,0 +1,60 @@
+// The launch interface between executor and kernels: plain data.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_KERNEL_H_
+#define PARTITA_KERNELS_KERNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/device_traits.h"
+#include "graph/kernel_catalog.h"
+#include "graph/op_view.h"
+
+namespace partita {
+
+// What one launch touches. Pointers are to device memory of the kernel's
+// device; sizes and layouts are those of the node's types, fixed at binding.
+struct LaunchArgs {
+  void* stream = nullptr;  // the device's native stream; null on the CPU
+  absl::Span<void* const> operands;
+  absl::Span<void* const> results;
+  void* workspace = nullptr;
+};
+
+// A kernel bound to one node. Launch allocates nothing, reads and writes only
+// the bytes of `args`, keeps no state between launches, and on the CPU returns
+// when its results are written. Launches of one object never overlap.
+class BoundKernel {
+ public:
+  virtual ~BoundKernel() = default;
+  virtual absl::Status Launch(const LaunchArgs& args) = 0;
+};
+
+struct BindRequest {
+  OpView node;                    // types, layouts, attributes, body
+  const KernelBinding* binding;   // kernel, workspace budget, in-place pairs
+  const DeviceTraits* device;     // threads and instruction set to bind for
+  const KernelImage* image = nullptr;  // generated code of this device, if any
+};
+
+// One library of kernels, found by the part of KernelBinding::kernel before the
+// dot. Thread safety: Bind may be called in parallel.
+class KernelLibrary {
+ public:
+  virtual ~KernelLibrary() = default;
+  virtual absl::string_view name() const = 0;
+  // Called on the thread that will launch. ResourceExhausted, with both
+  // numbers, if the kernel needs more than the budget; Unimplemented if this
+  // library cannot compute the node as the plan binds it.
+  virtual absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
+      const BindRequest& request) const = 0;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_KERNEL_H_

@@ -1,0 +1,54 @@
+// A machine: its devices, their memory and speed, and the links between them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_MACHINE_MACHINE_H_
+#define PARTITA_PLACEMENT_MACHINE_MACHINE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "graph/device_traits.h"
+
+namespace partita {
+
+struct MachineDevice {
+  DeviceTraits traits;
+  int64_t memory = 0;   // bytes in all
+  int64_t reserve = 0;  // bytes that lie outside the arenas: contexts, handles
+  int64_t usable() const { return memory - reserve; }
+};
+
+struct Link {
+  std::string from;      // device names
+  std::string to;
+  double bandwidth = 0;  // bytes per second, one direction
+  double latency = 0;    // seconds per transfer
+  bool duplex = true;    // both directions at full speed at once
+  std::string bus;       // links of one bus share its bandwidth; empty: none
+};
+
+struct Machine {
+  std::string name;
+  std::vector<MachineDevice> devices;
+  std::vector<Link> links;
+
+  const MachineDevice* FindDevice(absl::string_view name) const;
+  // The link that carries bytes from one device to the other, either way round;
+  // null if there is none.
+  const Link* FindLink(absl::string_view from, absl::string_view to) const;
+};
+
+// Reads a machine file. Errors name the file's place, what was found and what
+// was expected; `source` is the name to show.
+absl::StatusOr<Machine> ParseMachine(absl::string_view json,
+                                     absl::string_view source);
+absl::StatusOr<Machine> ReadMachine(const std::string& path);
+// The text that ParseMachine reads; the same machine gives the same text.
+std::string MachineToJson(const Machine& machine);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_MACHINE_MACHINE_H_

@@ -1,0 +1,90 @@
+// The one interface of all planners, and their answer.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PLANNER_PLANNER_H_
+#define PARTITA_PLACEMENT_PLANNER_PLANNER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "graph/kernel_catalog.h"
+#include "placement/machine/machine.h"
+
+namespace partita {
+
+enum class Reason : uint8_t {
+  kOnlyDevice,     // strategy `single`, or a machine of one device
+  kPinned,         // the user said so
+  kNearConstant,   // its weights decide
+  kFollows,        // runs where `value` is made
+  kOnlyKernel,     // no other device has a kernel
+  kMemoryFull,     // the better device had no room
+  kCheaperBy,      // earliest finish; `seconds` better than the next device
+  kStage,          // stage `stage` of a pipeline
+};
+
+struct PlacedNode {
+  Placement placement;
+  Reason reason = Reason::kOnlyDevice;
+  ValueId value;        // the value that the reason speaks of, if any
+  double seconds = 0;   // kCheaperBy
+  int stage = 0;        // kStage
+};
+
+// By node id of the graph; nodes that take no device (constants are placed
+// where they are read) may have an empty placement.
+struct PlacementTable {
+  std::vector<PlacedNode> nodes;
+  std::string strategy;  // "single", "pipeline", ...
+};
+
+// "pinned", "near_constant %w1", "follows %y": the same words everywhere.
+std::string ReasonText(const Graph& graph, const PlacedNode& node);
+
+// A user's own choice: nodes whose scope or result name matches `pattern`
+// (shell-style * and ?) go to `devices`, cut along `dim` of their results if it
+// is not negative. The first pin that matches wins.
+struct Pin {
+  std::string pattern;
+  std::vector<std::string> devices;
+  int dim = -1;
+};
+
+enum class Goal : uint8_t { kLatency, kThroughput };
+
+struct Objective {
+  Goal goal = Goal::kLatency;
+  // By machine device; the memory that a planner may fill. Starts as usable()
+  // and is lowered by compile when lowering found a device short.
+  std::vector<int64_t> memory_limits;
+};
+
+struct PlannerOptions {
+  std::vector<Pin> pins;
+  std::string device;      // `single`: which; empty: the fastest that fits
+  int stages = 0;          // `pipeline`: 0 for as many as help
+};
+
+// Writes no graph and reads no clock. The graph has types, no layouts and no
+// placement. ResourceExhausted if nothing fits, as style.md section 7 shows.
+using PlannerFn = absl::StatusOr<PlacementTable> (*)(
+    const Graph& graph, const Machine& machine, const KernelCatalog& catalog,
+    const Objective& objective, const PlannerOptions& options);
+
+struct Planner {
+  const char* name;  // of --strategy
+  const char* doc;   // one line for --help
+  PlannerFn plan;
+};
+
+// single, pinned, pipeline, list: every strategy but auto, in the order in
+// which auto tries them. Auto simulates lowered plans and so lives in partita/.
+absl::Span<const Planner> Planners();
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PLANNER_PLANNER_H_

@@ -1,0 +1,218 @@
+// The plan: everything that an executor does, and nothing that it decides.
+// Data only; ../docs and plan_text.h show it as a person reads it.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_PLAN_H_
+#define PARTITA_RUNTIME_PLAN_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/device_traits.h"
+#include "graph/graph.h"
+#include "graph/ids.h"
+#include "graph/kernel_catalog.h"
+#include "graph/literal_pool.h"
+
+namespace partita {
+
+using DeviceId = Id<struct PlanDeviceTag>;    // index into Plan::devices
+using BufferId = Id<struct BufferTag>;        // index into Entry::buffers
+using StreamId = Id<struct StreamTag>;        // index into Entry::streams
+using EventId = Id<struct EventTag>;          // 0 .. Entry::num_events - 1
+using GroupId = Id<struct GroupTag>;          // index into Entry::groups
+using ChannelId = Id<struct ChannelTag>;      // index into Entry::channels
+
+// Bytes of one arena: `count` blocks of `block` bytes, `stride` bytes apart.
+// One block is an interval. Empty if block or count is 0.
+struct Range {
+  int64_t size() const { return block * count; }
+  bool empty() const { return block == 0 || count == 0; }
+  // One past the last byte; only for ranges that passed the checker's form.
+  int64_t end() const { return offset + (count - 1) * stride + block; }
+  friend bool operator==(const Range&, const Range&) = default;
+
+  int64_t offset = 0;
+  int64_t block = 0;
+  int64_t count = 1;
+  int64_t stride = 0;
+};
+
+// The machine that a plan is made for, one device: also the target contract.
+struct PlanDevice {
+  DeviceTraits traits;
+  int64_t memory = 0;       // bytes that arenas may take; the reserve is off
+  int64_t alignment = 64;   // of the arena's base
+  // The arena holds the persistent bytes first, then `depth` copies of the
+  // step-local part: step t uses copy t mod depth. A buffer's range is
+  // relative to the part that it lies in.
+  int64_t persistent_bytes = 0;
+  int64_t step_bytes = 0;   // of one copy, the largest over the entries
+};
+
+// Bytes with a name. Several buffers may share bytes: views, in-place results,
+// and values that live at different times.
+struct Buffer {
+  std::string name;         // without the sigil
+  DeviceId device;
+  Range range;
+  bool persistent = false;  // which part of the arena the range is relative to
+};
+
+// One instance of a node of the placed graph.
+struct Instance {
+  friend bool operator==(const Instance&, const Instance&) = default;
+  NodeId node;
+  int member = 0;       // index into the node's device set
+  int micro_batch = 0;
+};
+
+struct Command {
+  enum class Kind : uint8_t {
+    kKernel,      // instance; operands, results, workspace
+    kCopy,        // operands[0] to results[0], equal sizes; instance of `copy`
+    kRecord,      // event
+    kWait,        // event
+    kFeed,        // bytes of graph input `port` to results[0]
+    kFetch,       // operands[0] to graph output `port`
+    kCollective,  // one member's part; group
+    kSend,        // operands[0]; channel
+    kRecv,        // results[0]; channel
+  };
+  friend bool operator==(const Command&, const Command&) = default;
+
+  Kind kind = Kind::kKernel;
+  StreamId stream;
+  Instance instance;               // kernel, copy, collective, send, recv
+  std::vector<BufferId> operands;  // read
+  std::vector<BufferId> results;   // written, defined afterwards
+  BufferId workspace;              // written, undefined afterwards; or none
+  EventId event;
+  int port = -1;
+  GroupId group;
+  ChannelId channel;
+};
+
+// What a collective does is said by its node in the placed graph; every member
+// of the group issues the same ones in the same order.
+struct Group {
+  std::vector<StreamId> members;
+};
+
+struct Channel {
+  StreamId sender;
+  StreamId receiver;
+  int capacity = 0;                // messages that may be under way
+  std::vector<BufferId> slots;     // `capacity` of them; empty for 0
+};
+
+struct Stream {
+  std::string name;                // "compute", "copy:gpu:1"
+  DeviceId device;
+};
+
+// Commands that a schedule invokes. In a program, a buffer or event id of
+// kFirstSlot + k stands for slot k of the invocation; smaller ids for
+// themselves.
+inline constexpr int32_t kFirstSlot = 1 << 28;
+struct Program {
+  std::string name;
+  int num_buffer_slots = 0;
+  int num_event_slots = 0;
+  std::vector<Command> commands;   // in launch order, over all its streams
+};
+
+struct Invocation {
+  int program = 0;
+  int micro_batch = 0;             // added to the instances of its commands
+  std::vector<BufferId> buffers;   // by slot
+  std::vector<EventId> events;     // by slot
+};
+
+// A persistent range and what it holds when the session starts: a constant or a
+// variable's first value. The value is the result of the `constant` or
+// `variable` node, on one member of its device set.
+struct PersistentValue {
+  BufferId buffer;
+  NodeId node;
+  int member = 0;
+  LiteralId initial;               // of Plan::module's literals
+};
+
+// A graph input or output as the caller sees it: row-major.
+struct Port {
+  std::string name;
+  TensorType type;
+};
+
+// One function of the module, for one binding of its dimensions.
+struct Entry {
+  std::string name;
+  const Graph* graph = nullptr;    // placed; owned by Plan::module
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  std::vector<Buffer> buffers;
+  std::vector<Stream> streams;
+  std::vector<Group> groups;
+  std::vector<Channel> channels;
+  std::vector<PersistentValue> persistent;
+  int num_events = 0;
+  int depth = 1;                   // steps that may overlap
+  std::vector<Program> programs;
+  std::vector<Invocation> schedule;
+};
+
+// What helps a person and no executor; `partita strip` removes it.
+struct NodeNote {
+  NodeId node;
+  std::string reason;              // why it runs where it does
+  double seconds = 0;              // predicted
+};
+struct CommandNote {               // by expanded command index
+  double start_seconds = 0;
+  double end_seconds = 0;
+};
+struct EntryNotes {
+  std::vector<NodeNote> nodes;
+  std::vector<CommandNote> predicted;
+  double step_seconds = 0;
+  double bound_seconds = 0;        // no plan for this machine can be faster
+};
+struct PlanNotes {
+  std::string machine_json;
+  std::vector<EntryNotes> entries;  // as many as Plan::entries, or none
+  std::string summary;
+};
+
+// What the checker proved, and over which bytes. Loading never trusts it.
+struct Certificate {
+  std::string checker;             // name and version
+  std::string plan_hash;           // of the plan's text without notes
+  std::vector<std::string> proved;
+  std::vector<std::string> assumed;
+};
+
+struct Plan {
+  std::string name;
+  std::vector<PlanDevice> devices;
+  Module module;                   // placed functions, variables, constants
+  std::vector<Entry> entries;
+  std::vector<KernelImage> images;
+  std::optional<PlanNotes> notes;
+  std::optional<Certificate> certificate;
+};
+
+// The commands of an entry as the schedule invokes them, slots replaced: what
+// checker, simulator and executor all walk, in launch order. Indices into this
+// list are the command numbers that people see.
+// InvalidArgument if an invocation or slot does not exist.
+absl::StatusOr<std::vector<Command>> Expand(const Entry& entry);
+
+absl::string_view CommandKindName(Command::Kind kind);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_PLAN_H_
