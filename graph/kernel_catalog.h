@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/device_traits.h"
+#include "graph/literal_pool.h"
 #include "graph/op_view.h"
 
 namespace partita {
@@ -35,6 +36,9 @@ struct KernelImage {
   friend bool operator==(const KernelImage&, const KernelImage&) = default;
   std::string target;             // "x86-64-avx512", "sm_90"
   std::vector<std::byte> bytes;   // a shared object, or PTX
+  // Read back from text, which holds no bytes: their size and hash, or 0.
+  int64_t declared_size = 0;
+  ContentHash declared_hash;
 };
 
 // Thread safety: const calls may run in parallel.

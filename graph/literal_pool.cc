@@ -82,12 +82,14 @@ LiteralId LiteralPool::Add(HostTensor tensor) {
 
 LiteralId LiteralPool::AddMapped(TensorType type,
                                  std::shared_ptr<const MappedFile> file,
-                                 int64_t offset) {
+                                 int64_t offset,
+                                 std::optional<ContentHash> hash) {
   Literal& literal = literals_.emplace_back();
   literal.tensor =
       HostTensor::ConstView(std::move(type), file->bytes().data() + offset);
   literal.file = std::move(file);
   literal.offset = offset;
+  literal.hash = hash;
   return LiteralId(size() - 1);
 }
 

@@ -60,9 +60,11 @@ class LiteralPool {
   // Takes over the tensor's bytes.
   LiteralId Add(HostTensor tensor);
   // Refers to bytes of a mapped file, which is kept open. `offset` bytes from
-  // its start must hold type.num_bytes(); the caller has checked that.
+  // its start must hold type.num_bytes(); the caller has checked that. A hash
+  // that is known, as in a plan, is believed, so that nothing is read.
   LiteralId AddMapped(TensorType type, std::shared_ptr<const MappedFile> file,
-                      int64_t offset);
+                      int64_t offset,
+                      std::optional<ContentHash> hash = std::nullopt);
   // A constant of which only type and hash are known, as in text read back.
   LiteralId AddDeclared(TensorType type, ContentHash hash);
 
