@@ -39,13 +39,15 @@ class HostTensor {
   // The elements as they lie in memory; T must be the type of VisitDType.
   template <typename T>
   absl::Span<T> data() {
-    return {reinterpret_cast<T*>(bytes_),
-            static_cast<size_t>(type_.num_stored_elements())};
+    // Parentheses: braces would make a list of two bools.
+    return absl::Span<T>(reinterpret_cast<T*>(bytes_),
+                         static_cast<size_t>(type_.num_stored_elements()));
   }
   template <typename T>
   absl::Span<const T> data() const {
-    return {reinterpret_cast<const T*>(bytes_),
-            static_cast<size_t>(type_.num_stored_elements())};
+    return absl::Span<const T>(
+        reinterpret_cast<const T*>(bytes_),
+        static_cast<size_t>(type_.num_stored_elements()));
   }
 
  private:
