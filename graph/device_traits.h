@@ -21,13 +21,13 @@ std::optional<DeviceKind> ParseDeviceKind(absl::string_view name);
 struct DeviceTraits {
   friend bool operator==(const DeviceTraits&, const DeviceTraits&) = default;
 
-  std::string name;                  // "cpu:0", "gpu:1"
+  std::string name;  // "cpu:0", "gpu:1"
   DeviceKind kind = DeviceKind::kCpu;
-  int threads = 1;                   // cpu: OpenMP threads of one kernel
-  std::string isa;                   // "avx512", "sm_90"; empty: any
+  int threads = 1;  // cpu: OpenMP threads of one kernel
+  std::string isa;  // "avx512", "sm_90"; empty: any
   std::array<double, kNumDTypes> peak_flops = {};  // per second, per DType
-  double memory_bandwidth = 0;       // bytes per second
-  double launch_seconds = 0;         // per command
+  double memory_bandwidth = 0;                     // bytes per second
+  double launch_seconds = 0;                       // per command
 };
 
 }  // namespace partita

@@ -87,31 +87,57 @@ auto VisitDType(DType dtype, Visitor&& visit) {
 template <typename T>
 constexpr DType DTypeOf();
 template <>
-constexpr DType DTypeOf<double>() { return DType::kF64; }
+constexpr DType DTypeOf<double>() {
+  return DType::kF64;
+}
 template <>
-constexpr DType DTypeOf<float>() { return DType::kF32; }
+constexpr DType DTypeOf<float>() {
+  return DType::kF32;
+}
 template <>
-constexpr DType DTypeOf<Half>() { return DType::kF16; }
+constexpr DType DTypeOf<Half>() {
+  return DType::kF16;
+}
 template <>
-constexpr DType DTypeOf<BFloat16>() { return DType::kBF16; }
+constexpr DType DTypeOf<BFloat16>() {
+  return DType::kBF16;
+}
 template <>
-constexpr DType DTypeOf<int64_t>() { return DType::kI64; }
+constexpr DType DTypeOf<int64_t>() {
+  return DType::kI64;
+}
 template <>
-constexpr DType DTypeOf<int32_t>() { return DType::kI32; }
+constexpr DType DTypeOf<int32_t>() {
+  return DType::kI32;
+}
 template <>
-constexpr DType DTypeOf<int16_t>() { return DType::kI16; }
+constexpr DType DTypeOf<int16_t>() {
+  return DType::kI16;
+}
 template <>
-constexpr DType DTypeOf<int8_t>() { return DType::kI8; }
+constexpr DType DTypeOf<int8_t>() {
+  return DType::kI8;
+}
 template <>
-constexpr DType DTypeOf<uint8_t>() { return DType::kU8; }
+constexpr DType DTypeOf<uint8_t>() {
+  return DType::kU8;
+}
 template <>
-constexpr DType DTypeOf<uint16_t>() { return DType::kU16; }
+constexpr DType DTypeOf<uint16_t>() {
+  return DType::kU16;
+}
 template <>
-constexpr DType DTypeOf<uint32_t>() { return DType::kU32; }
+constexpr DType DTypeOf<uint32_t>() {
+  return DType::kU32;
+}
 template <>
-constexpr DType DTypeOf<uint64_t>() { return DType::kU64; }
+constexpr DType DTypeOf<uint64_t>() {
+  return DType::kU64;
+}
 template <>
-constexpr DType DTypeOf<bool>() { return DType::kBool; }
+constexpr DType DTypeOf<bool>() {
+  return DType::kBool;
+}
 
 }  // namespace partita
 

@@ -40,7 +40,7 @@ struct Value {
   std::string name;  // without the sigil; may be empty: printed as a number
   TensorType type;
   NodeId defining_node;
-  int index = 0;  // which input, or which result of the node
+  int index = 0;                     // which input, or which result of the node
   absl::InlinedVector<Use, 2> uses;  // by nodes; graph outputs are not listed
 };
 
@@ -50,7 +50,7 @@ struct Node {
   ValueIds results;
   Attributes attributes;
   std::vector<std::unique_ptr<Graph>> regions;  // bodies; see only their inputs
-  std::string scope;     // "encoder/layer3"
+  std::string scope;                            // "encoder/layer3"
   std::string location;  // an ONNX node's name or "file.cc:12"
   Placement placement;
   std::optional<KernelBinding> kernel;

@@ -22,7 +22,8 @@ uint16_t Round(double value, int fraction, int min_exponent, int max_exponent) {
   if (magnitude == 0) return sign;
   const int exponent = std::max(std::ilogb(magnitude), min_exponent);
   // In units of the last place; nearbyint rounds half to even.
-  const double units = std::nearbyint(std::ldexp(magnitude, fraction - exponent));
+  const double units =
+      std::nearbyint(std::ldexp(magnitude, fraction - exponent));
   uint32_t bits = static_cast<uint32_t>(units);
   // A normal number carries the implicit bit at position `fraction`, which adds
   // one to the exponent field; a subnormal one does not.

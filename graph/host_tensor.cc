@@ -70,7 +70,8 @@ std::vector<int64_t> ToInt64s(const HostTensor& tensor) {
   std::vector<int64_t> values;
   VisitDType(tensor.type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (T value : tensor.data<T>()) values.push_back(static_cast<int64_t>(value));
+    for (T value : tensor.data<T>())
+      values.push_back(static_cast<int64_t>(value));
   });
   return values;
 }
@@ -78,7 +79,8 @@ std::vector<int64_t> ToInt64s(const HostTensor& tensor) {
 void ConvertLayout(const HostTensor& from, HostTensor& to) {
   const TensorType& type = to.type();
   if (from.type().layout == type.layout) {
-    std::memcpy(to.bytes(), from.bytes(), static_cast<size_t>(type.num_bytes()));
+    std::memcpy(to.bytes(), from.bytes(),
+                static_cast<size_t>(type.num_bytes()));
     return;
   }
   std::memset(to.bytes(), 0, static_cast<size_t>(type.num_bytes()));

@@ -20,22 +20,22 @@ namespace partita {
 
 // One way to compute a node.
 struct KernelChoice {
-  std::string kernel;             // "onednn.conv"; the part before the dot names
-                                  // the library that binds it
-  std::vector<Layout> operands;   // what the kernel wants, one per operand
-  std::vector<Layout> results;    // what it gives
-  int64_t workspace = 0;          // bytes
+  std::string kernel;            // "onednn.conv"; the part before the dot names
+                                 // the library that binds it
+  std::vector<Layout> operands;  // what the kernel wants, one per operand
+  std::vector<Layout> results;   // what it gives
+  int64_t workspace = 0;         // bytes
   std::vector<InPlacePair> in_place;
-  double seconds = 0;             // on this device, launch included
-  std::string arithmetic;         // see KernelBinding
-  bool fallback = false;          // eval: right but slow, named in the summary
+  double seconds = 0;      // on this device, launch included
+  std::string arithmetic;  // see KernelBinding
+  bool fallback = false;   // eval: right but slow, named in the summary
 };
 
 // Native code for the fused nodes of a plan and one target.
 struct KernelImage {
   friend bool operator==(const KernelImage&, const KernelImage&) = default;
-  std::string target;             // "x86-64-avx512", "sm_90"
-  std::vector<std::byte> bytes;   // a shared object, or PTX
+  std::string target;            // "x86-64-avx512", "sm_90"
+  std::vector<std::byte> bytes;  // a shared object, or PTX
   // Read back from text, which holds no bytes: their size and hash, or 0.
   int64_t declared_size = 0;
   ContentHash declared_hash;
@@ -49,11 +49,11 @@ class KernelCatalog {
   // Every way to compute `node` on `device`, best first; empty if there is
   // none. Looks at the op, attributes, regions and the extents and dtypes of
   // its operands and results, never at their present layouts.
-  virtual std::vector<KernelChoice> Choices(const OpView& node,
-                                            const DeviceTraits& device) const = 0;
+  virtual std::vector<KernelChoice> Choices(
+      const OpView& node, const DeviceTraits& device) const = 0;
 
-  // Code for those of `nodes` that a generated kernel is bound to. Unimplemented
-  // if this catalog generates none.
+  // Code for those of `nodes` that a generated kernel is bound to.
+  // Unimplemented if this catalog generates none.
   virtual absl::StatusOr<std::vector<KernelImage>> BuildImages(
       absl::Span<const OpView> nodes, const DeviceTraits& device) const = 0;
 };

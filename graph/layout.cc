@@ -75,7 +75,8 @@ absl::StatusOr<Layout> ParseLayout(absl::string_view text, int rank) {
       return BadLayout(text, "a block of no useful size");
     }
     const int dim = text[at++] - 'a';
-    if (dim < 0 || dim >= rank) return BadLayout(text, "a block of no dimension");
+    if (dim < 0 || dim >= rank)
+      return BadLayout(text, "a block of no dimension");
     layout.blocks.push_back({static_cast<uint8_t>(dim), size});
     if (layout.blocks.size() > kMaxBlocks) {
       return BadLayout(text, "more than six blocks");
@@ -101,7 +102,8 @@ int64_t PhysicalOffset(const Layout& layout, absl::Span<const int64_t> dims,
                        absl::Span<const int64_t> index) {
   int64_t offset = 0;
   if (layout.is_row_major()) {
-    for (size_t i = 0; i < dims.size(); ++i) offset = offset * dims[i] + index[i];
+    for (size_t i = 0; i < dims.size(); ++i)
+      offset = offset * dims[i] + index[i];
     return offset;
   }
   const Shape physical = PhysicalDims(layout, dims);
@@ -114,7 +116,8 @@ int64_t PhysicalOffset(const Layout& layout, absl::Span<const int64_t> dims,
     rest[block.dim] /= block.size;
   }
   size_t axis = 0;
-  for (uint8_t dim : layout.order) offset = offset * physical[axis++] + rest[dim];
+  for (uint8_t dim : layout.order)
+    offset = offset * physical[axis++] + rest[dim];
   for (int64_t position : inner) offset = offset * physical[axis++] + position;
   return offset;
 }

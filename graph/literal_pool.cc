@@ -30,8 +30,7 @@ ContentHash HashBytes(absl::Span<const std::byte> bytes) {
 
 std::optional<ContentHash> ParseContentHash(absl::string_view hex) {
   ContentHash hash;
-  if (hex.size() != 32 ||
-      !absl::SimpleHexAtoi(hex.substr(0, 16), &hash.high) ||
+  if (hex.size() != 32 || !absl::SimpleHexAtoi(hex.substr(0, 16), &hash.high) ||
       !absl::SimpleHexAtoi(hex.substr(16), &hash.low) ||
       hash.ToString() != hex) {
     return std::nullopt;

@@ -40,7 +40,7 @@ struct AttrDef {
   const char* name = nullptr;
   AttributeKind kind = AttributeKind::kInt;
   bool required = false;
-  int64_t int_default = 0;      // also bool (0 or 1) and dtype
+  int64_t int_default = 0;  // also bool (0 or 1) and dtype
   double float_default = 0;
   const char* string_default = "";
 };
@@ -68,10 +68,10 @@ constexpr AttrDef RequiredAttr(const char* name, AttributeKind kind) {
 
 // How close a kernel or another order of evaluation must come to eval.
 enum class Tolerance : uint8_t {
-  kExact,       // the same bits
-  kRounding,    // a few units in the last place
-  kReduction,   // grows with the number of summed elements
-  kApproximate, // transcendental functions of fused kernels
+  kExact,        // the same bits
+  kRounding,     // a few units in the last place
+  kReduction,    // grows with the number of summed elements
+  kApproximate,  // transcendental functions of fused kernels
 };
 
 // Floating-point operations and bytes moved, at least; for the roofline.
@@ -112,9 +112,11 @@ struct ByteMove {
 struct OpTraits {
   bool elementwise = false;  // ScalarFunction over broadcast operands
   bool commutative = false;
-  bool random = false;       // never folded or merged
-  bool placed_only = false;  // copy, reorder: made by the compiler, not by users
-  bool keeps_layout = false; // any one layout for all operands and results
+  bool random = false;          // never folded or merged
+  bool reads_variable = false;  // value comes from a module variable
+  bool placed_only =
+      false;  // copy, reorder: made by the compiler, not by users
+  bool keeps_layout = false;  // any one layout for all operands and results
 };
 
 inline constexpr int kMaxOperandDefs = 8;
@@ -127,7 +129,7 @@ struct OpDef {
   const char* name = nullptr;  // as in the textual IR: "conv", "reduce_sum"
   const char* doc = nullptr;   // one sentence
   std::array<OperandDef, kMaxOperandDefs> operands = {};
-  int num_results = 1;         // kAnyNumber: infer decides
+  int num_results = 1;  // kAnyNumber: infer decides
   int num_regions = 0;
   std::array<AttrDef, kMaxAttrDefs> attrs = {};
   Tolerance tolerance = Tolerance::kExact;
@@ -160,6 +162,12 @@ int MinOperands(const OpDef& op);
 int MaxOperands(const OpDef& op);  // INT_MAX when variadic
 const AttrDef* FindAttr(const OpDef& op, absl::string_view name);
 AttributeValue DefaultValue(const AttrDef& attr);
+
+// The attributes that differ from their defaults.
+Attributes WithoutDefaults(const OpDef& op, const Attributes& attributes);
+// What inference may rely on: operand count, region count, attributes that
+// exist, of the declared kinds, none missing. BadOp otherwise.
+absl::Status CheckSignature(const OpView& op);
 
 // The default rule: every dimension whole.
 DimensionRule WholeRule(const OpView& op);

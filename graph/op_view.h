@@ -15,6 +15,7 @@
 namespace partita {
 
 class OpView;
+struct AttrDef;
 
 class ValueView {
  public:
@@ -64,7 +65,7 @@ class OpView {
   int64_t attr_int(absl::string_view name) const;
   double attr_float(absl::string_view name) const;
   bool attr_bool(absl::string_view name) const;
-  const std::string& attr_string(absl::string_view name) const;
+  std::string attr_string(absl::string_view name) const;
   const std::vector<int64_t>& attr_ints(absl::string_view name) const;
   const std::vector<double>& attr_floats(absl::string_view name) const;
   DType attr_dtype(absl::string_view name) const;
@@ -76,7 +77,9 @@ class OpView {
   std::string ToString() const;
 
  private:
-  const AttributeValue& Attr(absl::string_view name) const;
+  // The stored value, or null if the declared default holds.
+  const AttributeValue* Stored(absl::string_view name) const;
+  const AttrDef& Declared(absl::string_view name) const;
   const Graph* graph_;
   NodeId id_;
 };

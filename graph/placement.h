@@ -24,8 +24,8 @@ struct Sharding {
   friend bool operator==(const Sharding&, const Sharding&) = default;
 
   Kind kind = Kind::kReplicated;
-  int dim = 0;                              // kSplit: the dimension divided
-  Reduction reduction = Reduction::kSum;    // kPartial: how the members join
+  int dim = 0;                            // kSplit: the dimension divided
+  Reduction reduction = Reduction::kSum;  // kPartial: how the members join
 };
 
 // The devices of a node, by name ("gpu:0"), and the sharding of its values.
@@ -53,8 +53,8 @@ struct InPlacePair {
 struct KernelBinding {
   friend bool operator==(const KernelBinding&, const KernelBinding&) = default;
 
-  std::string kernel;       // "onednn.conv"
-  int64_t workspace = 0;    // bytes of scratch that the plan must reserve
+  std::string kernel;     // "onednn.conv"
+  int64_t workspace = 0;  // bytes of scratch that the plan must reserve
   std::vector<InPlacePair> in_place;  // what this kernel tolerates
   // Names everything that fixes the result's bits beside operands and types:
   // kernel, library version, instruction set, threads, order of reduction.

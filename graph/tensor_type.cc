@@ -43,7 +43,8 @@ int64_t TensorType::num_bytes() const {
 std::string TensorType::ToString() const {
   std::string text =
       absl::StrCat(DTypeName(dtype), "[", absl::StrJoin(dims, ", "), "]");
-  if (!layout.is_row_major()) absl::StrAppend(&text, "{", layout.ToString(), "}");
+  if (!layout.is_row_major())
+    absl::StrAppend(&text, "{", layout.ToString(), "}");
   return text;
 }
 
@@ -54,16 +55,16 @@ absl::Status CheckType(const TensorType& type) {
   }
   for (int64_t dim : type.dims) {
     if (dim < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "found extent ", dim, " in ", type.ToString(),
-          "; expected extents of 0 or more"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("found extent ", dim, " in ", type.ToString(),
+                       "; expected extents of 0 or more"));
     }
   }
   if (!type.layout.is_row_major() &&
       type.layout.order.size() != type.dims.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "found layout {", type.layout.ToString(), "} for rank ", type.rank(),
-        "; expected one letter per dimension"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("found layout {", type.layout.ToString(), "} for rank ",
+                     type.rank(), "; expected one letter per dimension"));
   }
   const int64_t limit = kMaxTensorBytes * 8 / BitsOf(type.dtype);
   if (ProductExceeds(type.dims, limit) ||

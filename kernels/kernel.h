@@ -36,9 +36,9 @@ class BoundKernel {
 };
 
 struct BindRequest {
-  OpView node;                    // types, layouts, attributes, body
-  const KernelBinding* binding;   // kernel, workspace budget, in-place pairs
-  const DeviceTraits* device;     // threads and instruction set to bind for
+  OpView node;                   // types, layouts, attributes, body
+  const KernelBinding* binding;  // kernel, workspace budget, in-place pairs
+  const DeviceTraits* device;    // threads and instruction set to bind for
   const KernelImage* image = nullptr;  // generated code of this device, if any
 };
 

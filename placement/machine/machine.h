@@ -22,7 +22,7 @@ struct MachineDevice {
 };
 
 struct Link {
-  std::string from;      // device names
+  std::string from;  // device names
   std::string to;
   double bandwidth = 0;  // bytes per second, one direction
   double latency = 0;    // seconds per transfer

@@ -17,22 +17,22 @@
 namespace partita {
 
 enum class Reason : uint8_t {
-  kOnlyDevice,     // strategy `single`, or a machine of one device
-  kPinned,         // the user said so
-  kNearConstant,   // its weights decide
-  kFollows,        // runs where `value` is made
-  kOnlyKernel,     // no other device has a kernel
-  kMemoryFull,     // the better device had no room
-  kCheaperBy,      // earliest finish; `seconds` better than the next device
-  kStage,          // stage `stage` of a pipeline
+  kOnlyDevice,    // strategy `single`, or a machine of one device
+  kPinned,        // the user said so
+  kNearConstant,  // its weights decide
+  kFollows,       // runs where `value` is made
+  kOnlyKernel,    // no other device has a kernel
+  kMemoryFull,    // the better device had no room
+  kCheaperBy,     // earliest finish; `seconds` better than the next device
+  kStage,         // stage `stage` of a pipeline
 };
 
 struct PlacedNode {
   Placement placement;
   Reason reason = Reason::kOnlyDevice;
-  ValueId value;        // the value that the reason speaks of, if any
-  double seconds = 0;   // kCheaperBy
-  int stage = 0;        // kStage
+  ValueId value;       // the value that the reason speaks of, if any
+  double seconds = 0;  // kCheaperBy
+  int stage = 0;       // kStage
 };
 
 // By node id of the graph; nodes that take no device (constants are placed
@@ -65,8 +65,8 @@ struct Objective {
 
 struct PlannerOptions {
   std::vector<Pin> pins;
-  std::string device;      // `single`: which; empty: the fastest that fits
-  int stages = 0;          // `pipeline`: 0 for as many as help
+  std::string device;  // `single`: which; empty: the fastest that fits
+  int stages = 0;      // `pipeline`: 0 for as many as help
 };
 
 // Writes no graph and reads no clock. The graph has types, no layouts and no

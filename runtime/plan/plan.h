@@ -19,12 +19,12 @@
 
 namespace partita {
 
-using DeviceId = Id<struct PlanDeviceTag>;    // index into Plan::devices
-using BufferId = Id<struct BufferTag>;        // index into Entry::buffers
-using StreamId = Id<struct StreamTag>;        // index into Entry::streams
-using EventId = Id<struct EventTag>;          // 0 .. Entry::num_events - 1
-using GroupId = Id<struct GroupTag>;          // index into Entry::groups
-using ChannelId = Id<struct ChannelTag>;      // index into Entry::channels
+using DeviceId = Id<struct PlanDeviceTag>;  // index into Plan::devices
+using BufferId = Id<struct BufferTag>;      // index into Entry::buffers
+using StreamId = Id<struct StreamTag>;      // index into Entry::streams
+using EventId = Id<struct EventTag>;        // 0 .. Entry::num_events - 1
+using GroupId = Id<struct GroupTag>;        // index into Entry::groups
+using ChannelId = Id<struct ChannelTag>;    // index into Entry::channels
 
 // Bytes of one arena: `count` blocks of `block` bytes, `stride` bytes apart.
 // One block is an interval. Empty if block or count is 0.
@@ -44,19 +44,19 @@ struct Range {
 // The machine that a plan is made for, one device: also the target contract.
 struct PlanDevice {
   DeviceTraits traits;
-  int64_t memory = 0;       // bytes that arenas may take; the reserve is off
-  int64_t alignment = 64;   // of the arena's base
+  int64_t memory = 0;      // bytes that arenas may take; the reserve is off
+  int64_t alignment = 64;  // of the arena's base
   // The arena holds the persistent bytes first, then `depth` copies of the
   // step-local part: step t uses copy t mod depth. A buffer's range is
   // relative to the part that it lies in.
   int64_t persistent_bytes = 0;
-  int64_t step_bytes = 0;   // of one copy, the largest over the entries
+  int64_t step_bytes = 0;  // of one copy, the largest over the entries
 };
 
 // Bytes with a name. Several buffers may share bytes: views, in-place results,
 // and values that live at different times.
 struct Buffer {
-  std::string name;         // without the sigil
+  std::string name;  // without the sigil
   DeviceId device;
   Range range;
   bool persistent = false;  // which part of the arena the range is relative to
@@ -66,7 +66,7 @@ struct Buffer {
 struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
   NodeId node;
-  int member = 0;       // index into the node's device set
+  int member = 0;  // index into the node's device set
   int micro_batch = 0;
 };
 
@@ -105,12 +105,12 @@ struct Group {
 struct Channel {
   StreamId sender;
   StreamId receiver;
-  int capacity = 0;                // messages that may be under way
-  std::vector<BufferId> slots;     // `capacity` of them; empty for 0
+  int capacity = 0;             // messages that may be under way
+  std::vector<BufferId> slots;  // `capacity` of them; empty for 0
 };
 
 struct Stream {
-  std::string name;                // "compute", "copy:gpu:1"
+  std::string name;  // "compute", "copy:gpu:1"
   DeviceId device;
 };
 
@@ -122,14 +122,14 @@ struct Program {
   std::string name;
   int num_buffer_slots = 0;
   int num_event_slots = 0;
-  std::vector<Command> commands;   // in launch order, over all its streams
+  std::vector<Command> commands;  // in launch order, over all its streams
 };
 
 struct Invocation {
   int program = 0;
-  int micro_batch = 0;             // added to the instances of its commands
-  std::vector<BufferId> buffers;   // by slot
-  std::vector<EventId> events;     // by slot
+  int micro_batch = 0;            // added to the instances of its commands
+  std::vector<BufferId> buffers;  // by slot
+  std::vector<EventId> events;    // by slot
 };
 
 // A persistent range and what it holds when the session starts: a constant or a
@@ -139,7 +139,7 @@ struct PersistentValue {
   BufferId buffer;
   NodeId node;
   int member = 0;
-  LiteralId initial;               // of Plan::module's literals
+  LiteralId initial;  // of Plan::module's literals
 };
 
 // A graph input or output as the caller sees it: row-major.
@@ -151,7 +151,7 @@ struct Port {
 // One function of the module, for one binding of its dimensions.
 struct Entry {
   std::string name;
-  const Graph* graph = nullptr;    // placed; owned by Plan::module
+  const Graph* graph = nullptr;  // placed; owned by Plan::module
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<Buffer> buffers;
@@ -160,7 +160,7 @@ struct Entry {
   std::vector<Channel> channels;
   std::vector<PersistentValue> persistent;
   int num_events = 0;
-  int depth = 1;                   // steps that may overlap
+  int depth = 1;  // steps that may overlap
   std::vector<Program> programs;
   std::vector<Invocation> schedule;
 };
@@ -168,10 +168,10 @@ struct Entry {
 // What helps a person and no executor; `partita strip` removes it.
 struct NodeNote {
   NodeId node;
-  std::string reason;              // why it runs where it does
-  double seconds = 0;              // predicted
+  std::string reason;  // why it runs where it does
+  double seconds = 0;  // predicted
 };
-struct CommandNote {               // by expanded command index
+struct CommandNote {  // by expanded command index
   double start_seconds = 0;
   double end_seconds = 0;
 };
@@ -179,7 +179,7 @@ struct EntryNotes {
   std::vector<NodeNote> nodes;
   std::vector<CommandNote> predicted;
   double step_seconds = 0;
-  double bound_seconds = 0;        // no plan for this machine can be faster
+  double bound_seconds = 0;  // no plan for this machine can be faster
 };
 struct PlanNotes {
   std::string machine_json;
@@ -189,8 +189,8 @@ struct PlanNotes {
 
 // What the checker proved, and over which bytes. Loading never trusts it.
 struct Certificate {
-  std::string checker;             // name and version
-  std::string plan_hash;           // of the plan's text without notes
+  std::string checker;    // name and version
+  std::string plan_hash;  // of the plan's text without notes
   std::vector<std::string> proved;
   std::vector<std::string> assumed;
 };
@@ -198,7 +198,7 @@ struct Certificate {
 struct Plan {
   std::string name;
   std::vector<PlanDevice> devices;
-  Module module;                   // placed functions, variables, constants
+  Module module;  // placed functions, variables, constants
   std::vector<Entry> entries;
   std::vector<KernelImage> images;
   std::optional<PlanNotes> notes;

@@ -1,0 +1,19 @@
+// The ops that the graph itself cannot do without.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_CORE_OPS_H_
+#define PARTITA_GRAPH_CORE_OPS_H_
+
+#include "graph/op_def.h"
+
+namespace partita {
+
+extern const OpDef kConstant;  // constant() {value}
+extern const OpDef kVariable;  // variable() {name}
+extern const OpDef kFused;     // fused(...), one region
+extern const OpDef kCopy;      // copy(x): to another device
+extern const OpDef kReorder;   // reorder(x) {layout}
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_CORE_OPS_H_

@@ -1,0 +1,18 @@
+// Names of the kinds of devices.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/device_traits.h"
+
+namespace partita {
+
+absl::string_view DeviceKindName(DeviceKind kind) {
+  return kind == DeviceKind::kCpu ? "cpu" : "cuda";
+}
+
+std::optional<DeviceKind> ParseDeviceKind(absl::string_view name) {
+  if (name == "cpu") return DeviceKind::kCpu;
+  if (name == "cuda") return DeviceKind::kCuda;
+  return std::nullopt;
+}
+
+}  // namespace partita

@@ -1,0 +1,40 @@
+// Variable: state of the module as the step found it.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/core_ops.h"
+
+namespace partita {
+namespace {
+
+// The type is an attribute pair, so that a graph can be read without its
+// module; the verifier compares it with the module's declaration.
+absl::Status Infer(const OpView& op, Types& results) {
+  const std::vector<int64_t>& shape = op.attr_ints("shape");
+  return results.Set(
+      0, {op.attr_dtype("dtype"), Shape(shape.begin(), shape.end()), {}});
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor>,
+                      absl::Span<HostTensor>) {
+  return BadOp(op, "a variable without a step", "its value",
+               "evaluate the whole graph and give the variables' values");
+}
+
+Cost EstimateCost(const OpView&) { return {}; }
+
+}  // namespace
+
+extern constinit const OpDef kVariable = {
+    .name = "variable",
+    .doc = "The value that a variable of the module has when a step starts.",
+    .attrs = {{RequiredAttr("name", AttributeKind::kString),
+               RequiredAttr("dtype", AttributeKind::kDType),
+               IntsAttr("shape")}},
+    .traits = {.reads_variable = true},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = EstimateCost,
+    .dimension_rule = WholeRule,
+};
+
+}  // namespace partita
