@@ -1,0 +1,319 @@
+// Launches kernels over guarded memory and compares them with eval.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/checking/kernel_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/core_ops.h"
+#include "graph/evaluate.h"
+#include "graph/op_def.h"
+#include "graph/status_macros.h"
+#include "kernels/checking/guarded_buffer.h"
+
+namespace partita {
+namespace {
+
+using Side = GuardedBuffer::Side;
+
+HostTensor Random(const TensorType& type, const CheckOptions& options,
+                  std::mt19937_64& random) {
+  HostTensor tensor(type.RowMajor());
+  std::uniform_real_distribution<double> values(options.low, options.high);
+  for (int64_t i = 0; i < tensor.type().num_elements(); ++i) {
+    const double value = values(random);
+    SetFromDouble(tensor, i,
+                  type.dtype == DType::kBool ? static_cast<double>(value > 0)
+                  : IsFloat(type.dtype)      ? value
+                  : IsSignedInteger(type.dtype)
+                      ? std::round(value * 7)
+                      : std::round(std::abs(value) * 7));
+  }
+  return tensor;
+}
+
+std::string Describe(const KernelChoice& choice, int threads) {
+  const auto layout = [](std::string* out, const Layout& l) {
+    absl::StrAppend(out, l.is_row_major() ? "-" : l.ToString());
+  };
+  return absl::StrCat(choice.kernel, " (",
+                      absl::StrJoin(choice.operands, " ", layout), ") -> (",
+                      absl::StrJoin(choice.results, " ", layout), ") threads ",
+                      threads);
+}
+
+double RelativeTolerance(const OpView& node, const CheckOptions& options,
+                         DType dtype) {
+  if (options.tolerance > 0) return options.tolerance;
+  const double unit = dtype == DType::kF64    ? 2.3e-16
+                      : dtype == DType::kF32  ? 1.2e-7
+                      : dtype == DType::kF16  ? 9.8e-4
+                      : dtype == DType::kBF16 ? 7.9e-3
+                                              : 0;
+  const double results = static_cast<double>(
+      std::max<int64_t>(1, node.result_type(0).num_elements()));
+  const double terms = std::max(1.0, node.op().cost(node).flops / results);
+  switch (node.op().tolerance) {
+    case Tolerance::kExact:
+      return 0;
+    case Tolerance::kRounding:
+      return 16 * unit;
+    case Tolerance::kReduction:
+      return (16 + std::sqrt(terms)) * unit;
+    case Tolerance::kApproximate:
+      return (256 + std::sqrt(terms)) * unit;
+  }
+  return 0;
+}
+
+class Check {
+ public:
+  Check(const OpView& node, const KernelCatalog& catalog,
+        const KernelLibrary& library, const CheckOptions& options)
+      : node_(node), catalog_(catalog), library_(library), options_(options) {}
+
+  absl::Status Run(std::vector<std::string>& kernels) {
+    std::mt19937_64 random(options_.seed);
+    for (int i = 0; i < node_.num_operands(); ++i) {
+      const bool given = i < static_cast<int>(options_.operands.size()) &&
+                         options_.operands[i] != nullptr;
+      operands_.push_back(
+          given ? options_.operands[i]->Clone()
+                : Random(node_.operand_type(i), options_, random));
+    }
+    PARTITA_ASSIGN_OR_RETURN(expected_, EvaluateNode(node_, operands_));
+    for (int threads : options_.threads) {
+      for (const KernelChoice& choice :
+           catalog_.Choices(node_, TestCpu(threads))) {
+        if (choice.kernel.substr(0, choice.kernel.find('.')) !=
+            std::string(library_.name())) {
+          continue;
+        }
+        const std::string what = Describe(choice, threads);
+        kernels.push_back(what);
+        if (absl::Status status = RunChoice(choice, threads); !status.ok()) {
+          return absl::Status(status.code(),
+                              absl::StrCat(what, ": ", status.message()));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status RunChoice(const KernelChoice& choice, int threads) {
+    if (choice.operands.size() != operands_.size() ||
+        choice.results.size() != expected_.size()) {
+      return absl::InternalError("found layouts for other operands or results");
+    }
+    if (choice.workspace < 0 || !(choice.seconds > 0) ||
+        choice.arithmetic.empty()) {
+      return absl::InternalError("found a choice without cost or arithmetic");
+    }
+    const OneNode bound = WithLayouts(node_, choice);
+    const DeviceTraits device = TestCpu(threads);
+    KernelBinding binding{choice.kernel, choice.workspace, choice.in_place,
+                          choice.arithmetic};
+    if (choice.workspace > 0) {
+      KernelBinding less = binding;
+      less.workspace = choice.workspace - 1;
+      if (library_.Bind({bound.node(), &less, &device}).status().code() !=
+          absl::StatusCode::kResourceExhausted) {
+        return absl::InternalError("found a binding with too little workspace");
+      }
+    }
+    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<BoundKernel> kernel,
+                             library_.Bind({bound.node(), &binding, &device}));
+    std::vector<std::string> first;
+    std::vector<std::string> second;
+    PARTITA_RETURN_IF_ERROR(
+        LaunchOnce(bound.node(), choice, *kernel, Side::kAtEnd, {}, first));
+    PARTITA_RETURN_IF_ERROR(
+        LaunchOnce(bound.node(), choice, *kernel, Side::kAtStart, {}, second));
+    if (first != second) {
+      return absl::InternalError("found other bits in the second launch");
+    }
+    for (const InPlacePair& pair : choice.in_place) {
+      std::vector<std::string> in_place;
+      PARTITA_RETURN_IF_ERROR(LaunchOnce(bound.node(), choice, *kernel,
+                                         Side::kAtEnd, pair, in_place));
+      if (first != in_place) {
+        return absl::InternalError("found other bits when in place");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LaunchOnce(const OpView& node, const KernelChoice& choice,
+                          BoundKernel& kernel, Side side,
+                          std::optional<InPlacePair> in_place,
+                          std::vector<std::string>& bits) {
+    std::vector<GuardedBuffer> memory;
+    std::vector<void*> operands;
+    std::vector<void*> results;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      const TensorType& type = node.operand_type(i);
+      GuardedBuffer& buffer =
+          memory.emplace_back(type.num_bytes(), side, std::byte{0});
+      HostTensor view = HostTensor::View(type, buffer.data());
+      ConvertLayout(operands_[i], view);
+      if (!in_place.has_value() || in_place->operand != i) {
+        buffer.MakeReadOnly();
+      }
+      operands.push_back(buffer.data());
+    }
+    for (int i = 0; i < node.num_results(); ++i) {
+      if (in_place.has_value() && in_place->result == i) {
+        results.push_back(operands[in_place->operand]);
+        continue;
+      }
+      results.push_back(memory
+                            .emplace_back(node.result_type(i).num_bytes(), side,
+                                          std::byte{0x5a})
+                            .data());
+    }
+    memory.emplace_back(choice.workspace, side, std::byte{0xff});
+    PARTITA_RETURN_IF_ERROR(kernel.Launch({.operands = operands,
+                                           .results = results,
+                                           .workspace = memory.back().data()}));
+    for (const GuardedBuffer& buffer : memory) {
+      if (!buffer.GapIntact()) {
+        return absl::InternalError("found bytes written past a buffer's end");
+      }
+    }
+    for (int i = 0; i < node.num_results(); ++i) {
+      const TensorType& type = node.result_type(i);
+      bits.emplace_back(static_cast<const char*>(results[i]),
+                        static_cast<size_t>(type.num_bytes()));
+      PARTITA_RETURN_IF_ERROR(Compare(i, HostTensor::View(type, results[i])));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Compare(int result, const HostTensor& found) {
+    HostTensor plain(found.type().RowMajor());
+    ConvertLayout(found, plain);
+    HostTensor again(found.type());
+    ConvertLayout(plain, again);
+    if (std::memcmp(again.bytes(), found.bytes(), found.byte_span().size()) !=
+        0) {
+      return absl::InternalError("found padding of a layout that is not zero");
+    }
+    const HostTensor& expected = expected_[result];
+    const double tolerance =
+        RelativeTolerance(node_, options_, expected.type().dtype);
+    if (tolerance == 0 && !IsFloat(expected.type().dtype)) {
+      if (std::memcmp(plain.bytes(), expected.bytes(),
+                      plain.byte_span().size()) == 0) {
+        return absl::OkStatus();
+      }
+    }
+    double largest = 1e-30;
+    for (int64_t i = 0; i < expected.type().num_elements(); ++i) {
+      const double value = std::abs(GetAsDouble(expected, i));
+      if (std::isfinite(value)) largest = std::max(largest, value);
+    }
+    for (int64_t i = 0; i < expected.type().num_elements(); ++i) {
+      const double want = GetAsDouble(expected, i);
+      const double have = GetAsDouble(plain, i);
+      if (want == have || (std::isnan(want) && std::isnan(have))) continue;
+      if (std::abs(want - have) <= tolerance * largest) continue;
+      return absl::InternalError(
+          absl::StrCat("result ", result, " element ", i, ": found ", have,
+                       "; expected ", want, " within ", tolerance * largest));
+    }
+    return absl::OkStatus();
+  }
+
+  OpView node_;
+  const KernelCatalog& catalog_;
+  const KernelLibrary& library_;
+  const CheckOptions& options_;
+  std::vector<HostTensor> operands_;
+  std::vector<HostTensor> expected_;
+};
+
+NodeId MustAdd(Graph& graph, NodeSpec spec) {
+  absl::StatusOr<NodeId> id = graph.AddNode(std::move(spec));
+  if (!id.ok()) {
+    std::fprintf(stderr, "%s\n", id.status().ToString().c_str());
+    std::abort();
+  }
+  const ValueIds& results = graph.node(*id).results;
+  graph.SetOutputs({results.begin(), results.end()});
+  return *id;
+}
+
+}  // namespace
+
+OneNode::OneNode(const OpDef& op, std::vector<TensorType> operands,
+                 Attributes attributes)
+    : pool_(std::make_unique<LiteralPool>()),
+      graph_(std::make_unique<Graph>("one", pool_.get())) {
+  NodeSpec spec{.op = &op, .operands = {}, .attributes = std::move(attributes)};
+  for (TensorType& type : operands) {
+    spec.operands.push_back(graph_->AddInput("", std::move(type)));
+  }
+  id_ = MustAdd(*graph_, std::move(spec));
+}
+
+OneNode::OneNode(std::unique_ptr<LiteralPool> pool, std::unique_ptr<Graph> body)
+    : pool_(std::move(pool)),
+      graph_(std::make_unique<Graph>("one", &body->literals())) {
+  NodeSpec spec{.op = &kFused, .operands = {}, .attributes = {}};
+  for (ValueId input : body->inputs()) {
+    spec.operands.push_back(graph_->AddInput("", body->type(input).RowMajor()));
+  }
+  spec.regions.push_back(std::move(body));
+  id_ = MustAdd(*graph_, std::move(spec));
+}
+
+OneNode WithLayouts(const OpView& node, const KernelChoice& choice) {
+  LiteralPool* literals = &node.graph().literals();
+  std::vector<TensorType> operands;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    operands.push_back(node.operand_type(i).RowMajor());
+  }
+  OneNode copy = [&] {
+    if (node.is(kFused))
+      return OneNode(nullptr, node.region(0).Clone(literals));
+    return OneNode(node.op(), std::move(operands), node.node().attributes);
+  }();
+  const Node& twin = copy.node().node();
+  for (size_t i = 0; i < twin.operands.size(); ++i) {
+    copy.graph().value(twin.operands[i]).type.layout = choice.operands[i];
+  }
+  for (size_t i = 0; i < twin.results.size(); ++i) {
+    copy.graph().value(twin.results[i]).type.layout = choice.results[i];
+  }
+  return copy;
+}
+
+DeviceTraits TestCpu(int threads) {
+  DeviceTraits device;
+  device.name = "cpu:0";
+  device.threads = threads;
+  device.peak_flops.fill(200e9 * threads);
+  device.memory_bandwidth = 20e9;
+  device.launch_seconds = 1e-6;
+  return device;
+}
+
+CheckReport CheckKernels(const OpView& node, const KernelCatalog& catalog,
+                         const KernelLibrary& library,
+                         const CheckOptions& options) {
+  CheckReport report;
+  Check check(node, catalog, library, options);
+  report.status = check.Run(report.kernels);
+  return report;
+}
+
+}  // namespace partita

@@ -1,0 +1,69 @@
+// Holds every kernel that a catalog offers for a node against the op's eval.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CHECKING_KERNEL_CHECK_H_
+#define PARTITA_KERNELS_CHECKING_KERNEL_CHECK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "graph/graph.h"
+#include "graph/kernel_catalog.h"
+#include "graph/op_view.h"
+#include "kernels/kernel.h"
+
+namespace partita {
+
+// A graph of one node over inputs of the given types. Ends the program if the
+// op refuses: the test is wrong then.
+class OneNode {
+ public:
+  OneNode(const OpDef& op, std::vector<TensorType> operands,
+          Attributes attributes = {});
+  // A fused node with this body, which must be over pool().
+  OneNode(std::unique_ptr<LiteralPool> pool, std::unique_ptr<Graph> body);
+  OpView node() const { return graph_->view(id_); }
+  Graph& graph() { return *graph_; }
+
+ private:
+  std::unique_ptr<LiteralPool> pool_;
+  std::unique_ptr<Graph> graph_;
+  NodeId id_;
+};
+
+struct CheckOptions {
+  std::vector<int> threads = {1, 2};
+  double low = -2;  // random operands lie in [low, high]
+  double high = 2;
+  double tolerance = 0;  // relative; 0: by the op's own tolerance
+  uint64_t seed = 1;
+  // Operands with given values; others are random.
+  std::vector<const HostTensor*> operands;
+};
+
+struct CheckReport {
+  absl::Status status;               // the first fault
+  std::vector<std::string> kernels;  // checked, "onednn.conv abcd16b->abcd16b"
+};
+
+// For each choice and number of threads: binds with exactly the choice's
+// workspace, launches twice over guarded memory with operands read-only, and
+// once more for each in-place pair. Results must agree with eval, repeat their
+// bits and leave layout padding zero.
+CheckReport CheckKernels(const OpView& node, const KernelCatalog& catalog,
+                         const KernelLibrary& library,
+                         const CheckOptions& options = {});
+
+// Traits of a CPU for tests.
+DeviceTraits TestCpu(int threads);
+
+// The node in the layouts of `choice` needs a graph of its own.
+OneNode WithLayouts(const OpView& node, const KernelChoice& choice);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CHECKING_KERNEL_CHECK_H_
