@@ -41,8 +41,28 @@ struct Machine {
   const Link* FindLink(absl::string_view from, absl::string_view to) const;
 };
 
-// Reads a machine file. Errors name the file's place, what was found and what
-// was expected; `source` is the name to show.
+// Reads a machine file, strictly: an unknown, missing or repeated key, a value
+// of another type or out of range is an error that names the place, what was
+// found and what was expected; `source` is the name to show.
+//
+//   {"name": "two-gpus",
+//    "devices": [
+//      {"name": "cpu:0", "kind": "cpu",         "cpu" or "cuda"
+//       "memory": "64 GiB",                     bytes: a number, or with a unit
+//       "reserve": "4 GiB",                     default 0
+//       "threads": 16, "isa": "avx512",         default 1; any
+//       "peak_flops": {"f32": 1.5e12},          per second; f32 is a must, and
+//                                               stands for dtypes not listed
+//       "memory_bandwidth": 8e10,               bytes per second
+//       "launch_seconds": 1e-6}],               default 0
+//    "links": [
+//      {"from": "cpu:0", "to": "gpu:0",         devices of this file
+//       "bandwidth": 2.5e10,                    bytes per second, one direction
+//       "latency": 1e-5, "duplex": true,        default 0 seconds; true
+//       "bus": "pcie"}]}                        default: no bus
+//
+// Units: B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024). Two
+// devices without a link between them are legal: nothing can be copied there.
 absl::StatusOr<Machine> ParseMachine(absl::string_view json,
                                      absl::string_view source);
 absl::StatusOr<Machine> ReadMachine(const std::string& path);

@@ -1,0 +1,30 @@
+// Sizes in bytes as people write them: "8 GiB".
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_MACHINE_BYTE_SIZE_H_
+#define PARTITA_PLACEMENT_MACHINE_BYTE_SIZE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace partita {
+
+// Larger sizes than this (1 PiB) are taken for mistakes.
+inline constexpr int64_t kMaxByteSize = int64_t{1} << 50;
+
+// Reads "8 GiB", "1.5GiB", "512 MiB", "80 GB", "4096 B" or "4096". Nothing if
+// the unit is unknown, the size negative, not whole or above kMaxByteSize.
+std::optional<int64_t> ParseByteSize(absl::string_view text);
+
+// The largest binary unit that is exact: "8 GiB", "1536 MiB", "4097 B".
+std::string ExactByteSize(int64_t bytes);
+
+// One digit after the point, for messages: "9.4 GiB", "512 B".
+std::string RoundedByteSize(int64_t bytes);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_MACHINE_BYTE_SIZE_H_

@@ -1,0 +1,19 @@
+// The NVIDIA GPUs that a driver lists.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_MACHINE_DETECT_GPUS_H_
+#define PARTITA_PLACEMENT_MACHINE_DETECT_GPUS_H_
+
+#include <vector>
+
+#include "placement/machine/machine.h"
+
+namespace partita {
+
+// Opens the driver's library at run time; empty if it is missing or lists
+// nothing. The devices are named gpu:0, gpu:1, ...
+std::vector<MachineDevice> DetectGpus(const char* library = "libcuda.so.1");
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_MACHINE_DETECT_GPUS_H_

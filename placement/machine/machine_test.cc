@@ -1,0 +1,229 @@
+// Tests of machine files and of the host's own machine.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/machine/machine.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "placement/machine/detect_gpus.h"
+#include "placement/machine/detect_host.h"
+#include "placement/machine/sample_machines.h"
+
+namespace partita {
+namespace {
+
+constexpr char kTwo[] = R"({
+  "name": "two",
+  "devices": [
+    {"name": "cpu:0", "kind": "cpu", "memory": "64 GiB", "reserve": 1024,
+     "threads": 16, "isa": "avx512", "peak_flops": {"f32": 1e12, "f64": 5e11},
+     "memory_bandwidth": 8e10, "launch_seconds": 1e-6},
+    {"name": "gpu:0", "kind": "cuda", "memory": 8589934592,
+     "peak_flops": {"f32": 2e13}, "memory_bandwidth": 1e12}
+  ],
+  "links": [{"from": "cpu:0", "to": "gpu:0", "bandwidth": 2.5e10,
+             "latency": 1e-5, "duplex": false, "bus": "pcie"}]
+})";
+
+// kTwo with one place changed.
+std::string ErrorOf(absl::string_view from, absl::string_view to) {
+  const std::string text = absl::StrReplaceAll(kTwo, {{from, to}});
+  EXPECT_NE(text, kTwo) << from;
+  return std::string(ParseMachine(text, "two.json").status().message());
+}
+
+TEST(MachineTest, EveryKeyIsRead) {
+  const absl::StatusOr<Machine> machine = ParseMachine(kTwo, "two.json");
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  EXPECT_EQ(machine->name, "two");
+  ASSERT_EQ(machine->devices.size(), 2u);
+  const MachineDevice& cpu = machine->devices[0];
+  EXPECT_EQ(cpu.traits.name, "cpu:0");
+  EXPECT_EQ(cpu.traits.kind, DeviceKind::kCpu);
+  EXPECT_EQ(cpu.traits.threads, 16);
+  EXPECT_EQ(cpu.traits.isa, "avx512");
+  EXPECT_EQ(cpu.traits.peak_flops[static_cast<int>(DType::kF64)], 5e11);
+  EXPECT_EQ(cpu.traits.launch_seconds, 1e-6);
+  EXPECT_EQ(cpu.usable(), (int64_t{64} << 30) - 1024);
+  EXPECT_EQ(machine->devices[1].usable(), int64_t{8} << 30);
+  const Link* link = machine->FindLink("gpu:0", "cpu:0");
+  ASSERT_NE(link, nullptr);
+  EXPECT_EQ(link->bandwidth, 2.5e10);
+  EXPECT_FALSE(link->duplex);
+  EXPECT_EQ(link->bus, "pcie");
+  EXPECT_EQ(machine->FindDevice("gpu:1"), nullptr);
+}
+
+TEST(MachineTest, WrittenTextReadsBackToTheSameText) {
+  for (const Machine& machine :
+       {*ParseMachine(kTwo, "two.json"), CpuAndGpus(3, 1000), DetectHost()}) {
+    const std::string text = MachineToJson(machine);
+    const absl::StatusOr<Machine> again = ParseMachine(text, "again");
+    ASSERT_TRUE(again.ok()) << again.status() << "\n" << text;
+    EXPECT_EQ(MachineToJson(*again), text);
+    ASSERT_EQ(again->devices.size(), machine.devices.size());
+    for (size_t i = 0; i < machine.devices.size(); ++i) {
+      EXPECT_EQ(again->devices[i].traits, machine.devices[i].traits);
+      EXPECT_EQ(again->devices[i].memory, machine.devices[i].memory);
+    }
+  }
+}
+
+TEST(MachineTest, ExampleFilesAreCanonical) {
+  for (const char* name :
+       {"cpu_2_cores", "cpu_16_cores", "cpu_2_h100", "cpu_4_h100", "cpu_8_h100",
+        "cpu_2_rtx4090", "cpu_4_rtx4090", "cpu_unequal_gpus",
+        "cpu_two_small_gpus", "two_small_cpus"}) {
+    const std::string path = absl::StrCat("examples/machines/", name, ".json");
+    const absl::StatusOr<Machine> machine = ReadMachine(path);
+    ASSERT_TRUE(machine.ok()) << machine.status();
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    EXPECT_EQ(MachineToJson(*machine), text.str()) << path;
+  }
+}
+
+TEST(MachineTest, AnUnknownKeyNamesTheNearestKnownOne) {
+  EXPECT_EQ(ErrorOf("\"reserve\"", "\"reserv\""),
+            "two.json: devices[0].reserv: found an unknown key; expected one "
+            "of name, kind, memory, reserve, threads, isa, peak_flops, "
+            "memory_bandwidth, launch_seconds; did you mean reserve?");
+  EXPECT_EQ(ErrorOf("\"links\"", "\"edges\""),
+            "two.json: edges: found an unknown key; expected one of name, "
+            "devices, links");
+  EXPECT_EQ(ErrorOf("\"f64\"", "\"f46\""),
+            "two.json: devices[0].peak_flops.f46: found an unknown key; "
+            "expected one of f64, f32, f16, bf16, i64, i32, i16, i8, u8, u16, "
+            "u32, u64, bool; did you mean f16?");
+}
+
+TEST(MachineTest, AMissingKeyIsNamed) {
+  EXPECT_EQ(ErrorOf("\"name\": \"two\",", ""),
+            "two.json: found no key \"name\"; expected one");
+  EXPECT_EQ(ErrorOf("\"kind\": \"cuda\", ", ""),
+            "two.json: devices[1]: found no key \"kind\"; expected one");
+  EXPECT_EQ(ErrorOf("\"f32\": 2e13", ""),
+            "two.json: devices[1].peak_flops: found no key \"f32\"; expected "
+            "one");
+}
+
+TEST(MachineTest, AWrongTypeIsShownWithWhatWasExpected) {
+  EXPECT_EQ(ErrorOf("\"two\"", "7"),
+            "two.json: name: found 7; expected a string");
+  EXPECT_EQ(ErrorOf("\"threads\": 16", "\"threads\": 1.5"),
+            "two.json: devices[0].threads: found 1.5; expected a whole number "
+            "from 1 to 4096");
+  EXPECT_EQ(ErrorOf("{\"f32\": 2e13}", "2e13"),
+            "two.json: devices[1].peak_flops: found 20000000000000.0; expected "
+            "an object");
+  EXPECT_EQ(ErrorOf("false", "\"no\""),
+            "two.json: links[0].duplex: found \"no\"; expected true or false");
+  EXPECT_EQ(ErrorOf("\"cuda\"", "\"rocm\""),
+            "two.json: devices[1].kind: found \"rocm\"; expected \"cpu\" or "
+            "\"cuda\"");
+}
+
+TEST(MachineTest, AbsurdNumbersAreRefused) {
+  EXPECT_EQ(ErrorOf("\"64 GiB\"", "-1"),
+            "two.json: devices[0].memory: found -1; expected bytes from 1 to "
+            "1024 TiB, like 8589934592 or \"8 GiB\"");
+  EXPECT_EQ(ErrorOf("\"64 GiB\"", "\"64 gigs\""),
+            "two.json: devices[0].memory: found \"64 gigs\"; expected bytes "
+            "from 1 to 1024 TiB, like 8589934592 or \"8 GiB\"");
+  EXPECT_EQ(ErrorOf("2.5e10", "-2.5e10"),
+            "two.json: links[0].bandwidth: found -25000000000.0; expected a "
+            "number from 1 to 1e+21");
+  EXPECT_EQ(ErrorOf("1e-5", "3600"),
+            "two.json: links[0].latency: found 3600; expected a number from 0 "
+            "to 60");
+  EXPECT_EQ(ErrorOf("\"reserve\": 1024", "\"reserve\": \"64 GiB\""),
+            "two.json: devices[0].reserve: found 64 GiB; expected less than "
+            "memory, 64 GiB");
+  EXPECT_EQ(ErrorOf("8e10", "8e999"),
+            "two.json: found number overflow parsing '8e999'; expected numbers "
+            "that a double can hold");
+}
+
+TEST(MachineTest, LinksMustJoinTwoKnownDevicesOnce) {
+  EXPECT_EQ(ErrorOf("\"to\": \"gpu:0\"", "\"to\": \"gpu:1\""),
+            "two.json: links[0].to: found unknown device \"gpu:1\"; expected "
+            "one of cpu:0, gpu:0; did you mean gpu:0?");
+  EXPECT_EQ(ErrorOf("\"to\": \"gpu:0\"", "\"to\": \"cpu:0\""),
+            "two.json: links[0].to: found \"cpu:0\" at both ends; expected "
+            "another device than `from`");
+  EXPECT_EQ(ErrorOf("\"bus\": \"pcie\"}",
+                    "\"bus\": \"pcie\"}, {\"from\": \"gpu:0\", \"to\": "
+                    "\"cpu:0\", \"bandwidth\": 1}"),
+            "two.json: links[1].to: found a second link between gpu:0 and "
+            "cpu:0; expected one link a pair; it carries both directions");
+}
+
+TEST(MachineTest, DeviceNamesAreUniqueAndPlain) {
+  EXPECT_EQ(ErrorOf("\"name\": \"gpu:0\"", "\"name\": \"cpu:0\""),
+            "two.json: devices[1].name: found \"cpu:0\" a second time; "
+            "expected a name of its own for every device");
+  EXPECT_EQ(ErrorOf("\"name\": \"gpu:0\"", "\"name\": \"gpu 0\""),
+            "two.json: devices[1].name: found \"gpu 0\"; expected 1 to 64 "
+            "letters, digits or _-.: like \"gpu:0\"");
+}
+
+TEST(MachineTest, SyntaxErrorsHaveLineAndColumn) {
+  EXPECT_EQ(ErrorOf("\"kind\": \"cuda\"", "\"kind\" \"cuda\""),
+            "two.json:7:35: found no valid JSON; expected RFC 8259; syntax "
+            "error while parsing object separator - unexpected string "
+            "literal; expected ':'");
+  EXPECT_EQ(ParseMachine("", "e.json").status().message(),
+            "e.json:1:1: found no valid JSON; expected RFC 8259; syntax error "
+            "while parsing value - unexpected end of input; expected '[', "
+            "'{', or a literal");
+}
+
+TEST(MachineTest, HostileTextsAreRefused) {
+  EXPECT_EQ(ErrorOf("\"memory\": 8589934592", "\"memory\": 1, \"memory\": 2"),
+            "two.json: found key \"memory\" twice in one object; expected "
+            "every key once");
+  EXPECT_EQ(ParseMachine(std::string(100000, '['), "deep").ok(), false);
+  EXPECT_EQ(ParseMachine(std::string(40, '[') + std::string(40, ']'), "deep")
+                .status()
+                .message(),
+            "deep: found nesting deeper than 16; expected an object of plain "
+            "lists");
+  EXPECT_EQ(ParseMachine("[]", "x").status().message(),
+            "x: found a list; expected an object");
+  EXPECT_EQ(ParseMachine(std::string(5 << 20, ' '), "x").status().message(),
+            "x: found more than 4194304 bytes; expected a shorter text");
+  for (size_t cut = 0; cut < sizeof(kTwo) - 2; ++cut) {
+    EXPECT_FALSE(ParseMachine({kTwo, cut}, "cut").ok()) << cut;
+  }
+}
+
+TEST(MachineTest, AMissingFileIsNamed) {
+  EXPECT_EQ(ReadMachine("/nonexistent.json").status().message(),
+            "/nonexistent.json: found no readable file; expected a machine "
+            "file; write one with `partita devices` or take one of "
+            "examples/machines");
+}
+
+TEST(DetectHostTest, TheHostHasACpuWithCoresAndMemory) {
+  const Machine host = DetectHost();
+  ASSERT_FALSE(host.devices.empty());
+  const MachineDevice& cpu = host.devices[0];
+  EXPECT_EQ(cpu.traits.name, "cpu:0");
+  EXPECT_GE(cpu.traits.threads, 1);
+  EXPECT_GT(cpu.usable(), int64_t{1} << 26);
+  EXPECT_GT(cpu.traits.peak_flops[static_cast<int>(DType::kF32)], 1e9);
+  EXPECT_EQ(MachineToJson(host), MachineToJson(DetectHost()));
+}
+
+TEST(DetectHostTest, WithoutADriverThereAreNoGpus) {
+  EXPECT_TRUE(DetectGpus("libno_such_driver.so").empty());
+  EXPECT_TRUE(DetectGpus("libc.so.6").empty());
+  EXPECT_EQ(DetectHost({.gpus = false}).devices.size(), 1u);
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,268 @@
+// Strict reading of JSON, over nlohmann's parser.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/machine/strict_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
+#include "placement/machine/byte_size.h"
+
+namespace partita {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMaxDepth = 16;
+constexpr size_t kMaxShown = 40;  // characters of a found value
+
+// Levenshtein's distance: insertions, deletions and changes of one letter.
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t change = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({change, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string LineAndColumn(absl::string_view text, size_t offset) {
+  offset = std::min(offset, text.size());
+  int line = 1;
+  size_t line_start = 0;
+  for (size_t i = 0; i < offset; ++i) {
+    if (text[i] != '\n') continue;
+    ++line;
+    line_start = i + 1;
+  }
+  return absl::StrCat(line, ":", offset - line_start + 1);
+}
+
+std::string Shown(const json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "a list";
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "...";
+  return text;
+}
+
+// Remembers the keys of the objects that are open, to find repeated ones.
+class KeyWatch {
+ public:
+  bool OnEvent(int depth, json::parse_event_t event, const json& parsed) {
+    too_deep_ |= depth > kMaxDepth;
+    if (too_deep_) return false;
+    if (event == json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == json::parse_event_t::object_end) keys_.pop_back();
+    if (event != json::parse_event_t::key) return true;
+    const std::string& key = parsed.get_ref<const std::string&>();
+    if (!keys_.back().insert(key).second && repeated_.empty()) repeated_ = key;
+    return true;
+  }
+  bool too_deep() const { return too_deep_; }
+  const std::string& repeated() const { return repeated_; }
+
+ private:
+  std::vector<std::set<std::string>> keys_;
+  std::string repeated_;
+  bool too_deep_ = false;
+};
+
+// Drops nlohmann's own prefix: "[json.exception...] parse error at line ...: ".
+absl::string_view Complaint(absl::string_view what) {
+  const size_t syntax = what.find("syntax error");
+  if (syntax != absl::string_view::npos) return what.substr(syntax);
+  const size_t bracket = what.find("] ");
+  return bracket == absl::string_view::npos ? what : what.substr(bracket + 2);
+}
+
+}  // namespace
+
+std::string DidYouMean(absl::string_view word,
+                       absl::Span<const absl::string_view> known) {
+  absl::string_view nearest;
+  size_t least = 3;  // two slips at most
+  for (absl::string_view candidate : known) {
+    const size_t distance = EditDistance(word, candidate);
+    if (distance >= least || distance >= candidate.size()) continue;
+    least = distance;
+    nearest = candidate;
+  }
+  if (nearest.empty()) return "";
+  return absl::StrCat("; did you mean ", nearest, "?");
+}
+
+absl::StatusOr<JsonDocument> JsonDocument::Parse(absl::string_view text,
+                                                 absl::string_view source) {
+  const auto fault = [&](absl::string_view found, absl::string_view expected) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(source, ": found ", found, "; expected ", expected));
+  };
+  if (text.size() > kMaxJsonBytes) {
+    return fault(absl::StrCat("more than ", kMaxJsonBytes, " bytes"),
+                 "a shorter text");
+  }
+  JsonDocument document;
+  document.source_ = std::string(source);
+  KeyWatch watch;
+  try {
+    document.json_ =
+        json::parse(text.begin(), text.end(),
+                    [&](int depth, json::parse_event_t event, json& parsed) {
+                      return watch.OnEvent(depth, event, parsed);
+                    });
+  } catch (const json::parse_error& error) {
+    const size_t offset = error.byte == 0 ? 0 : error.byte - 1;
+    return absl::InvalidArgumentError(absl::StrCat(
+        source, ":", LineAndColumn(text, offset),
+        ": found no valid JSON; expected RFC 8259; ", Complaint(error.what())));
+  } catch (const json::exception& error) {  // a number beyond all doubles
+    return fault(Complaint(error.what()), "numbers that a double can hold");
+  }
+  if (watch.too_deep()) {
+    return fault(absl::StrCat("nesting deeper than ", kMaxDepth),
+                 "an object of plain lists");
+  }
+  if (!watch.repeated().empty()) {
+    return fault(
+        absl::StrCat("key \"", watch.repeated(), "\" twice in one object"),
+        "every key once");
+  }
+  return document;
+}
+
+absl::StatusOr<JsonObject> JsonDocument::Root() const {
+  if (json_.is_object()) return JsonObject(&json_, source_, "");
+  return absl::InvalidArgumentError(
+      absl::StrCat(source_, ": found ", Shown(json_), "; expected an object"));
+}
+
+absl::Status JsonObject::AllowKeys(
+    absl::Span<const absl::string_view> keys) const {
+  for (const auto& [key, value] : json_->items()) {
+    if (std::find(keys.begin(), keys.end(), absl::string_view(key)) !=
+        keys.end()) {
+      continue;
+    }
+    return Error(key, "an unknown key",
+                 absl::StrCat("one of ", absl::StrJoin(keys, ", "),
+                              DidYouMean(key, keys)));
+  }
+  return absl::OkStatus();
+}
+
+bool JsonObject::Has(absl::string_view key) const {
+  return json_->contains(std::string(key));
+}
+
+absl::StatusOr<std::string> JsonObject::String(absl::string_view key) const {
+  PARTITA_ASSIGN_OR_RETURN(const json* value, Find(key));
+  if (!value->is_string()) return Error(key, Shown(*value), "a string");
+  return value->get<std::string>();
+}
+
+absl::StatusOr<bool> JsonObject::Bool(absl::string_view key) const {
+  PARTITA_ASSIGN_OR_RETURN(const json* value, Find(key));
+  if (!value->is_boolean()) return Error(key, Shown(*value), "true or false");
+  return value->get<bool>();
+}
+
+absl::StatusOr<double> JsonObject::Number(absl::string_view key, double least,
+                                          double most) const {
+  PARTITA_ASSIGN_OR_RETURN(const json* value, Find(key));
+  if (value->is_number()) {
+    const double number = value->get<double>();
+    if (number >= least && number <= most) return number;
+  }
+  return Error(key, Shown(*value),
+               absl::StrCat("a number from ", least, " to ", most));
+}
+
+absl::StatusOr<int64_t> JsonObject::Integer(absl::string_view key,
+                                            int64_t least, int64_t most) const {
+  PARTITA_ASSIGN_OR_RETURN(const json* value, Find(key));
+  if (value->is_number_integer()) {
+    const double number = value->get<double>();  // an unsigned may not fit
+    if (number >= least && number <= most) return value->get<int64_t>();
+  }
+  return Error(key, Shown(*value),
+               absl::StrCat("a whole number from ", least, " to ", most));
+}
+
+absl::StatusOr<int64_t> JsonObject::Bytes(absl::string_view key,
+                                          int64_t least) const {
+  PARTITA_ASSIGN_OR_RETURN(const json* value, Find(key));
+  std::optional<int64_t> bytes;
+  if (value->is_string()) {
+    bytes = ParseByteSize(value->get_ref<const std::string&>());
+  } else if (value->is_number()) {
+    const double number = value->get<double>();
+    if (number >= 0 && number <= kMaxByteSize && number == std::floor(number)) {
+      bytes = static_cast<int64_t>(number);
+    }
+  }
+  if (bytes.has_value() && *bytes >= least) return *bytes;
+  return Error(
+      key, Shown(*value),
+      absl::StrCat("bytes from ", least, " to ", ExactByteSize(kMaxByteSize),
+                   ", like 8589934592 or \"8 GiB\""));
+}
+
+absl::StatusOr<JsonObject> JsonObject::Object(absl::string_view key) const {
+  PARTITA_ASSIGN_OR_RETURN(const json* value, Find(key));
+  if (!value->is_object()) return Error(key, Shown(*value), "an object");
+  return JsonObject(value, source_, PathTo(key));
+}
+
+absl::StatusOr<std::vector<JsonObject>> JsonObject::Objects(
+    absl::string_view key, size_t least, size_t most) const {
+  PARTITA_ASSIGN_OR_RETURN(const json* value, Find(key));
+  if (!value->is_array()) return Error(key, Shown(*value), "a list of objects");
+  if (value->size() < least || value->size() > most) {
+    return Error(key, absl::StrCat(value->size(), " entries"),
+                 absl::StrCat(least, " to ", most));
+  }
+  std::vector<JsonObject> objects;
+  for (size_t i = 0; i < value->size(); ++i) {
+    const std::string name = absl::StrCat(key, "[", i, "]");
+    const json& entry = (*value)[i];
+    if (!entry.is_object()) return Error(name, Shown(entry), "an object");
+    objects.push_back(JsonObject(&entry, source_, PathTo(name)));
+  }
+  return objects;
+}
+
+absl::Status JsonObject::Error(absl::string_view key, absl::string_view found,
+                               absl::string_view expected) const {
+  return absl::InvalidArgumentError(absl::StrCat(
+      source_, ": ", PathTo(key), ": found ", found, "; expected ", expected));
+}
+
+absl::Status JsonObject::MissingKey(absl::string_view key) const {
+  const std::string here = path_.empty() ? "" : absl::StrCat(path_, ": ");
+  return absl::InvalidArgumentError(absl::StrCat(
+      source_, ": ", here, "found no key \"", key, "\"; expected one"));
+}
+
+absl::StatusOr<const json*> JsonObject::Find(absl::string_view key) const {
+  const auto found = json_->find(std::string(key));
+  if (found == json_->end()) return MissingKey(key);
+  return &*found;
+}
+
+std::string JsonObject::PathTo(absl::string_view key) const {
+  return path_.empty() ? std::string(key) : absl::StrCat(path_, ".", key);
+}
+
+}  // namespace partita
