@@ -1,0 +1,279 @@
+// Scalar functions of two or three operands, broadcast: a table, one row an op.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/elementwise.h"
+
+namespace partita {
+namespace {
+
+using Doubles = absl::Span<const double>;
+using Ints = absl::Span<const int64_t>;
+using Uints = absl::Span<const uint64_t>;
+
+constexpr OpDef BinaryOp(const char* name, const char* doc,
+                         const ScalarFunction* function) {
+  OpDef op = ElementwiseOp(name, doc, function);
+  op.operands = {{{"a"}, {"b"}}};
+  op.infer = InferScalar<kNumbers>;
+  return op;
+}
+constexpr OpDef TestOp(const char* name, const char* doc,
+                       const ScalarFunction* function) {
+  OpDef op = BinaryOp(name, doc, function);
+  op.infer = InferScalar<kNumbers, /*is_test=*/true>;
+  return op;
+}
+constexpr OpDef BoolOp(const char* name, const char* doc,
+                       const ScalarFunction* function) {
+  OpDef op = BinaryOp(name, doc, function);
+  op.infer = InferScalar<kBools>;
+  op.traits.commutative = true;
+  return op;
+}
+constexpr OpDef BitOp(const char* name, const char* doc,
+                      const ScalarFunction* function) {
+  OpDef op = BinaryOp(name, doc, function);
+  op.infer = InferScalar<kIntegers>;
+  op.traits.commutative = true;
+  return op;
+}
+constexpr OpDef Commutative(OpDef op) {
+  op.traits.commutative = true;
+  return op;
+}
+constexpr OpDef Rounded(OpDef op) {
+  op.tolerance = Tolerance::kRounding;
+  return op;
+}
+
+// Signed sums and products wrap: they are computed without sign.
+template <uint64_t (*function)(uint64_t, uint64_t)>
+int64_t Wrapped(Ints x, const OpView&) {
+  return static_cast<int64_t>(
+      function(static_cast<uint64_t>(x[0]), static_cast<uint64_t>(x[1])));
+}
+uint64_t Plus(uint64_t a, uint64_t b) { return a + b; }
+uint64_t Minus(uint64_t a, uint64_t b) { return a - b; }
+uint64_t Times(uint64_t a, uint64_t b) { return a * b; }
+
+constexpr ScalarFunction kAddFunction = {
+    .on_double = [](Doubles x, const OpView&) { return x[0] + x[1]; },
+    .on_int = Wrapped<Plus>,
+    .on_uint = [](Uints x, const OpView&) { return x[0] + x[1]; },
+    .keeps_zero = true};
+constexpr ScalarFunction kSubFunction = {
+    .on_double = [](Doubles x, const OpView&) { return x[0] - x[1]; },
+    .on_int = Wrapped<Minus>,
+    .on_uint = [](Uints x, const OpView&) { return x[0] - x[1]; },
+    .keeps_zero = true};
+constexpr ScalarFunction kMulFunction = {
+    .on_double = [](Doubles x, const OpView&) { return x[0] * x[1]; },
+    .on_int = Wrapped<Times>,
+    .on_uint = [](Uints x, const OpView&) { return x[0] * x[1]; },
+    .keeps_zero = true};
+
+// Toward zero; division by 0 gives 0, and by -1 wraps.
+int64_t Quotient(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  if (b == -1) return static_cast<int64_t>(-static_cast<uint64_t>(a));
+  return a / b;
+}
+constexpr ScalarFunction kDivFunction = {
+    .on_double = [](Doubles x, const OpView&) { return x[0] / x[1]; },
+    .on_int = [](Ints x, const OpView&) { return Quotient(x[0], x[1]); },
+    .on_uint = [](Uints x,
+                  const OpView&) { return x[1] == 0 ? 0 : x[0] / x[1]; }};
+
+// With fmod the sign of the dividend, else that of the divisor.
+double Remainder(double a, double b, bool fmod) {
+  const double rest = std::fmod(a, b);
+  if (fmod || rest == 0 || (rest < 0) == (b < 0)) return rest;
+  return rest + b;
+}
+int64_t Remainder(int64_t a, int64_t b, bool fmod) {
+  if (b == 0 || b == -1) return 0;
+  const int64_t rest = a % b;
+  if (fmod || rest == 0 || (rest < 0) == (b < 0)) return rest;
+  return rest + b;
+}
+constexpr ScalarFunction kModFunction = {
+    .on_double =
+        [](Doubles x, const OpView& op) {
+          return Remainder(x[0], x[1], op.attr_bool("fmod"));
+        },
+    .on_int =
+        [](Ints x, const OpView& op) {
+          return Remainder(x[0], x[1], op.attr_bool("fmod"));
+        },
+    .on_uint = [](Uints x,
+                  const OpView&) { return x[1] == 0 ? 0 : x[0] % x[1]; }};
+constexpr OpDef ModOp(OpDef op) {
+  op.attrs = {{BoolAttr("fmod", false)}};
+  return op;
+}
+
+uint64_t Power(uint64_t base, uint64_t exponent) {
+  uint64_t power = 1;
+  for (; exponent > 0; exponent >>= 1, base *= base) {
+    if (exponent & 1) power *= base;
+  }
+  return power;
+}
+// The integer part of 1 / base^n is 0 unless base is 1 or -1.
+int64_t Power(int64_t base, int64_t exponent) {
+  if (exponent >= 0) {
+    return static_cast<int64_t>(
+        Power(static_cast<uint64_t>(base), static_cast<uint64_t>(exponent)));
+  }
+  if (base == -1) return exponent % 2 == 0 ? 1 : -1;
+  return base == 1;
+}
+constexpr ScalarFunction kPowFunction = {
+    .on_double = [](Doubles x, const OpView&) { return std::pow(x[0], x[1]); },
+    .on_int = [](Ints x, const OpView&) { return Power(x[0], x[1]); },
+    .on_uint = [](Uints x, const OpView&) { return Power(x[0], x[1]); }};
+
+absl::Status InferPow(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 1, kNumbers));
+  PARTITA_ASSIGN_OR_RETURN(Shape dims, BroadcastOperands(op));
+  return results.Set(0, {op.operand_type(0).dtype, dims, {}});
+}
+constexpr OpDef PowOp(OpDef op) {
+  op.infer = InferPow;
+  return op;
+}
+
+// A NaN on either side is the result.
+constexpr ScalarFunction kMinFunction = {
+    .on_double =
+        [](Doubles x, const OpView&) {
+          return x[0] < x[1] || std::isnan(x[0]) ? x[0] : x[1];
+        },
+    .on_int = [](Ints x, const OpView&) { return std::min(x[0], x[1]); },
+    .on_uint = [](Uints x, const OpView&) { return std::min(x[0], x[1]); },
+    .keeps_zero = true};
+constexpr ScalarFunction kMaxFunction = {
+    .on_double =
+        [](Doubles x, const OpView&) {
+          return x[0] > x[1] || std::isnan(x[0]) ? x[0] : x[1];
+        },
+    .on_int = [](Ints x, const OpView&) { return std::max(x[0], x[1]); },
+    .on_uint = [](Uints x, const OpView&) { return std::max(x[0], x[1]); },
+    .keeps_zero = true};
+
+template <typename Compare, bool zero_fails>
+constexpr ScalarFunction kComparison = {
+    .on_double = [](Doubles x, const OpView&) -> double {
+      return Compare()(x[0], x[1]);
+    },
+    .on_int = [](Ints x, const OpView&) -> int64_t {
+      return Compare()(x[0], x[1]);
+    },
+    .on_uint = [](Uints x, const OpView&) -> uint64_t {
+      return Compare()(x[0], x[1]);
+    },
+    .keeps_zero = zero_fails};
+constexpr OpDef EqualityOp(OpDef op) {
+  op.infer = InferScalar<kAnyType, /*is_test=*/true>;
+  op.traits.commutative = true;
+  return op;
+}
+
+constexpr ScalarFunction kAndFunction = {
+    .on_int = [](Ints x, const OpView&) { return x[0] & x[1]; },
+    .on_uint = [](Uints x, const OpView&) { return x[0] & x[1]; },
+    .keeps_zero = true};
+constexpr ScalarFunction kOrFunction = {
+    .on_int = [](Ints x, const OpView&) { return x[0] | x[1]; },
+    .on_uint = [](Uints x, const OpView&) { return x[0] | x[1]; },
+    .keeps_zero = true};
+constexpr ScalarFunction kXorFunction = {
+    .on_int = [](Ints x, const OpView&) { return x[0] ^ x[1]; },
+    .on_uint = [](Uints x, const OpView&) { return x[0] ^ x[1]; },
+    .keeps_zero = true};
+
+// Bits beyond the type fall off; so does everything if the amount is too large.
+constexpr ScalarFunction kShiftFunction = {
+    .on_uint = [](Uints x, const OpView& op) -> uint64_t {
+      if (x[1] > 63) return 0;
+      return op.attr_bool("left") ? x[0] << x[1] : x[0] >> x[1];
+    },
+    .keeps_zero = true};
+constexpr OpDef ShiftOp(OpDef op) {
+  op.attrs = {{BoolAttr("left", true)}};
+  op.infer = InferScalar<kUnsigned>;
+  return op;
+}
+
+constexpr ScalarFunction kPreluFunction = {
+    .on_double = [](Doubles x,
+                    const OpView&) { return x[0] < 0 ? x[0] * x[1] : x[0]; },
+    .on_int =
+        [](Ints x, const OpView& op) {
+          return x[0] < 0 ? Wrapped<Times>(x, op) : x[0];
+        },
+    .on_uint = [](Uints x, const OpView&) { return x[0]; },
+    .keeps_zero = true};
+constexpr OpDef PreluOp(OpDef op) {
+  op.operands = {{{"x"}, {"slope"}}};
+  return op;
+}
+
+constexpr ScalarFunction kWhereFunction = {
+    .on_double = [](Doubles x,
+                    const OpView&) { return x[0] != 0 ? x[1] : x[2]; },
+    .on_int = [](Ints x, const OpView&) { return x[0] != 0 ? x[1] : x[2]; },
+    .on_uint = [](Uints x, const OpView&) { return x[0] != 0 ? x[1] : x[2]; },
+    .keeps_zero = true};
+absl::Status InferWhere(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kBools));
+  const DType dtype = op.operand_type(1).dtype;
+  if (op.operand_type(2).dtype != dtype) {
+    return BadOp(op, Describe(op, 2),
+                 absl::StrCat(DTypeName(dtype), " like ", Describe(op, 1)),
+                 "cast one of them");
+  }
+  PARTITA_ASSIGN_OR_RETURN(Shape dims, BroadcastOperands(op));
+  return results.Set(0, {dtype, dims, {}});
+}
+constexpr OpDef WhereOp(OpDef op) {
+  op.operands = {{{"condition"}, {"x"}, {"y"}}};
+  op.infer = InferWhere;
+  return op;
+}
+
+}  // namespace
+
+// clang-format off
+extern constinit const OpDef kAdd = Commutative(BinaryOp("add", "a + b.", &kAddFunction));
+extern constinit const OpDef kAnd = BoolOp("and", "Whether both are true.", &kAndFunction);
+extern constinit const OpDef kBitShift = ShiftOp(BinaryOp("bit_shift", "The bits of a moved by b places, to the left or right; zeros come in.", &kShiftFunction));
+extern constinit const OpDef kBitwiseAnd = BitOp("bitwise_and", "The bits that both have.", &kAndFunction);
+extern constinit const OpDef kBitwiseOr = BitOp("bitwise_or", "The bits that either has.", &kOrFunction);
+extern constinit const OpDef kBitwiseXor = BitOp("bitwise_xor", "The bits that one of them has.", &kXorFunction);
+extern constinit const OpDef kDiv = BinaryOp("div", "a / b; integers toward zero, and 0 where b is 0.", &kDivFunction);
+extern constinit const OpDef kEqual = EqualityOp(TestOp("equal", "Whether a = b.", &kComparison<std::equal_to<>, false>));
+extern constinit const OpDef kGreater = TestOp("greater", "Whether a > b.", &kComparison<std::greater<>, true>);
+extern constinit const OpDef kGreaterEqual = TestOp("greater_equal", "Whether a >= b.", &kComparison<std::greater_equal<>, false>);
+extern constinit const OpDef kLess = TestOp("less", "Whether a < b.", &kComparison<std::less<>, true>);
+extern constinit const OpDef kLessEqual = TestOp("less_equal", "Whether a <= b.", &kComparison<std::less_equal<>, false>);
+extern constinit const OpDef kMax = Commutative(BinaryOp("max", "The greater; a NaN if either is one.", &kMaxFunction));
+extern constinit const OpDef kMin = Commutative(BinaryOp("min", "The lesser; a NaN if either is one.", &kMinFunction));
+extern constinit const OpDef kMod = ModOp(BinaryOp("mod", "What division leaves over, with the sign of b; with fmod, of a. 0 where an integer b is 0.", &kModFunction));
+extern constinit const OpDef kMul = Commutative(BinaryOp("mul", "a b.", &kMulFunction));
+extern constinit const OpDef kNotEqual = EqualityOp(TestOp("not_equal", "Whether a and b differ.", &kComparison<std::not_equal_to<>, true>));
+extern constinit const OpDef kOr = BoolOp("or", "Whether one is true, or both.", &kOrFunction);
+extern constinit const OpDef kPow = PowOp(Rounded(BinaryOp("pow", "a to the power of b, in the type of a.", &kPowFunction)));
+extern constinit const OpDef kPrelu = PreluOp(BinaryOp("prelu", "x, or slope x below 0.", &kPreluFunction));
+extern constinit const OpDef kSub = BinaryOp("sub", "a - b.", &kSubFunction);
+extern constinit const OpDef kWhere = WhereOp(BinaryOp("where", "x where the condition holds, else y.", &kWhereFunction));
+extern constinit const OpDef kXor = BoolOp("xor", "Whether just one is true.", &kXorFunction);
+// clang-format on
+
+}  // namespace partita

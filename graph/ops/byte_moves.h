@@ -1,0 +1,51 @@
+// Ops that only move bytes: one description for their eval and their moves.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_OPS_BYTE_MOVES_H_
+#define PARTITA_GRAPH_OPS_BYTE_MOVES_H_
+
+#include <optional>
+#include <vector>
+
+#include "graph/op_def.h"
+
+namespace partita {
+
+// For every position p of `dims`: the element at from_offset + p * from_strides
+// of `operand` goes to to_offset + p * to_strides of `result`. In elements.
+struct StridedMove {
+  int operand = 0;
+  int result = 0;
+  Shape dims;
+  int64_t from_offset = 0;
+  Shape from_strides;
+  int64_t to_offset = 0;
+  Shape to_strides;
+};
+
+// Drops extents of 1 and joins neighbours that are one longer dimension.
+void MergeDims(StridedMove& move);
+
+// Does the moves, in order.
+absl::Status DoMoves(absl::Span<const StridedMove> moves,
+                     absl::Span<const HostTensor> operands,
+                     absl::Span<HostTensor> results);
+
+// The same as ByteMoves; nullopt if that takes a negative stride, blocks of
+// less than a row, or more than a few.
+std::optional<std::vector<ByteMove>> AsByteMoves(
+    const OpView& op, absl::Span<const StridedMove> moves);
+
+// For every position of the result: the element of `operand` at, in each
+// dimension, the index that `sources` lists. Positions with an index of -1 stay
+// as they are.
+void CopyByIndex(const HostTensor& operand,
+                 const std::vector<std::vector<int64_t>>& sources,
+                 HostTensor& result);
+
+// Bytes read and written once, no arithmetic.
+Cost MoveCost(const OpView& op);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_OPS_BYTE_MOVES_H_

@@ -1,0 +1,96 @@
+// Concat: tensors one after another along an axis.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+// Extents agree but along the axis.
+absl::Status CheckOperand(const OpView& op, int operand, int axis) {
+  const TensorType& first = op.operand_type(0);
+  const TensorType& x = op.operand_type(operand);
+  bool agrees = x.rank() == first.rank();
+  for (int d = 0; agrees && d < x.rank(); ++d) {
+    agrees = d == axis || x.dims[d] == first.dims[d];
+  }
+  if (agrees) return absl::OkStatus();
+  return BadOp(op, Describe(op, operand),
+               absl::StrCat("the extents of ", Describe(op, 0),
+                            " but for dimension ", axis),
+               "reshape or slice the operand");
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  TensorType type = op.operand_type(0).RowMajor();
+  PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", type.rank()));
+  PARTITA_RETURN_IF_ERROR(ExpectOneDType(op));
+  const int axis = AxisAttr(op, "axis", type.rank());
+  for (int i = 1; i < op.num_operands(); ++i) {
+    PARTITA_RETURN_IF_ERROR(CheckOperand(op, i, axis));
+    type.dims[axis] += op.operand_type(i).dims[axis];
+    // Checked each time: no sum of two valid extents overflows.
+    PARTITA_RETURN_IF_ERROR(CheckType(type));
+  }
+  return results.Set(0, type);
+}
+
+std::vector<StridedMove> MovesOf(const OpView& op) {
+  const TensorType& result = op.result_type(0);
+  const int axis = AxisAttr(op, "axis", result.rank());
+  const Shape strides = RowMajorStrides(result.dims);
+  std::vector<StridedMove> moves;
+  int64_t offset = 0;
+  for (int i = 0; i < op.num_operands(); ++i) {
+    const Shape& dims = op.operand_type(i).dims;
+    moves.push_back({.operand = i,
+                     .dims = dims,
+                     .from_strides = RowMajorStrides(dims),
+                     .to_offset = offset * strides[axis],
+                     .to_strides = strides});
+    offset += dims[axis];
+  }
+  return moves;
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  return DoMoves(MovesOf(op), in, out);
+}
+
+std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
+  return AsByteMoves(op, MovesOf(op));
+}
+
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  const TensorType& result = op.result_type(0);
+  const int axis = AxisAttr(op, "axis", result.rank());
+  for (int d = 0; d < result.rank(); ++d) {
+    if (d == axis) continue;
+    const int factor = rule.Kept(absl::StrCat("d", d), result.dims[d]);
+    for (int i = 0; i < op.num_operands(); ++i) rule.Operand(i, d, factor);
+    rule.Result(0, d, factor);
+  }
+  return rule.Finish();
+}
+
+}  // namespace
+
+extern constinit const OpDef kConcat = {
+    .name = "concat",
+    .doc = "The operands one after another along an axis.",
+    .operands = {{{"x", kVariadic}}},
+    .attrs = {{RequiredAttr("axis", AttributeKind::kInt)}},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = MoveCost,
+    .dimension_rule = Rule,
+    .moves = Moves,
+};
+
+}  // namespace partita

@@ -1,0 +1,177 @@
+// Convolution: each result element is a sum of products over a window of the
+// operand and all channels of a group.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/window.h"
+
+namespace partita {
+namespace {
+
+absl::Span<const int64_t> Spatial(const TensorType& type) {
+  return absl::MakeConstSpan(type.dims).subspan(2);
+}
+
+absl::Status CheckOperands(const OpView& op) {
+  const TensorType& w = op.operand_type(1);
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
+  PARTITA_RETURN_IF_ERROR(ExpectOneDType(op));
+  PARTITA_RETURN_IF_ERROR(ExpectRank(op, 0, 3));
+  PARTITA_RETURN_IF_ERROR(
+      ExpectRank(op, 1, op.operand_type(0).rank(), op.operand_type(0).rank()));
+  return op.num_operands() == 3 ? ExpectDims(op, 2, {w.dims[0]})
+                                : absl::OkStatus();
+}
+
+absl::Status CheckGroups(const OpView& op) {
+  const int64_t groups = op.attr_int("groups");
+  const int64_t channels = op.operand_type(0).dims[1];
+  const int64_t filters = op.operand_type(1).dims[0];
+  if (groups < 1 || channels % groups != 0 || filters % groups != 0) {
+    return BadOp(op, absl::StrCat("groups ", groups),
+                 absl::StrCat("a divisor of ", channels, " channels and ",
+                              filters, " filters"),
+                 "correct groups or the weights");
+  }
+  if (op.operand_type(1).dims[1] == channels / groups) return absl::OkStatus();
+  return BadOp(op, Describe(op, 1),
+               absl::StrCat(channels / groups,
+                            " in dimension 1: the channels of a group of ",
+                            Describe(op, 0)),
+               "correct groups or the weights");
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(CheckOperands(op));
+  PARTITA_RETURN_IF_ERROR(CheckGroups(op));
+  const TensorType& x = op.operand_type(0);
+  const TensorType& w = op.operand_type(1);
+  PARTITA_ASSIGN_OR_RETURN(Window window, ReadWindow(op, Spatial(w)));
+  PARTITA_RETURN_IF_ERROR(SlideOver(op, Spatial(x), {}, window));
+  Shape dims = {x.dims[0], w.dims[0]};
+  dims.insert(dims.end(), window.small.begin(), window.small.end());
+  return results.Set(0, {x.dtype, dims, {}});
+}
+
+Window WindowOfConv(const OpView& op) {
+  return WindowOf(op, Spatial(op.operand_type(1)), Spatial(op.operand_type(0)),
+                  Spatial(op.result_type(0)));
+}
+
+int64_t Product(absl::Span<const int64_t> dims) {
+  int64_t product = 1;
+  for (int64_t dim : dims) product *= dim;
+  return product;
+}
+
+// One filter over the channels of its group: the sums of a result plane.
+template <typename W>
+void Convolve(absl::Span<const Tap> taps, const TapLoops& loops,
+              const W* planes, int64_t plane_size, const W* filter,
+              int64_t filter_size, int64_t channels, W* sums) {
+  for (int64_t c = 0; c < channels; ++c) {
+    const W* plane = planes + c * plane_size;
+    for (const Tap& tap : taps) {
+      const W weight = filter[c * filter_size + tap.index];
+      loops.ForEachLine(tap, [&](int64_t from, int64_t to, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+          sums[to + i] += weight * plane[from + i * loops.step];
+        }
+      });
+    }
+  }
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  const Window window = WindowOfConv(op);
+  const std::vector<Tap> taps = TapsOf(window);
+  const TapLoops loops(window);
+  const int64_t filters = in[1].type().dims[0];
+  const int64_t channels = in[1].type().dims[1];  // of a group
+  const int64_t group = filters / op.attr_int("groups");
+  const int64_t large = Product(window.large);
+  const int64_t small = Product(window.small);
+  const int64_t kernel = Product(window.kernel);
+  VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const std::vector<Wide<T>> x = WidenAll<T>(in[0]);
+    const std::vector<Wide<T>> w = WidenAll<T>(in[1]);
+    std::vector<Wide<T>> sums(small);
+    T* y = reinterpret_cast<T*>(out[0].bytes());
+    for (int64_t n = 0; n < in[0].type().dims[0]; ++n) {
+      for (int64_t o = 0; o < filters; ++o, y += small) {
+        const T* bias =
+            in.size() > 2 ? reinterpret_cast<const T*>(in[2].bytes()) : nullptr;
+        sums.assign(small, bias ? static_cast<Wide<T>>(bias[o]) : Wide<T>(0));
+        const int64_t first = n * in[0].type().dims[1] + o / group * channels;
+        Convolve<Wide<T>>(taps, loops, x.data() + first * large, large,
+                          w.data() + o * channels * kernel, kernel, channels,
+                          sums.data());
+        for (int64_t i = 0; i < small; ++i) y[i] = Narrow<T>(sums[i]);
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType& w = op.operand_type(1);
+  const TensorType& y = op.result_type(0);
+  return {.flops = 2.0 * y.num_elements() * w.dims[1] * Product(Spatial(w)),
+          .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() +
+                   w.RowMajor().num_bytes() + y.RowMajor().num_bytes()};
+}
+
+// [n gc s...], [go c k...], [go] -> [n go s...]. A bias would be added by every
+// partial sum, so with one the channels are whole.
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  const bool biased = op.num_operands() == 3;
+  const int64_t groups = op.attr_int("groups");
+  const Window window = WindowOfConv(op);
+  const int64_t channels = op.operand_type(1).dims[1];
+  rule.Keep("n", 0, 0);
+  const int g = rule.Kept("g", groups);
+  const int o = rule.Kept("o", op.operand_type(1).dims[0] / groups);
+  const int c = biased ? rule.Whole("c", channels)
+                       : rule.Reduced("c", channels, Reduction::kSum);
+  rule.Operand(0, 1, g).Operand(0, 1, c);
+  rule.Operand(1, 0, g).Operand(1, 0, o).Operand(1, 1, c);
+  rule.Result(0, 1, g).Result(0, 1, o);
+  if (biased) rule.Operand(2, 0, g).Operand(2, 0, o);
+  for (int d = 0; d < window.rank(); ++d) AddHalo(window, 2, d, rule);
+  return rule.Finish();
+}
+
+void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes) {
+  const Factor piece = Rule(op).factors[factor];
+  if (piece.name == "g") attributes.Set("groups", end - begin);
+  if (piece.kind != Factor::Kind::kHalo) return;
+  SetPiecePads(op, WindowOfConv(op), ResultDimension(op, factor) - 2, begin,
+               end, attributes);
+}
+
+}  // namespace
+
+extern constinit const OpDef kConv = {
+    .name = "conv",
+    .doc =
+        "Convolution of x [n, channels, spatial...] with filters w [filters, "
+        "channels of a group, spatial...], plus a bias for each filter.",
+    .operands = {{{"x"}, {"w"}, {"bias", kOptional}}},
+    .attrs = {{IntsAttr("strides"), IntsAttr("dilations"),
+               IntsAttr("pads_before"), IntsAttr("pads_after"),
+               IntAttr("groups", 1)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+    .piece_attributes = PieceAttributes,
+};
+
+}  // namespace partita

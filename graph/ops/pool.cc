@@ -1,0 +1,230 @@
+// Max and average pooling over windows of the spatial dimensions.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/window.h"
+
+namespace partita {
+namespace {
+
+absl::Span<const int64_t> Spatial(const TensorType& type) {
+  return absl::MakeConstSpan(type.dims).subspan(2);
+}
+
+// Only average pools have it.
+absl::Span<const int64_t> CeilExtra(const OpView& op) {
+  if (FindAttr(op.op(), "ceil_extra") == nullptr) return {};
+  return op.attr_ints("ceil_extra");
+}
+
+template <int accepted>
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType& x = op.operand_type(0);
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, accepted));
+  PARTITA_RETURN_IF_ERROR(ExpectRank(op, 0, 3));
+  PARTITA_RETURN_IF_ERROR(ExpectPerDimension(op, "kernel", x.rank() - 2));
+  PARTITA_ASSIGN_OR_RETURN(Window window,
+                           ReadWindow(op, op.attr_ints("kernel")));
+  PARTITA_RETURN_IF_ERROR(SlideOver(op, Spatial(x), CeilExtra(op), window));
+  Shape dims = {x.dims[0], x.dims[1]};
+  dims.insert(dims.end(), window.small.begin(), window.small.end());
+  return results.Set(0, {x.dtype, dims, {}});
+}
+
+Window WindowOfPool(const OpView& op) {
+  return WindowOf(op, op.attr_ints("kernel"), Spatial(op.operand_type(0)),
+                  Spatial(op.result_type(0)));
+}
+
+int64_t Product(absl::Span<const int64_t> dims) {
+  int64_t product = 1;
+  for (int64_t dim : dims) product *= dim;
+  return product;
+}
+
+template <typename T>
+T Lowest() {
+  if constexpr (kIsFloat<T>) return -HUGE_VAL;
+  return std::numeric_limits<T>::lowest();
+}
+
+// A NaN in the window is the result. A window without elements gives the least
+// value of the type.
+absl::Status EvaluateMax(const OpView& op, absl::Span<const HostTensor> in,
+                         absl::Span<HostTensor> out) {
+  const Window window = WindowOfPool(op);
+  const std::vector<Tap> taps = TapsOf(window);
+  const TapLoops loops(window);
+  const int64_t large = Product(window.large);
+  const int64_t small = Product(window.small);
+  const int64_t planes = in[0].type().dims[0] * in[0].type().dims[1];
+  VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using E = Exact<T>;
+    const T* x = reinterpret_cast<const T*>(in[0].bytes());
+    T* y = reinterpret_cast<T*>(out[0].bytes());
+    std::vector<E> best;
+    for (int64_t p = 0; p < planes; ++p, x += large, y += small) {
+      best.assign(small, static_cast<E>(Lowest<T>()));
+      for (const Tap& tap : taps) {
+        loops.ForEachLine(tap, [&](int64_t from, int64_t to, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            const E v = static_cast<E>(x[from + i * loops.step]);
+            if (v > best[to + i] || v != v) best[to + i] = v;
+          }
+        });
+      }
+      for (int64_t i = 0; i < small; ++i) y[i] = Narrow<T>(best[i]);
+    }
+  });
+  return absl::OkStatus();
+}
+
+// For one dimension and each position: the taps inside [-before, extent +
+// after), where the pads are those that are counted.
+std::vector<double> CountTaps(const Window& w, int dim, bool with_pads) {
+  const int64_t low = with_pads ? -w.before[dim] : 0;
+  const int64_t high = w.large[dim] + (with_pads ? w.after[dim] : 0);
+  std::vector<double> counts(w.small[dim]);
+  for (int64_t o = 0; o < w.small[dim]; ++o) {
+    const int64_t start = o * w.strides[dim] - w.before[dim];
+    for (int64_t k = 0; k < w.kernel[dim]; ++k) {
+      const int64_t at = start + k * w.dilations[dim];
+      counts[o] += at >= low && at < high;
+    }
+  }
+  return counts;
+}
+
+// What each sum is divided by.
+std::vector<double> Divisors(const Window& w, bool with_pads) {
+  std::vector<double> divisors = {1};
+  for (int d = 0; d < w.rank(); ++d) {
+    const std::vector<double> counts = CountTaps(w, d, with_pads);
+    std::vector<double> next;
+    for (double outer : divisors) {
+      for (double count : counts) next.push_back(outer * count);
+    }
+    divisors = std::move(next);
+  }
+  return divisors;
+}
+
+// A window without counted elements gives 0.
+absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
+                             absl::Span<HostTensor> out) {
+  const Window window = WindowOfPool(op);
+  const std::vector<Tap> taps = TapsOf(window);
+  const TapLoops loops(window);
+  const std::vector<double> divisors =
+      Divisors(window, op.attr_bool("count_include_pad"));
+  const int64_t large = Product(window.large);
+  const int64_t small = Product(window.small);
+  const std::vector<double> x = ToDoubles(in[0]);
+  std::vector<double> y(out[0].type().num_elements());
+  const int64_t planes = in[0].type().dims[0] * in[0].type().dims[1];
+  for (int64_t p = 0; p < planes; ++p) {
+    const double* plane = x.data() + p * large;
+    double* sums = y.data() + p * small;
+    for (const Tap& tap : taps) {
+      loops.ForEachLine(tap, [&](int64_t from, int64_t to, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+          sums[to + i] += plane[from + i * loops.step];
+        }
+      });
+    }
+    for (int64_t i = 0; i < small; ++i) {
+      sums[i] = divisors[i] == 0 ? 0 : sums[i] / divisors[i];
+    }
+  }
+  FromDoubles(y, out[0]);
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType y = op.result_type(0).RowMajor();
+  double flops = y.num_elements();
+  for (int64_t k : op.attr_ints("kernel")) flops *= k;
+  return {
+      .flops = flops,
+      .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() + y.num_bytes()};
+}
+
+// [n c s...] -> [n c s...]
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  const Window window = WindowOfPool(op);
+  rule.Keep("n", 0, 0);
+  rule.Keep("c", 1, 1);
+  for (int d = 0; d < window.rank(); ++d) AddHalo(window, 2, d, rule);
+  return rule.Finish();
+}
+
+// The end that ceil_extra added is not counted in a piece either: what of the
+// piece's pads lies beyond pads_after moves to its ceil_extra.
+void MoveUncounted(const OpView& op, const Window& window, int dim, int64_t end,
+                   Attributes& attributes) {
+  const absl::Span<const int64_t> whole = CeilExtra(op);
+  if (whole.empty()) return;
+  const int64_t reach =
+      (end - 1) * window.strides[dim] - window.before[dim] + window.Extent(dim);
+  const int64_t uncounted =
+      std::max<int64_t>(0, reach - (window.large[dim] + window.after[dim]));
+  std::vector<int64_t> extra(whole.begin(), whole.end());
+  extra[dim] = uncounted;
+  attributes.Set("ceil_extra", extra);
+  const auto* pads = attributes.Find("pads_after");
+  std::vector<int64_t> after = std::get<std::vector<int64_t>>(*pads);
+  after[dim] -= std::min(uncounted, after[dim]);
+  attributes.Set("pads_after", after);
+}
+
+void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes) {
+  if (Rule(op).factors[factor].kind != Factor::Kind::kHalo) return;
+  const Window window = WindowOfPool(op);
+  const int dim = ResultDimension(op, factor) - 2;
+  SetPiecePads(op, window, dim, begin, end, attributes);
+  MoveUncounted(op, window, dim, end, attributes);
+}
+
+}  // namespace
+
+extern constinit const OpDef kMaxPool = {
+    .name = "max_pool",
+    .doc = "The greatest of each window of x [n, channels, spatial...].",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
+               IntsAttr("strides"), IntsAttr("dilations"),
+               IntsAttr("pads_before"), IntsAttr("pads_after")}},
+    .infer = Infer<kNumbers>,
+    .eval = EvaluateMax,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+    .piece_attributes = PieceAttributes,
+};
+
+extern constinit const OpDef kAvgPool = {
+    .name = "avg_pool",
+    .doc =
+        "The mean of each window of x [n, channels, spatial...]; pads count "
+        "only if count_include_pad says so, and ceil_extra, a lengthening "
+        "of the end, never.",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
+               IntsAttr("strides"), IntsAttr("dilations"),
+               IntsAttr("pads_before"), IntsAttr("pads_after"),
+               BoolAttr("count_include_pad", false), IntsAttr("ceil_extra")}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer<kFloats>,
+    .eval = EvaluateAverage,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+    .piece_attributes = PieceAttributes,
+};
+
+}  // namespace partita

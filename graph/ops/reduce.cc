@@ -1,0 +1,284 @@
+// Reductions over any set of dimensions: a table, one row an op. No axes means
+// that nothing is reduced.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+#include "graph/ops/strided.h"
+
+namespace partita {
+namespace {
+
+// Which dimensions of the operand are reduced; empty if the attribute lists one
+// twice or one that does not exist.
+std::vector<bool> ReducedDims(const OpView& op) {
+  const int rank = op.operand_type(0).rank();
+  std::vector<bool> reduced(rank, false);
+  for (int64_t axis : op.attr_ints("axes")) {
+    if (axis < -rank || axis >= rank) return {};
+    const int64_t dim = axis < 0 ? axis + rank : axis;
+    if (reduced[dim]) return {};
+    reduced[dim] = true;
+  }
+  return reduced;
+}
+
+template <int accepted>
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType& x = op.operand_type(0);
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, accepted));
+  const std::vector<bool> reduced = ReducedDims(op);
+  if (reduced.size() != x.dims.size() ||
+      (x.dims.empty() && !op.attr_ints("axes").empty())) {
+    return BadOp(
+        op,
+        absl::StrCat("axes = [", absl::StrJoin(op.attr_ints("axes"), ", "),
+                     "] on ", x.ToString()),
+        x.dims.empty() ? "none: the operand has no dimension"
+                       : absl::StrCat("each of ", -x.rank(), "..", x.rank() - 1,
+                                      " at most once"),
+        "list the dimensions to reduce");
+  }
+  Shape dims;
+  for (int d = 0; d < x.rank(); ++d) {
+    if (!reduced[d]) dims.push_back(x.dims[d]);
+    if (reduced[d] && op.attr_bool("keep_dims")) dims.push_back(1);
+  }
+  return results.Set(0, {x.dtype, dims, {}});
+}
+
+// Strides of the result along the operand's dimensions: 0 where reduced.
+Shape ResultStrides(const OpView& op) {
+  const std::vector<bool> reduced = ReducedDims(op);
+  Shape kept = op.operand_type(0).dims;
+  for (size_t d = 0; d < kept.size(); ++d) {
+    if (reduced[d]) kept[d] = 1;
+  }
+  Shape strides = RowMajorStrides(kept);
+  for (size_t d = 0; d < kept.size(); ++d) {
+    if (reduced[d]) strides[d] = 0;
+  }
+  return strides;
+}
+
+// How many elements make one result.
+double ReducedCount(const OpView& op) {
+  const std::vector<bool> reduced = ReducedDims(op);
+  double count = 1;
+  for (size_t d = 0; d < reduced.size(); ++d) {
+    if (reduced[d]) count *= op.operand_type(0).dims[d];
+  }
+  return count;
+}
+
+// totals[position of the result] = step(totals[...], element) for every
+// element, in row-major order.
+template <typename W, typename T, typename Step>
+void Fold(const OpView& op, const T* x, std::vector<W>& totals, Step step) {
+  ForEachOffset<1>(op.operand_type(0).dims, {ResultStrides(op)},
+                   [&](const std::array<int64_t, 1>& at) {
+                     W& total = totals[at[0]];
+                     total = step(total, static_cast<W>(*x++));
+                   });
+}
+
+// Sums and products: modulo 2^64 for integers.
+template <typename Row>
+absl::Status EvaluateWide(const OpView& op, absl::Span<const HostTensor> in,
+                          absl::Span<HostTensor> out) {
+  VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<Wide<T>> totals(out[0].type().num_elements(), Row::kStart);
+    Fold(op, reinterpret_cast<const T*>(in[0].bytes()), totals,
+         [](Wide<T> total, Wide<T> x) { return Row::Step(total, x); });
+    T* y = reinterpret_cast<T*>(out[0].bytes());
+    for (size_t i = 0; i < totals.size(); ++i) y[i] = Narrow<T>(totals[i]);
+  });
+  return absl::OkStatus();
+}
+
+struct Sum {
+  static constexpr int kStart = 0;
+  template <typename W>
+  static W Step(W total, W x) {
+    return total + x;
+  }
+};
+struct Prod {
+  static constexpr int kStart = 1;
+  template <typename W>
+  static W Step(W total, W x) {
+    return total * x;
+  }
+};
+struct SumSquare {
+  static constexpr int kStart = 0;
+  template <typename W>
+  static W Step(W total, W x) {
+    return total + x * x;
+  }
+};
+// An integer is negative if its widened top bit says so; an unsigned 64-bit one
+// never is.
+template <bool has_sign>
+struct SumMagnitude {
+  static constexpr int kStart = 0;
+  static double Step(double total, double x) { return total + std::fabs(x); }
+  static uint64_t Step(uint64_t total, uint64_t x) {
+    return has_sign && static_cast<int64_t>(x) < 0 ? total - x : total + x;
+  }
+};
+absl::Status EvaluateL1(const OpView& op, absl::Span<const HostTensor> in,
+                        absl::Span<HostTensor> out) {
+  return IsUnsignedInteger(in[0].type().dtype)
+             ? EvaluateWide<SumMagnitude<false>>(op, in, out)
+             : EvaluateWide<SumMagnitude<true>>(op, in, out);
+}
+
+// The extremes of a type: what no elements give.
+template <typename T, bool is_max>
+T Extreme() {
+  if constexpr (kIsFloat<T>) return is_max ? -HUGE_VAL : HUGE_VAL;
+  using Limits = std::numeric_limits<T>;
+  return is_max ? Limits::lowest() : Limits::max();
+}
+
+// A NaN among the elements is the result.
+template <bool is_max>
+absl::Status EvaluateExtreme(const OpView& op, absl::Span<const HostTensor> in,
+                             absl::Span<HostTensor> out) {
+  VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using E = Exact<T>;
+    std::vector<E> totals(out[0].type().num_elements(),
+                          static_cast<E>(Extreme<T, is_max>()));
+    Fold(op, reinterpret_cast<const T*>(in[0].bytes()), totals,
+         [](E total, E x) {
+           const bool better = is_max ? x > total : x < total;
+           return better || x != x ? x : total;
+         });
+    T* y = reinterpret_cast<T*>(out[0].bytes());
+    for (size_t i = 0; i < totals.size(); ++i) y[i] = Narrow<T>(totals[i]);
+  });
+  return absl::OkStatus();
+}
+
+double SumStep(double total, double x) { return total + x; }
+double SquareStep(double total, double x) { return total + x * x; }
+double MaxStep(double total, double x) {
+  return x > total || std::isnan(x) ? x : total;
+}
+double Mean(double total, double count) { return total / count; }
+double Root(double total, double) { return std::sqrt(total); }
+double Log(double total, double) { return std::log(total); }
+
+// Those that finish with a function: in doubles, whatever the type.
+template <double (*step)(double, double), double (*finish)(double, double)>
+absl::Status EvaluateDouble(const OpView& op, absl::Span<const HostTensor> in,
+                            absl::Span<HostTensor> out) {
+  const std::vector<double> x = ToDoubles(in[0]);
+  std::vector<double> totals(out[0].type().num_elements(), 0);
+  Fold(op, x.data(), totals, step);
+  const double count = ReducedCount(op);
+  for (double& total : totals) total = finish(total, count);
+  FromDoubles(totals, out[0]);
+  return absl::OkStatus();
+}
+
+// log sum exp(x) = m + log sum exp(x - m) with m the greatest x, if finite.
+absl::Status EvaluateLogSumExp(const OpView& op,
+                               absl::Span<const HostTensor> in,
+                               absl::Span<HostTensor> out) {
+  std::vector<double> x = ToDoubles(in[0]);
+  std::vector<double> tops(out[0].type().num_elements(), -HUGE_VAL);
+  Fold(op, x.data(), tops, MaxStep);
+  for (double& top : tops) top = std::isfinite(top) ? top : 0;
+  double* next = x.data();
+  ForEachOffset<1>(in[0].type().dims, {ResultStrides(op)},
+                   [&](const std::array<int64_t, 1>& at) {
+                     *next = std::exp(*next - tops[at[0]]);
+                     ++next;
+                   });
+  std::vector<double> sums(tops.size(), 0);
+  Fold(op, x.data(), sums, SumStep);
+  for (size_t i = 0; i < sums.size(); ++i)
+    sums[i] = tops[i] + std::log(sums[i]);
+  FromDoubles(sums, out[0]);
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType x = op.operand_type(0).RowMajor();
+  return {
+      .flops = 1.0 * x.num_elements(),
+      .bytes = 1.0 * x.num_bytes() + op.result_type(0).RowMajor().num_bytes()};
+}
+
+// Kept dimensions are kept; how the reduced ones join differs by op.
+DimensionRule RuleOf(const OpView& op, std::optional<Reduction> reduction) {
+  RuleBuilder rule(op);
+  const std::vector<bool> reduced = ReducedDims(op);
+  const bool keep_dims = op.attr_bool("keep_dims");
+  int next = 0;
+  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
+    const std::string name = absl::StrCat("d", d);
+    const int64_t size = op.operand_type(0).dims[d];
+    if (!reduced[d]) {
+      rule.Keep(name, d, next);
+    } else if (reduction.has_value()) {
+      rule.Operand(0, d, rule.Reduced(name, size, *reduction));
+    }
+    next += !reduced[d] || keep_dims;
+  }
+  return rule.Finish();
+}
+template <Reduction reduction>
+DimensionRule PartialRule(const OpView& op) {
+  return RuleOf(op, reduction);
+}
+DimensionRule KeptRule(const OpView& op) { return RuleOf(op, std::nullopt); }
+
+constexpr OpDef ReduceOp(const char* name, const char* doc,
+                         decltype(OpDef::eval) eval,
+                         decltype(OpDef::dimension_rule) rule) {
+  OpDef op;
+  op.name = name;
+  op.doc = doc;
+  op.operands = {{{"x"}}};
+  op.attrs = {{RequiredAttr("axes", AttributeKind::kInts),
+               BoolAttr("keep_dims", true)}};
+  op.tolerance = Tolerance::kReduction;
+  op.infer = Infer<kNumbers>;
+  op.eval = eval;
+  op.cost = EstimateCost;
+  op.dimension_rule = rule;
+  return op;
+}
+constexpr OpDef ExtremeOp(OpDef op) {
+  op.infer = Infer<kAnyType>;
+  op.tolerance = Tolerance::kExact;
+  return op;
+}
+
+}  // namespace
+
+// clang-format off
+extern constinit const OpDef kReduceL1 = ReduceOp("reduce_l1", "The sum of magnitudes.", EvaluateL1, PartialRule<Reduction::kSum>);
+extern constinit const OpDef kReduceL2 = ReduceOp("reduce_l2", "The square root of the sum of squares.", EvaluateDouble<SquareStep, Root>, KeptRule);
+extern constinit const OpDef kReduceLogSum = ReduceOp("reduce_log_sum", "The logarithm of the sum.", EvaluateDouble<SumStep, Log>, KeptRule);
+extern constinit const OpDef kReduceLogSumExp = ReduceOp("reduce_log_sum_exp", "The logarithm of the sum of exponentials.", EvaluateLogSumExp, KeptRule);
+extern constinit const OpDef kReduceMax = ExtremeOp(ReduceOp("reduce_max", "The greatest element; a NaN if there is one; of none the least value of the type.", EvaluateExtreme<true>, PartialRule<Reduction::kMax>));
+extern constinit const OpDef kReduceMean = ReduceOp("reduce_mean", "The arithmetic mean; integers toward zero.", EvaluateDouble<SumStep, Mean>, KeptRule);
+extern constinit const OpDef kReduceMin = ExtremeOp(ReduceOp("reduce_min", "The least element; a NaN if there is one; of none the greatest value of the type.", EvaluateExtreme<false>, PartialRule<Reduction::kMin>));
+extern constinit const OpDef kReduceProd = ReduceOp("reduce_prod", "The product.", EvaluateWide<Prod>, KeptRule);
+extern constinit const OpDef kReduceSum = ReduceOp("reduce_sum", "The sum.", EvaluateWide<Sum>, PartialRule<Reduction::kSum>);
+extern constinit const OpDef kReduceSumSquare = ReduceOp("reduce_sum_square", "The sum of squares.", EvaluateWide<SumSquare>, PartialRule<Reduction::kSum>);
+// clang-format on
+
+}  // namespace partita

@@ -1,0 +1,141 @@
+// Reshape: the same elements in the same order, with other extents.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType type = {
+      op.operand_type(0).dtype, ToShape(op.attr_ints("shape")), {}};
+  PARTITA_RETURN_IF_ERROR(results.Set(0, type));
+  const int64_t wanted = op.operand_type(0).num_elements();
+  if (type.num_elements() == wanted) return absl::OkStatus();
+  return BadOp(op,
+               absl::StrCat("shape = [", absl::StrJoin(type.dims, ", "),
+                            "] for ", Describe(op, 0)),
+               absl::StrCat("extents whose product is ", wanted),
+               "correct the shape");
+}
+
+std::vector<StridedMove> MovesOf(const OpView& op) {
+  return {{.dims = {op.result_type(0).num_elements()},
+           .from_strides = {1},
+           .to_strides = {1}}};
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  return DoMoves(MovesOf(op), in, out);
+}
+
+std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
+  return AsByteMoves(op, MovesOf(op));
+}
+
+// Walks the extents of both sides, outermost first, and names what they share.
+class SharedFactors {
+ public:
+  explicit SharedFactors(const OpView& op)
+      : rule_(op),
+        from_(op.operand_type(0).dims),
+        to_(op.result_type(0).dims) {}
+
+  // A dimension's extent is what earlier factors left of it. Where neither side
+  // divides the other, their common divisor may still be cut and the rest, up
+  // to the next boundary that both have, is whole.
+  DimensionRule Compute() {
+    while (Open(from_, i_) && Open(to_, j_)) {
+      if (from_[i_] == 1 || to_[j_] == 1) {
+        i_ += from_[i_] == 1;
+        j_ += to_[j_] == 1;
+        continue;
+      }
+      const int64_t shared = std::gcd(from_[i_], to_[j_]);
+      const bool divides = shared == from_[i_] || shared == to_[j_];
+      if (shared > 1) Take(shared);
+      if (!divides) SkipToBoundary();
+    }
+    return rule_.Finish();
+  }
+
+ private:
+  static bool Open(const Shape& dims, size_t at) { return at < dims.size(); }
+
+  void Take(int64_t size) {
+    const int factor = rule_.Kept(absl::StrCat("f", count_++), size);
+    rule_.Operand(0, static_cast<int>(i_), factor);
+    rule_.Result(0, static_cast<int>(j_), factor);
+    from_[i_] /= size;
+    to_[j_] /= size;
+  }
+
+  void SkipToBoundary() {
+    int64_t left = from_[i_];
+    int64_t right = to_[j_];
+    WholeOperand();
+    WholeResult();
+    while (left != right) {
+      if (left < right) {
+        left *= from_[i_];
+        WholeOperand();
+      } else {
+        right *= to_[j_];
+        WholeResult();
+      }
+    }
+  }
+  void WholeOperand() {
+    const int factor = rule_.Whole(absl::StrCat("f", count_++), from_[i_]);
+    rule_.Operand(0, static_cast<int>(i_++), factor);
+  }
+  void WholeResult() {
+    const int factor = rule_.Whole(absl::StrCat("f", count_++), to_[j_]);
+    rule_.Result(0, static_cast<int>(j_++), factor);
+  }
+
+  RuleBuilder rule_;
+  Shape from_;
+  Shape to_;
+  size_t i_ = 0;
+  size_t j_ = 0;
+  int count_ = 0;
+};
+
+DimensionRule Rule(const OpView& op) {
+  if (op.result_type(0).num_elements() == 0) return WholeRule(op);
+  return SharedFactors(op).Compute();
+}
+
+void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes) {
+  const int64_t size = Rule(op).factors[factor].size;
+  std::vector<int64_t> shape = op.attr_ints("shape");
+  int64_t& dim = shape[ResultDimension(op, factor)];
+  dim = dim / size * (end - begin);
+  attributes.Set("shape", shape);
+}
+
+}  // namespace
+
+extern constinit const OpDef kReshape = {
+    .name = "reshape",
+    .doc = "The same elements in the same order, with the extents of shape.",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("shape", AttributeKind::kInts)}},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = MoveCost,
+    .dimension_rule = Rule,
+    .piece_attributes = PieceAttributes,
+    .moves = Moves,
+};
+
+}  // namespace partita

@@ -1,0 +1,55 @@
+// Puts a DimensionRule together, dimension by dimension.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_OPS_RULE_BUILDER_H_
+#define PARTITA_GRAPH_OPS_RULE_BUILDER_H_
+
+#include <string>
+
+#include "graph/op_def.h"
+
+namespace partita {
+
+// Dimensions that nobody mentions are whole. A factor index of -1 (an extent of
+// 1) may be given everywhere and does nothing.
+class RuleBuilder {
+ public:
+  explicit RuleBuilder(const OpView& op);
+
+  int Kept(std::string name, int64_t size);
+  int Reduced(std::string name, int64_t size, Reduction reduction);
+  int Whole(std::string name, int64_t size);
+  int Halo(std::string name, int64_t size, int64_t stride, int64_t before,
+           int64_t after);
+
+  // The next inner factor of a dimension.
+  RuleBuilder& Operand(int operand, int dim, int factor);
+  RuleBuilder& Result(int result, int dim, int factor);
+  // A kept factor for dimension `dim` of operand 0 and `result_dim` of result
+  // 0.
+  void Keep(std::string name, int dim, int result_dim);
+
+  // A factor that is not the outermost of some dimension cannot be cut and
+  // becomes whole.
+  DimensionRule Finish();
+
+ private:
+  int Add(Factor factor);
+  void FillWhole(const std::string& prefix, const TensorType& type,
+                 DimensionRule::Dims& dims);
+  const OpView& op_;
+  DimensionRule rule_;
+};
+
+// All operands broadcast to result 0; every extent of it is kept.
+DimensionRule BroadcastRule(const OpView& op);
+// Operand 0 and all results have the same extents (but at `axis`, which is
+// whole): all but `axis` are kept.
+DimensionRule AlongAxisRule(const OpView& op, int axis);
+
+// The dimension of result 0 that `factor` cuts, by the op's own rule.
+int ResultDimension(const OpView& op, int factor);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_OPS_RULE_BUILDER_H_

@@ -1,0 +1,170 @@
+// Windows: their attributes, taps and pieces.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/ops/window.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/op_checks.h"
+
+namespace partita {
+namespace {
+
+// Keeps every product and sum below far from overflow.
+constexpr int64_t kMaxEntry = int64_t{1} << 30;
+
+// The list, or `value` for each dimension if it is empty.
+Shape ListOr(const OpView& op, absl::string_view name, int rank,
+             int64_t value) {
+  const std::vector<int64_t>& list = op.attr_ints(name);
+  return list.empty() ? Shape(rank, value) : ToShape(list);
+}
+
+absl::Status CheckList(const OpView& op, absl::string_view name,
+                       absl::Span<const int64_t> list, int rank, int64_t min) {
+  const bool counts = list.size() == static_cast<size_t>(rank);
+  const bool in_range = std::all_of(
+      list.begin(), list.end(),
+      [&](int64_t entry) { return entry >= min && entry <= kMaxEntry; });
+  if (counts && in_range) return absl::OkStatus();
+  return BadOp(op, absl::StrCat(name, " = [", absl::StrJoin(list, ", "), "]"),
+               absl::StrCat(rank, " entries of ", min, "..", kMaxEntry),
+               "give one entry per spatial dimension, or none");
+}
+
+int64_t CeilDiv(int64_t a, int64_t b) {
+  return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+// Positions [begin, end) at which tap `k` of dimension `dim` meets an element.
+struct Meeting {
+  int64_t begin;
+  int64_t end;
+};
+Meeting MeetingOf(const Window& w, int dim, int64_t k) {
+  const int64_t shift = w.before[dim] - k * w.dilations[dim];
+  const int64_t begin = std::max<int64_t>(0, CeilDiv(shift, w.strides[dim]));
+  const int64_t end =
+      std::min(w.small[dim], CeilDiv(w.large[dim] + shift, w.strides[dim]));
+  return {begin, end};
+}
+
+void AddTaps(const Window& w, int dim, const Tap& so_far,
+             std::vector<Tap>& taps) {
+  if (dim == w.rank()) {
+    taps.push_back(so_far);
+    return;
+  }
+  int64_t large_stride = 1;
+  int64_t small_stride = 1;
+  for (int d = dim + 1; d < w.rank(); ++d) {
+    large_stride *= w.large[d];
+    small_stride *= w.small[d];
+  }
+  for (int64_t k = 0; k < w.kernel[dim]; ++k) {
+    const Meeting meeting = MeetingOf(w, dim, k);
+    if (meeting.begin >= meeting.end) continue;
+    Tap tap = so_far;
+    tap.index = so_far.index * w.kernel[dim] + k;
+    tap.dims.push_back(meeting.end - meeting.begin);
+    tap.large_offset += large_stride * (meeting.begin * w.strides[dim] -
+                                        w.before[dim] + k * w.dilations[dim]);
+    tap.small_offset += small_stride * meeting.begin;
+    AddTaps(w, dim + 1, tap, taps);
+  }
+}
+
+void SetEntry(const OpView& op, absl::string_view name, int rank, int dim,
+              int64_t value, Attributes& attributes) {
+  const Shape list = ListOr(op, name, rank, 0);
+  std::vector<int64_t> entries(list.begin(), list.end());
+  entries[dim] = value;
+  attributes.Set(name, entries);
+}
+
+}  // namespace
+
+absl::StatusOr<Window> ReadWindow(const OpView& op,
+                                  absl::Span<const int64_t> kernel) {
+  Window w;
+  const int rank = static_cast<int>(kernel.size());
+  w.kernel = ToShape(kernel);
+  w.strides = ListOr(op, "strides", rank, 1);
+  w.dilations = ListOr(op, "dilations", rank, 1);
+  w.before = ListOr(op, "pads_before", rank, 0);
+  w.after = ListOr(op, "pads_after", rank, 0);
+  PARTITA_RETURN_IF_ERROR(CheckList(op, "kernel", w.kernel, rank, 1));
+  PARTITA_RETURN_IF_ERROR(CheckList(op, "strides", w.strides, rank, 1));
+  PARTITA_RETURN_IF_ERROR(CheckList(op, "dilations", w.dilations, rank, 1));
+  PARTITA_RETURN_IF_ERROR(CheckList(op, "pads_before", w.before, rank, 0));
+  PARTITA_RETURN_IF_ERROR(CheckList(op, "pads_after", w.after, rank, 0));
+  return w;
+}
+
+absl::Status SlideOver(const OpView& op, absl::Span<const int64_t> large,
+                       absl::Span<const int64_t> extra, Window& w) {
+  w.large = ToShape(large);
+  w.small.clear();
+  if (!extra.empty()) {
+    PARTITA_RETURN_IF_ERROR(CheckList(op, "ceil_extra", extra, w.rank(), 0));
+  }
+  for (int d = 0; d < w.rank(); ++d) {
+    const int64_t padded =
+        large[d] + w.before[d] + w.after[d] + (extra.empty() ? 0 : extra[d]);
+    if (w.Extent(d) > padded) {
+      return BadOp(op,
+                   absl::StrCat("a window of ", w.Extent(d), " over ", padded,
+                                " padded elements in spatial dimension ", d),
+                   "a window that fits", "lower the kernel or add pads");
+    }
+    w.small.push_back((padded - w.Extent(d)) / w.strides[d] + 1);
+  }
+  return absl::OkStatus();
+}
+
+Window WindowOf(const OpView& op, absl::Span<const int64_t> kernel,
+                absl::Span<const int64_t> large,
+                absl::Span<const int64_t> small) {
+  Window w = *ReadWindow(op, kernel);
+  w.large = ToShape(large);
+  w.small = ToShape(small);
+  return w;
+}
+
+std::vector<Tap> TapsOf(const Window& window) {
+  std::vector<Tap> taps;
+  AddTaps(window, 0, Tap(), taps);
+  return taps;
+}
+
+TapLoops::TapLoops(const Window& window)
+    : large_strides(RowMajorStrides(window.large)),
+      small_strides(RowMajorStrides(window.small)),
+      step(window.strides.back()) {
+  for (int d = 0; d < window.rank(); ++d) large_strides[d] *= window.strides[d];
+}
+
+void AddHalo(const Window& w, int first, int dim, RuleBuilder& rule) {
+  const int factor =
+      rule.Halo(absl::StrCat("s", dim), w.small[dim], w.strides[dim],
+                w.before[dim], w.Extent(dim) - 1 - w.before[dim]);
+  rule.Operand(0, first + dim, factor).Result(0, first + dim, factor);
+}
+
+void SetPiecePads(const OpView& op, const Window& w, int dim, int64_t begin,
+                  int64_t end, Attributes& attributes) {
+  const int64_t extent = w.large[dim];
+  const int64_t from = begin * w.strides[dim] - w.before[dim];
+  const int64_t to = (end - 1) * w.strides[dim] - w.before[dim] + w.Extent(dim);
+  const int64_t first = std::clamp<int64_t>(from, 0, extent);
+  const int64_t last = std::clamp<int64_t>(to, first, extent);
+  // Windows that lie wholly beyond the operand see pads only.
+  const int64_t before = first == last ? to - from : first - from;
+  const int64_t after = first == last ? 0 : to - last;
+  SetEntry(op, "pads_before", w.rank(), dim, before, attributes);
+  SetEntry(op, "pads_after", w.rank(), dim, after, attributes);
+}
+
+}  // namespace partita
