@@ -13,14 +13,59 @@ namespace {
 
 constexpr std::align_val_t kAlignment{64};
 
-// Advances a row-major index; false once every position has been visited.
-bool NextIndex(absl::Span<const int64_t> dims, Shape& index) {
-  for (size_t axis = dims.size(); axis-- > 0;) {
-    if (++index[axis] < dims[axis]) return true;
-    index[axis] = 0;
+// Where an element lies is a sum of one term per dimension, in any layout; this
+// is the term of dimension `dim` for each index, in bytes.
+std::vector<int64_t> OffsetsAlong(const TensorType& type, int dim) {
+  const int64_t size = BitsOf(type.dtype) / 8;
+  std::vector<int64_t> offsets(static_cast<size_t>(type.dims[dim]));
+  Shape index(type.dims.size(), 0);
+  for (int64_t& offset : offsets) {
+    offset = size * PhysicalOffset(type.layout, type.dims, index);
+    ++index[dim];
   }
-  return false;
+  return offsets;
 }
+
+// Copies all elements, one nested loop a dimension.
+template <typename Element>
+class LayoutCopy {
+ public:
+  LayoutCopy(const HostTensor& from, HostTensor& to)
+      : source_(from.bytes()), target_(to.bytes()), rank_(to.type().rank()) {
+    for (int dim = 0; dim < rank_; ++dim) {
+      from_.push_back(OffsetsAlong(from.type(), dim));
+      to_.push_back(OffsetsAlong(to.type(), dim));
+    }
+  }
+
+  void Run() { Copy(0, 0, 0); }
+
+ private:
+  void Copy(int dim, int64_t from, int64_t to) {
+    if (dim == rank_) return Move(from, to);
+    const std::vector<int64_t>& sources = from_[dim];
+    const std::vector<int64_t>& targets = to_[dim];
+    if (dim + 1 < rank_) {
+      for (size_t i = 0; i < sources.size(); ++i) {
+        Copy(dim + 1, from + sources[i], to + targets[i]);
+      }
+      return;
+    }
+    for (size_t i = 0; i < sources.size(); ++i) {
+      Move(from + sources[i], to + targets[i]);
+    }
+  }
+
+  void Move(int64_t from, int64_t to) {
+    std::memcpy(target_ + to, source_ + from, sizeof(Element));
+  }
+
+  const std::byte* source_;
+  std::byte* target_;
+  int rank_;
+  std::vector<std::vector<int64_t>> from_;
+  std::vector<std::vector<int64_t>> to_;
+};
 
 }  // namespace
 
@@ -83,17 +128,19 @@ void ConvertLayout(const HostTensor& from, HostTensor& to) {
                 static_cast<size_t>(type.num_bytes()));
     return;
   }
-  std::memset(to.bytes(), 0, static_cast<size_t>(type.num_bytes()));
-  if (type.num_elements() == 0) return;
-  const int64_t size = BitsOf(type.dtype) / 8;
-  Shape index(type.dims.size(), 0);
-  do {
-    std::memcpy(
-        to.bytes() + size * PhysicalOffset(type.layout, type.dims, index),
-        from.bytes() +
-            size * PhysicalOffset(from.type().layout, type.dims, index),
-        static_cast<size_t>(size));
-  } while (NextIndex(type.dims, index));
+  if (type.num_stored_elements() != type.num_elements()) {
+    std::memset(to.bytes(), 0, static_cast<size_t>(type.num_bytes()));
+  }
+  switch (BitsOf(type.dtype)) {
+    case 8:
+      return LayoutCopy<uint8_t>(from, to).Run();
+    case 16:
+      return LayoutCopy<uint16_t>(from, to).Run();
+    case 32:
+      return LayoutCopy<uint32_t>(from, to).Run();
+    default:
+      return LayoutCopy<uint64_t>(from, to).Run();
+  }
 }
 
 }  // namespace partita

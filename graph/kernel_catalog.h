@@ -29,6 +29,9 @@ struct KernelChoice {
   double seconds = 0;      // on this device, launch included
   std::string arithmetic;  // see KernelBinding
   bool fallback = false;   // eval: right but slow, named in the summary
+  // `operands` and `results` say row-major, but every value with the extents of
+  // result 0 may have any one layout instead, as long as all have the same.
+  bool any_layout = false;
 };
 
 // Native code for the fused nodes of a plan and one target.

@@ -1,0 +1,100 @@
+// Grows clusters from their last op towards the operands.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "passes/fuse_elementwise.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "passes/make_fused.h"
+
+namespace partita {
+namespace {
+
+constexpr size_t kMaxMembers = 64;
+
+bool CanJoin(const OpView& op) {
+  return op.op().traits.elementwise && op.num_results() == 1 &&
+         op.node().regions.empty();
+}
+
+class Cluster {
+ public:
+  Cluster(const Graph& graph, const std::vector<int>& position,
+          std::vector<bool>& taken)
+      : graph_(graph), position_(position), taken_(taken) {}
+
+  // The cluster that ends in `last`, in graph order.
+  std::vector<NodeId> Grow(const OpView& last) {
+    Add(last.id());
+    // Members join behind `next`, so producers are looked at after all readers
+    // that can be in the cluster at all.
+    for (size_t next = 0; next < members_.size(); ++next) {
+      for (ValueId operand : graph_.node(members_[next]).operands) {
+        if (members_.size() < kMaxMembers) Consider(operand, last);
+      }
+    }
+    std::sort(members_.begin(), members_.end(), [&](NodeId a, NodeId b) {
+      return position_[a.index] < position_[b.index];
+    });
+    return members_;
+  }
+
+ private:
+  void Add(NodeId node) {
+    members_.push_back(node);
+    taken_[node.index] = true;
+  }
+
+  bool Contains(NodeId node) const {
+    return std::find(members_.begin(), members_.end(), node) != members_.end();
+  }
+
+  void Consider(ValueId value, const OpView& last) {
+    const NodeId maker = graph_.value(value).defining_node;
+    if (!maker.valid() || taken_[maker.index]) return;
+    const OpView op = graph_.view(maker);
+    if (!CanJoin(op) || op.result_type(0).dims != last.result_type(0).dims) {
+      return;
+    }
+    if (graph_.is_output(value)) return;
+    for (const Use& use : graph_.value(value).uses) {
+      if (!Contains(use.node)) return;
+    }
+    Add(maker);
+  }
+
+  const Graph& graph_;
+  const std::vector<int>& position_;
+  std::vector<bool>& taken_;
+  std::vector<NodeId> members_;
+};
+
+}  // namespace
+
+absl::Status FuseElementwise(Graph& graph) {
+  const std::vector<NodeId> order = graph.order();
+  std::vector<int> position(graph.node_id_bound(), -1);
+  for (size_t i = 0; i < order.size(); ++i) {
+    position[order[i].index] = static_cast<int>(i);
+  }
+  std::vector<bool> taken(graph.node_id_bound(), false);
+  std::vector<std::vector<NodeId>> clusters;
+  // Backwards, so that each cluster starts at an op no reader of which took it.
+  for (auto node = order.rbegin(); node != order.rend(); ++node) {
+    const OpView op = graph.view(*node);
+    if (taken[node->index] || !CanJoin(op)) continue;
+    Cluster cluster(graph, position, taken);
+    std::vector<NodeId> members = cluster.Grow(op);
+    if (members.size() > 1) clusters.push_back(std::move(members));
+  }
+  for (const std::vector<NodeId>& members : clusters) {
+    PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, members.back()).status());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

@@ -1,0 +1,26 @@
+// Fuses clusters of elementwise ops.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PASSES_FUSE_ELEMENTWISE_H_
+#define PARTITA_PASSES_FUSE_ELEMENTWISE_H_
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// Makes one fused node of each largest tree of elementwise ops whose results
+// have the same extents, so that values between them stay in registers.
+//
+//   before                       after
+//   %a = mul %x, %s              %y = fused(%x, %s, %t) {
+//   %b = add %a, %t                %a = mul ...; %b = add ...; %y = sigmoid ...
+//   %y = sigmoid %b              }
+//
+// A value joins the cluster of its readers if all of them are in it, so no
+// cycle can arise. Skips: clusters of one op, and `fused` nodes.
+absl::Status FuseElementwise(Graph& graph);
+
+}  // namespace partita
+
+#endif  // PARTITA_PASSES_FUSE_ELEMENTWISE_H_

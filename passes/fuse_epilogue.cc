@@ -1,0 +1,76 @@
+// Follows a convolution's or matmul's result as long as one elementwise op
+// reads it. SPDX-License-Identifier: Apache-2.0
+
+#include "passes/fuse_epilogue.h"
+
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "graph/op_view.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+#include "passes/make_fused.h"
+
+namespace partita {
+namespace {
+
+// What the libraries apply to a result before they write it.
+constexpr const OpDef* kActivations[] = {
+    &kRelu,      &kClip, &kSigmoid, &kTanh, &kHardSigmoid,
+    &kHardSwish, &kSilu, &kGelu,    &kElu,  &kLeakyRelu};
+constexpr int kMaxEpilogue = 8;
+
+bool IsRoot(const OpView& op) {
+  return op.is(kConv) || op.is(kMatmul) || op.is(kConvTranspose);
+}
+
+// The one node that reads the value, if there is just one reader.
+std::optional<OpView> OnlyReader(const ValueView& value) {
+  if (value.num_uses() != 1 || !value.has_one_reader()) return std::nullopt;
+  const Graph& graph = value.graph();
+  return graph.view(graph.value(value.id()).uses[0].node);
+}
+
+// True if `op` may join: `running` is the operand computed inside.
+bool Joins(const OpView& op, const ValueView& running) {
+  if (op.num_results() != 1 || op.result_type(0) != running.type()) {
+    return false;
+  }
+  if (absl::c_linear_search(kActivations, &op.op())) return true;
+  if (!op.is(kAdd) && !op.is(kMul)) return false;
+  const int other = op.operand(0).id() == running.id() ? 1 : 0;
+  if (op.operand(other).id() == running.id()) return false;
+  return op.operand_type(other) == running.type() ||
+         op.operand(other).constant() != nullptr;
+}
+
+// Every other operand must exist before the fused node does, which stands at
+// the last member's place, so any operand of a member will do.
+std::vector<NodeId> Chain(const OpView& root) {
+  std::vector<NodeId> members = {root.id()};
+  ValueView running = root.result(0);
+  while (static_cast<int>(members.size()) <= kMaxEpilogue) {
+    const std::optional<OpView> next = OnlyReader(running);
+    if (!next.has_value() || !Joins(*next, running)) break;
+    members.push_back(next->id());
+    running = next->result(0);
+  }
+  return members;
+}
+
+}  // namespace
+
+absl::Status FuseEpilogue(Graph& graph) {
+  for (OpView op : graph.ops()) {
+    // A residual of one convolution may be the result of the next, which the
+    // first one's chain has then swallowed.
+    if (!graph.alive(op.id()) || !IsRoot(op)) continue;
+    const std::vector<NodeId> members = Chain(op);
+    if (members.size() < 2) continue;
+    PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, op.id()).status());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

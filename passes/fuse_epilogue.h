@@ -1,0 +1,27 @@
+// Fuses what follows a convolution or matmul into it.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PASSES_FUSE_EPILOGUE_H_
+#define PARTITA_PASSES_FUSE_EPILOGUE_H_
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// Makes one fused node of a convolution or matmul and the elementwise ops that
+// follow it, so that its result is written once.
+//
+//   before                       after
+//   %c = conv %x, %w, %b         %y = fused(%x, %w, %b, %r) {
+//   %s = add %c, %r                %c = conv ...; %s = add ...; %y = relu ...
+//   %y = relu %s                 }
+//
+// Takes: activations, and add or mul with a value of the result's extents or a
+// constant that broadcasts. Each value inside has one reader.
+// Skips: a convolution that nothing follows.
+absl::Status FuseEpilogue(Graph& graph);
+
+}  // namespace partita
+
+#endif  // PARTITA_PASSES_FUSE_EPILOGUE_H_

@@ -1,0 +1,141 @@
+// Moving nodes between a graph and the body of a fused node.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "passes/make_fused.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+using ValueMap = absl::flat_hash_map<ValueId, ValueId>;
+
+NodeSpec SpecOf(const Node& node, ValueIds operands, LiteralPool* literals) {
+  NodeSpec spec{.op = node.op,
+                .operands = std::move(operands),
+                .attributes = node.attributes,
+                .regions = {},
+                .result_names = {},
+                .scope = node.scope,
+                .location = node.location,
+                .placement = node.placement};
+  for (const auto& region : node.regions) {
+    spec.regions.push_back(region->Clone(literals));
+  }
+  return spec;
+}
+
+// Builds the body and records which outer value each of its inputs stands for.
+class BodyBuilder {
+ public:
+  BodyBuilder(const Graph& graph, std::string name)
+      : graph_(graph),
+        body_(std::make_unique<Graph>(std::move(name), &graph.literals())) {}
+
+  absl::Status Add(NodeId id) {
+    const Node& node = graph_.node(id);
+    ValueIds operands;
+    for (ValueId operand : node.operands) operands.push_back(Inner(operand));
+    NodeSpec spec = SpecOf(node, std::move(operands), &graph_.literals());
+    spec.placement = {};
+    for (ValueId result : node.results) {
+      spec.result_names.push_back(graph_.value(result).name);
+    }
+    PARTITA_ASSIGN_OR_RETURN(const NodeId twin,
+                             body_->AddNode(std::move(spec)));
+    for (size_t i = 0; i < node.results.size(); ++i) {
+      inner_[node.results[i]] = body_->node(twin).results[i];
+    }
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<Graph> Finish(ValueId result) {
+    body_->SetOutputs({inner_.at(result)});
+    return std::move(body_);
+  }
+
+  const ValueIds& operands() const { return operands_; }
+
+ private:
+  ValueId Inner(ValueId outer) {
+    auto it = inner_.find(outer);
+    if (it != inner_.end()) return it->second;
+    operands_.push_back(outer);
+    const ValueId input = body_->AddInput(graph_.value(outer).name,
+                                          graph_.type(outer).RowMajor());
+    inner_[outer] = input;
+    return input;
+  }
+
+  const Graph& graph_;
+  std::unique_ptr<Graph> body_;
+  ValueMap inner_;     // outer value -> the body's
+  ValueIds operands_;  // of the fused node, by body input
+};
+
+}  // namespace
+
+absl::StatusOr<NodeId> MakeFused(Graph& graph,
+                                 const std::vector<NodeId>& members,
+                                 NodeId principal) {
+  const NodeId last = members.back();
+  const ValueId old = graph.node(last).results[0];
+  BodyBuilder builder(graph, "body");
+  for (NodeId member : members) PARTITA_RETURN_IF_ERROR(builder.Add(member));
+  NodeSpec spec{.op = &kFused,
+                .operands = builder.operands(),
+                .attributes = {},
+                .regions = {},
+                .result_names = {graph.value(old).name},
+                .scope = graph.node(principal).scope,
+                .location = graph.node(principal).location,
+                .placement = graph.node(principal).placement};
+  spec.regions.push_back(builder.Finish(old));
+  PARTITA_ASSIGN_OR_RETURN(const NodeId fused,
+                           graph.AddNode(std::move(spec), last));
+  graph.ReplaceAllUses(old, graph.node(fused).results[0]);
+  for (auto member = members.rbegin(); member != members.rend(); ++member) {
+    graph.Erase(*member);
+  }
+  return fused;
+}
+
+absl::Status InlineFused(Graph& graph, NodeId fused) {
+  const std::unique_ptr<Graph> body =
+      std::move(graph.node(fused).regions.front());
+  graph.node(fused).regions.clear();
+  ValueMap outer;
+  for (size_t i = 0; i < body->inputs().size(); ++i) {
+    outer[body->inputs()[i]] = graph.node(fused).operands[i];
+  }
+  for (NodeId id : body->order()) {
+    const Node& node = body->node(id);
+    ValueIds operands;
+    for (ValueId operand : node.operands) operands.push_back(outer.at(operand));
+    NodeSpec spec = SpecOf(node, std::move(operands), &graph.literals());
+    spec.scope = graph.node(fused).scope;
+    spec.location = graph.node(fused).location;
+    spec.placement = graph.node(fused).placement;
+    PARTITA_ASSIGN_OR_RETURN(const NodeId twin,
+                             graph.AddNode(std::move(spec), fused));
+    for (size_t i = 0; i < node.results.size(); ++i) {
+      outer[node.results[i]] = graph.node(twin).results[i];
+    }
+  }
+  for (size_t i = 0; i < body->outputs().size(); ++i) {
+    const ValueId old = graph.node(fused).results[i];
+    const ValueId inner = outer.at(body->outputs()[i]);
+    graph.value(inner).name = graph.value(old).name;
+    graph.ReplaceAllUses(old, inner);
+  }
+  graph.Erase(fused);
+  return absl::OkStatus();
+}
+
+}  // namespace partita

@@ -1,0 +1,25 @@
+// Common subexpressions: computes equal things once.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PASSES_MERGE_DUPLICATES_H_
+#define PARTITA_PASSES_MERGE_DUPLICATES_H_
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// Merges nodes with the same op, operands and attributes into the first of
+// them; constants are the same if their bytes and types are.
+//
+//   before                       after
+//   %a = relu %x                 %a = relu %x
+//   %b = relu %x                 %c = add %a, %a
+//   %c = add %a, %b
+//
+// Skips: random ops and nodes with bodies.
+absl::Status MergeDuplicates(Graph& graph);
+
+}  // namespace partita
+
+#endif  // PARTITA_PASSES_MERGE_DUPLICATES_H_

@@ -1,0 +1,123 @@
+// The list of passes, and running it with checks and records.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "passes/pipeline.h"
+
+#include <chrono>
+#include <fstream>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "graph/fingerprint.h"
+#include "graph/status_macros.h"
+#include "graph/text/printer.h"
+#include "graph/verifier.h"
+#include "passes/cancel_transpose_pair.h"
+#include "passes/decompose_batch_norm.h"
+#include "passes/fold_affine_into_conv.h"
+#include "passes/fold_constants.h"
+#include "passes/fold_shapes.h"
+#include "passes/fuse_elementwise.h"
+#include "passes/fuse_epilogue.h"
+#include "passes/merge_duplicates.h"
+#include "passes/merge_reshapes.h"
+#include "passes/recognise_activations.h"
+#include "passes/remove_dead.h"
+#include "passes/remove_identities.h"
+
+namespace partita {
+namespace {
+
+constexpr Pass kSourcePasses[] = {
+    {"remove_dead", RemoveDead},  // importers leave shape arithmetic behind
+    {"fold_shapes", FoldShapes},  // makes constants for the next one
+    {"fold_constants", FoldConstants},  // the passes below match constants
+    {"remove_identities", RemoveIdentities},
+    {"cancel_transpose_pair", CancelTransposePair},
+    {"merge_reshapes", MergeReshapes},
+    {"remove_identities", RemoveIdentities},  // joined ones may do nothing
+    {"merge_duplicates", MergeDuplicates},
+    {"recognise_activations", RecogniseActivations},  // before their parts fuse
+    {"decompose_batch_norm", DecomposeBatchNorm},     // a mul and an add that
+    {"fold_affine_into_conv", FoldAffineIntoConv},    // convolutions swallow
+    {"remove_dead", RemoveDead},  // unread ops count as readers to the fusions
+    {"fuse_epilogue", FuseEpilogue},
+    {"fuse_elementwise", FuseElementwise},  // what no convolution took
+    {"remove_dead", RemoveDead},            // last: the others leave unread ops
+};
+
+absl::Status CheckSkips(absl::Span<const Pass> passes,
+                        const PipelineOptions& options) {
+  for (const std::string& name : options.skip) {
+    const bool known = absl::c_any_of(
+        passes, [&](const Pass& pass) { return name == pass.name; });
+    if (known) continue;
+    std::string names;
+    for (const Pass& pass : passes) absl::StrAppend(&names, " ", pass.name);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--skip=", name, ": found no such pass; expected one of:", names));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Dump(const Graph& graph, const std::string& folder, int number,
+                  absl::string_view pass) {
+  const std::string path =
+      absl::StrFormat("%s/%02d_%s.graph", folder, number, pass);
+  std::ofstream file(path);
+  file << PrintGraph(graph);
+  file.close();
+  if (file) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(
+      path, ": cannot be written; give --dump an existing folder"));
+}
+
+absl::Status InContext(const absl::Status& status, const Pass& pass,
+                       const Graph& graph) {
+  return absl::Status(status.code(),
+                      absl::StrCat("while running ", pass.name, " on @",
+                                   graph.name(), ": ", status.message()));
+}
+
+absl::Status RunOne(const Pass& pass, const PipelineOptions& options,
+                    Graph& graph, PassRecord& record) {
+  const Fingerprint before = FingerprintOf(graph);
+  const auto start = std::chrono::steady_clock::now();
+  PARTITA_RETURN_IF_ERROR(pass.run(graph));
+  record.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  record.changed = FingerprintOf(graph) != before;
+  if (options.verify && record.changed) return Verify(graph);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const Pass> SourcePasses() { return kSourcePasses; }
+
+absl::Status RunPipeline(absl::Span<const Pass> passes,
+                         const PipelineOptions& options, Graph& graph,
+                         std::vector<PassRecord>* records) {
+  PARTITA_RETURN_IF_ERROR(CheckSkips(passes, options));
+  int number = 0;
+  for (const Pass& pass : passes) {
+    if (number == options.stop_after) break;
+    ++number;
+    if (absl::c_linear_search(options.skip, pass.name)) continue;
+    PassRecord record{.pass = pass.name};
+    if (absl::Status status = RunOne(pass, options, graph, record);
+        !status.ok()) {
+      return InContext(status, pass, graph);
+    }
+    if (!options.dump_folder.empty()) {
+      PARTITA_RETURN_IF_ERROR(
+          Dump(graph, options.dump_folder, number, pass.name));
+    }
+    if (records != nullptr) records->push_back(std::move(record));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

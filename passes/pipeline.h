@@ -1,0 +1,48 @@
+// The passes in their order, and what is done around each of them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PASSES_PIPELINE_H_
+#define PARTITA_PASSES_PIPELINE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// A pass changes a graph and nothing else; printing, timing, dumping and
+// verifying are the pipeline's.
+struct Pass {
+  const char* name;  // as in --skip: "remove_dead"
+  absl::Status (*run)(Graph& graph);
+};
+
+// The machine-independent passes, in the order that RunPipeline keeps. A pass
+// may stand in it more than once.
+absl::Span<const Pass> SourcePasses();
+
+struct PipelineOptions {
+  int stop_after = -1;            // run this many passes; -1: all
+  std::vector<std::string> skip;  // names of passes to leave out
+  std::string dump_folder;        // NN_<pass>.graph files go here, if set
+  bool verify = true;             // after every pass that changed something
+};
+
+struct PassRecord {
+  std::string pass;
+  double seconds = 0;
+  bool changed = false;  // by fingerprint
+};
+
+// Runs `passes` on `graph`. An error names the pass and the function. Skipping
+// a pass that does not exist is InvalidArgument and lists those that do.
+absl::Status RunPipeline(absl::Span<const Pass> passes,
+                         const PipelineOptions& options, Graph& graph,
+                         std::vector<PassRecord>* records = nullptr);
+
+}  // namespace partita
+
+#endif  // PARTITA_PASSES_PIPELINE_H_

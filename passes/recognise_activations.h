@@ -1,0 +1,27 @@
+// Names activations that are spelled out in simple ops.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PASSES_RECOGNISE_ACTIVATIONS_H_
+#define PARTITA_PASSES_RECOGNISE_ACTIVATIONS_H_
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// Replaces the ways in which exporters spell hard_swish and silu by those ops,
+// so that kernels need to know one form.
+//
+//   before                                 after
+//   %a = add %x, 3                         %y = hard_swish %x
+//   %c = clip %a {min = 0, max = 6}
+//   %m = mul %x, %c
+//   %y = div %m, 6
+//
+// Also x * hard_sigmoid(x) with alpha 1/6 and beta 1/2, and x * sigmoid(x).
+// Skips: inner values that something else reads.
+absl::Status RecogniseActivations(Graph& graph);
+
+}  // namespace partita
+
+#endif  // PARTITA_PASSES_RECOGNISE_ACTIVATIONS_H_

@@ -1,0 +1,36 @@
+// Removes unread nodes, readers before what they read.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "passes/remove_dead.h"
+
+#include <vector>
+
+namespace partita {
+namespace {
+
+bool IsRead(const Graph& graph, const std::vector<bool>& is_output,
+            NodeId node) {
+  for (ValueId result : graph.node(node).results) {
+    if (!graph.value(result).uses.empty() || is_output[result.index]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status RemoveDead(Graph& graph) {
+  std::vector<bool> is_output(graph.value_id_bound(), false);
+  for (ValueId output : graph.outputs()) is_output[output.index] = true;
+  for (const VariableUpdate& update : graph.updates()) {
+    is_output[update.value.index] = true;
+  }
+  const std::vector<NodeId> order = graph.order();
+  for (auto node = order.rbegin(); node != order.rend(); ++node) {
+    if (!IsRead(graph, is_output, *node)) graph.Erase(*node);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

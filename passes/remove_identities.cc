@@ -1,0 +1,87 @@
+// Finds ops that give back their operand.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "passes/remove_identities.h"
+
+#include <optional>
+#include <vector>
+
+#include "graph/op_view.h"
+#include "graph/ops/op_list.h"
+
+namespace partita {
+namespace {
+
+// One move of all bytes, first to last.
+bool MovesAllInOrder(const OpView& op) {
+  if (op.op().moves == nullptr) return false;
+  const std::optional<std::vector<ByteMove>> moves = op.op().moves(op);
+  if (!moves.has_value() || moves->size() != 1) return false;
+  const ByteMove& move = moves->front();
+  return move.operand == 0 && move.operand_offset == 0 &&
+         move.result_offset == 0 && move.count == 1 &&
+         move.block == op.result_type(0).num_bytes();
+}
+
+// A constant all of whose elements are `wanted`; small ones only, as no
+// exporter writes a large one to no effect.
+bool IsAll(const ValueView& value, double wanted) {
+  constexpr int64_t kMaxElements = 4096;
+  const HostTensor* constant = value.constant();
+  if (constant == nullptr || value.type().num_elements() > kMaxElements) {
+    return false;
+  }
+  for (int64_t i = 0; i < value.type().num_elements(); ++i) {
+    if (GetAsDouble(*constant, i) != wanted) return false;
+  }
+  return true;
+}
+
+// The operand that an arithmetic op gives back, or -1.
+int NeutralOperand(const OpView& op) {
+  const bool exact_zero = !IsFloat(op.result_type(0).dtype);
+  if (op.is(kMul)) {
+    return IsAll(op.operand(1), 1) ? 0 : IsAll(op.operand(0), 1) ? 1 : -1;
+  }
+  if (op.is(kAdd) && exact_zero) {
+    return IsAll(op.operand(1), 0) ? 0 : IsAll(op.operand(0), 0) ? 1 : -1;
+  }
+  if (op.is(kSub)) return IsAll(op.operand(1), 0) ? 0 : -1;
+  if (op.is(kDiv) || op.is(kPow)) return IsAll(op.operand(1), 1) ? 0 : -1;
+  return -1;
+}
+
+bool PadsNothing(const OpView& op) {
+  if (!op.is(kPad)) return false;
+  for (const char* side : {"before", "after"}) {
+    for (int64_t amount : op.attr_ints(side)) {
+      if (amount != 0) return false;
+    }
+  }
+  return true;
+}
+
+// The operand that the op gives back unchanged, or -1.
+int IdentityOperand(const OpView& op) {
+  if (op.num_results() != 1 || op.op().traits.placed_only) return -1;
+  if (op.num_operands() == 0) return -1;
+  int operand = NeutralOperand(op);
+  if (operand < 0 && (op.is(kCast) || PadsNothing(op) || MovesAllInOrder(op))) {
+    operand = 0;
+  }
+  if (operand < 0) return -1;
+  return op.operand_type(operand) == op.result_type(0) ? operand : -1;
+}
+
+}  // namespace
+
+absl::Status RemoveIdentities(Graph& graph) {
+  for (OpView op : graph.ops()) {
+    const int operand = IdentityOperand(op);
+    if (operand < 0) continue;
+    graph.ReplaceAllUses(op.result(0).id(), op.operand(operand).id());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita
