@@ -8,6 +8,7 @@
 
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 

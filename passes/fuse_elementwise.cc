@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "passes/make_fused.h"

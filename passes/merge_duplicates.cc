@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "graph/core_ops.h"
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 
 namespace partita {

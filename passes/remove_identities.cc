@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 

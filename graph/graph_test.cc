@@ -1,0 +1,147 @@
+// Graphs keep uses, order and types right while they change.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/graph.h"
+
+#include "graph/core_ops.h"
+#include "graph/evaluate.h"
+#include "graph/op_view.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+const TensorType kRow{DType::kF32, {2}, {}};
+
+class GraphTest : public ::testing::Test {
+ protected:
+  ValueId Copy(ValueId x, NodeId before = {}) {
+    return *graph_.AddValue({.op = &kCopy, .operands = {x}}, before);
+  }
+
+  LiteralPool literals_;
+  Graph graph_{"f", &literals_};
+};
+
+TEST_F(GraphTest, AddNodeInfersAndRecordsUses) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  const ValueId y = Copy(x);
+  EXPECT_EQ(graph_.type(y), kRow);
+  ASSERT_EQ(graph_.value(x).uses.size(), 1u);
+  EXPECT_EQ(graph_.value(x).uses[0].node, graph_.value(y).defining_node);
+}
+
+TEST_F(GraphTest, ARefusedNodeLeavesNoTrace) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  const absl::StatusOr<NodeId> node = graph_.AddNode(
+      {.op = &kReorder, .operands = {x}, .attributes = {{"layout", "zz"}}});
+  EXPECT_FALSE(node.ok());
+  EXPECT_EQ(graph_.num_nodes(), 0);
+  EXPECT_EQ(graph_.node_id_bound(), 0);
+  EXPECT_TRUE(graph_.value(x).uses.empty());
+}
+
+TEST_F(GraphTest, SignatureFaultsAreNamed) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  EXPECT_EQ(
+      graph_.AddNode({.op = &kCopy, .operands = {x, x}}).status().message(),
+      "copy of %x: found 2 operands; expected 1; see the op's page for "
+      "its operands");
+  EXPECT_EQ(graph_
+                .AddNode({.op = &kReorder,
+                          .operands = {x},
+                          .attributes = {{"layuot", "ab"}}})
+                .status()
+                .message(),
+            "reorder of %x: found attribute layuot; expected one of: layout; "
+            "remove it or mend its name");
+  EXPECT_EQ(graph_
+                .AddNode({.op = &kReorder,
+                          .operands = {x},
+                          .attributes = {{"layout", int64_t{3}}}})
+                .status()
+                .message(),
+            "reorder of %x: found attribute layout as an integer; expected a "
+            "string; write a value of that kind");
+}
+
+TEST_F(GraphTest, InsertedNodesStandBeforeTheirReader) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  const ValueId last = Copy(x);
+  const ValueId first = Copy(x, graph_.value(last).defining_node);
+  graph_.SetOperand(graph_.value(last).defining_node, 0, first);
+  const std::vector<NodeId> order = graph_.order();
+  ASSERT_EQ(order.size(), 2u);
+  EXPECT_EQ(order[0], graph_.value(first).defining_node);
+  EXPECT_EQ(graph_.value(x).uses.size(), 1u);
+}
+
+TEST_F(GraphTest, ReplacedValuesAreReadNowhere) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  const ValueId a = Copy(x);
+  const ValueId b = Copy(a);
+  graph_.SetOutputs({a, b});
+  graph_.ReplaceAllUses(a, x);
+  EXPECT_TRUE(graph_.value(a).uses.empty());
+  EXPECT_EQ(graph_.outputs()[0], x);
+  graph_.Erase(graph_.value(a).defining_node);
+  EXPECT_EQ(graph_.num_nodes(), 1);
+  EXPECT_EQ(graph_.value(x).uses.size(), 1u);
+}
+
+TEST_F(GraphTest, DefaultsAreNotStored) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  const NodeId node = *graph_.AddNode(
+      {.op = &kReorder, .operands = {x}, .attributes = {{"layout", ""}}});
+  EXPECT_TRUE(graph_.node(node).attributes.entries().empty());
+  EXPECT_EQ(graph_.view(node).attr_string("layout"), "");
+}
+
+TEST_F(GraphTest, AFusedNodeEvaluatesItsBody) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  auto body = std::make_unique<Graph>("body", &literals_);
+  const ValueId inner = body->AddInput("x", kRow);
+  body->SetOutputs({*body->AddValue({.op = &kCopy, .operands = {inner}})});
+  NodeSpec spec{.op = &kFused, .operands = {x}};
+  spec.regions.push_back(std::move(body));
+  graph_.SetOutputs({*graph_.AddValue(std::move(spec))});
+
+  std::vector<HostTensor> inputs;
+  inputs.push_back(HostTensor::Of<float>({2}, {1.5f, -2}));
+  const absl::StatusOr<std::vector<HostTensor>> outputs =
+      Evaluate(*graph_.Clone(&literals_), inputs);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ((*outputs)[0].data<float>()[1], -2);
+}
+
+TEST_F(GraphTest, EvaluateRefusesInputsOfAnotherType) {
+  graph_.SetOutputs({graph_.AddInput("x", kRow)});
+  std::vector<HostTensor> inputs;
+  inputs.push_back(HostTensor::Of<float>({3}, {1, 2, 3}));
+  EXPECT_EQ(Evaluate(graph_, inputs).status().message(),
+            "@f: input %x: found f32[3]; expected f32[2]");
+  EXPECT_EQ(Evaluate(graph_, {}).status().message(),
+            "@f: found 0 inputs; expected 1");
+}
+
+TEST_F(GraphTest, ConstantsAndVariablesGiveTheirBytes) {
+  const LiteralId literal = literals_.Add(HostTensor::Of<float>({2}, {3, 4}));
+  const ValueId constant = graph_.AddConstant(literal, "c");
+  const ValueId variable =
+      *graph_.AddValue({.op = &kVariable,
+                        .attributes = {{"name", "w"},
+                                       {"dtype", DType::kF32},
+                                       {"shape", std::vector<int64_t>{2}}}});
+  graph_.SetOutputs({constant, variable});
+  graph_.AddUpdate({"w", constant});
+  const HostTensor w = HostTensor::Of<float>({2}, {5, 6});
+  const auto outputs = Evaluate(graph_, {}, {{"w", &w}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ((*outputs)[0].data<float>()[0], 3);
+  EXPECT_EQ((*outputs)[1].data<float>()[1], 6);
+  EXPECT_EQ((*outputs)[2].data<float>()[1], 4);  // what @w becomes
+  EXPECT_FALSE(Evaluate(graph_, {}).ok());
+}
+
+}  // namespace
+}  // namespace partita
