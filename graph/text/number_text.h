@@ -1,0 +1,30 @@
+// Numbers as text from which the same bits come back.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_TEXT_NUMBER_TEXT_H_
+#define PARTITA_GRAPH_TEXT_NUMBER_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "graph/host_tensor.h"
+
+namespace partita {
+
+// The shortest decimal form; "inf", "-inf", "nan" and "-nan" by name, and a NaN
+// of other bits as "nan:" and its hexadecimal bits.
+std::string DoubleText(double value);
+// False if `text` is no such number, or one too large.
+bool ParseDouble(absl::string_view text, double& value);
+// Decimal, with an optional '-'; no spaces, no '+', nothing out of range.
+bool ParseInt64(absl::string_view text, int64_t& value);
+
+// One element, by its place in memory: as DoubleText for floats (the shortest
+// form for their own width), decimal for integers, true or false for bool.
+std::string ElementText(const HostTensor& tensor, int64_t index);
+bool ParseElement(absl::string_view text, HostTensor& tensor, int64_t index);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_TEXT_NUMBER_TEXT_H_
