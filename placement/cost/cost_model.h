@@ -1,0 +1,91 @@
+// What every node costs on every device, asked once and kept.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_COST_COST_MODEL_H_
+#define PARTITA_PLACEMENT_COST_COST_MODEL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/kernel_catalog.h"
+#include "placement/machine/machine.h"
+
+namespace partita {
+
+// A node on a device by the best kernel that the catalog has.
+struct NodeCost {
+  bool can_run = false;   // a view or stored value can, everywhere
+  double seconds = 0;     // views and stored values take none
+  int64_t workspace = 0;  // bytes
+};
+
+// Devices of equal traits share one question to the catalog. Graph, machine and
+// catalog must outlive the model. Thread safety: const calls may run in
+// parallel.
+class CostModel {
+ public:
+  CostModel(const Graph& graph, const Machine& machine,
+            const KernelCatalog& catalog);
+
+  const Graph& graph() const { return graph_; }
+  const Machine& machine() const { return machine_; }
+  int num_devices() const { return static_cast<int>(class_of_.size()); }
+  // The nodes in order, and each one's place in it (-1 if it is not alive).
+  const std::vector<NodeId>& order() const { return order_; }
+  int position(NodeId node) const { return position_[node.index]; }
+
+  const NodeCost& cost(NodeId node, int device) const {
+    return costs_[class_of_[device]][node.index];
+  }
+  bool is_stored(NodeId node) const { return roles_[node.index] == kStored; }
+  bool is_view(NodeId node) const { return roles_[node.index] == kView; }
+  bool computes(NodeId node) const { return roles_[node.index] == kComputes; }
+
+  // The value whose bytes `value` shares: itself, unless views lead elsewhere.
+  ValueId root(ValueId value) const { return root_[value.index]; }
+  // Bytes that the value takes, in the larger of the row-major layout and those
+  // that the best kernels of its maker and readers want, rounded up to 64.
+  int64_t bytes(ValueId value) const { return bytes_[value.index]; }
+
+  // Null if no link joins the two.
+  const Link* link(int from, int to) const {
+    return links_[from * num_devices() + to];
+  }
+  // 0 on one device, infinite without a link.
+  double TransferSeconds(int from, int to, int64_t bytes) const;
+  // The device that graph inputs come from: the first `cpu`; -1 if none.
+  int host() const { return host_; }
+
+  // Index of a device by name, or -1.
+  int FindDevice(absl::string_view name) const;
+  const std::string& device_name(int device) const {
+    return machine_.devices[device].traits.name;
+  }
+
+ private:
+  enum Role : uint8_t { kGone, kStored, kView, kComputes };
+
+  void ClassifyDevices();
+  void TraceViews();
+  void AskCatalog(const KernelCatalog& catalog);
+  NodeCost Ask(const OpView& node, const DeviceTraits& device,
+               const KernelCatalog& catalog);
+
+  const Graph& graph_;
+  const Machine& machine_;
+  std::vector<NodeId> order_;
+  std::vector<int> position_;   // by node
+  std::vector<Role> roles_;     // by node
+  std::vector<ValueId> root_;   // by value
+  std::vector<int64_t> bytes_;  // by value
+  std::vector<int> class_of_;   // by device
+  std::vector<const DeviceTraits*> classes_;
+  std::vector<std::vector<NodeCost>> costs_;  // by class, by node
+  std::vector<const Link*> links_;            // from * devices + to
+  int host_ = -1;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_COST_COST_MODEL_H_

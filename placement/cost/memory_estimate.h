@@ -1,0 +1,63 @@
+// How much memory a placement needs on each device, quickly.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_COST_MEMORY_ESTIMATE_H_
+#define PARTITA_PLACEMENT_COST_MEMORY_ESTIMATE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "placement/cost/cost_model.h"
+
+namespace partita {
+
+// Devices of a node by index into the machine; empty for one not placed. With
+// `split`, each of them holds its part of the results only.
+struct NodeDevices {
+  absl::InlinedVector<int, 1> devices;
+  bool split = false;
+};
+using Assignment = std::vector<NodeDevices>;  // by node id
+
+// One tensor in the memory of a device.
+struct MemoryHolder {
+  enum class Kind : uint8_t {
+    kConstant,
+    kVariable,
+    kInput,
+    kActivation,
+    kWorkspace
+  };
+  Kind kind = Kind::kActivation;
+  ValueId value;  // kWorkspace: the first result of its node
+  int64_t bytes = 0;
+  int first = 0;  // positions in order() between which it lies there
+  int last = 0;
+};
+
+struct DeviceMemory {
+  int64_t persistent = 0;  // constants and variables that it reads
+  int64_t peak = 0;        // with activations and workspace, at most
+  int peak_position = 0;   // where in order()
+};
+
+// If nodes run in graph order: constants and variables count on each device
+// that reads them, for ever; values from their maker (inputs: from the start)
+// to their last reader, outputs to the end; a value read on another device lies
+// there from its making on, and at home until each other device's first reader.
+// A view holds its root's bytes. Unlike a plan, the estimate lets no result
+// take over its operand's bytes, and it does not know fragmentation.
+std::vector<DeviceMemory> EstimateMemory(const CostModel& costs,
+                                         const Assignment& assignment);
+
+// What lies on the device when it is fullest, largest first; equal sizes in
+// graph order.
+std::vector<MemoryHolder> HoldersAtPeak(const CostModel& costs,
+                                        const Assignment& assignment,
+                                        int device);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_COST_MEMORY_ESTIMATE_H_

@@ -1,0 +1,24 @@
+// Which nodes take time and memory of their own.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_COST_NODE_ROLES_H_
+#define PARTITA_PLACEMENT_COST_NODE_ROLES_H_
+
+#include "graph/op_view.h"
+
+namespace partita {
+
+// A constant or variable: bytes that stay on the devices of its readers.
+bool IsStored(const OpView& node);
+
+// A result that is a stretch of an operand's bytes: no command, no bytes.
+bool IsView(const OpView& node);
+
+// Everything else needs a kernel and a device.
+inline bool Computes(const OpView& node) {
+  return !IsStored(node) && !IsView(node);
+}
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_COST_NODE_ROLES_H_

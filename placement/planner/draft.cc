@@ -1,0 +1,229 @@
+// Finishes and judges drafts.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/planner/draft.h"
+
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
+#include "placement/planner/pins.h"
+
+namespace partita {
+namespace {
+
+constexpr size_t kHoldersKept = 8;
+
+absl::string_view KindText(MemoryHolder::Kind kind) {
+  switch (kind) {
+    case MemoryHolder::Kind::kConstant:
+      return "constant";
+    case MemoryHolder::Kind::kVariable:
+      return "variable";
+    case MemoryHolder::Kind::kInput:
+      return "input";
+    case MemoryHolder::Kind::kWorkspace:
+      return "workspace";
+    case MemoryHolder::Kind::kActivation:
+      break;
+  }
+  return "activation";
+}
+
+bool Placed(const Draft& draft, NodeId node) {
+  return !draft.assignment[node.index].devices.empty();
+}
+
+// The first reader, in the order of its uses, that has a device.
+NodeId FirstPlacedReader(const CostModel& costs, const Draft& draft,
+                         ValueId value) {
+  NodeId first;
+  for (const Use& use : costs.graph().value(value).uses) {
+    if (!Placed(draft, use.node)) continue;
+    if (!first.valid() || costs.position(use.node) < costs.position(first)) {
+      first = use.node;
+    }
+  }
+  return first;
+}
+
+void Follow(Draft& draft, NodeId node, NodeId other, ValueId value) {
+  draft.assignment[node.index] = draft.assignment[other.index];
+  draft.why[node.index].reason = Reason::kFollows;
+  draft.why[node.index].value = value;
+}
+
+// What is read by nobody, and made of nothing, goes to the first device.
+void PutNearReader(const CostModel& costs, Draft& draft, NodeId node) {
+  for (ValueId result : costs.graph().node(node).results) {
+    const NodeId reader = FirstPlacedReader(costs, draft, result);
+    if (!reader.valid()) continue;
+    const Node& reading = costs.graph().node(reader);
+    const ValueId read = reading.results.empty() ? result : reading.results[0];
+    Follow(draft, node, reader, read);
+    return;
+  }
+  Put(draft, node, 0, {});
+}
+
+}  // namespace
+
+void Put(Draft& draft, NodeId node, int device, PlacedNode why) {
+  draft.assignment[node.index].devices = {device};
+  draft.assignment[node.index].split = false;
+  draft.why[node.index] = std::move(why);
+}
+
+void PutPinned(const PlanRequest& request, Draft& draft) {
+  for (NodeId node : request.costs.order()) {
+    const Pin* pin = request.pin(node);
+    if (pin == nullptr || request.costs.is_stored(node)) continue;
+    NodeDevices& place = draft.assignment[node.index];
+    place.devices.clear();
+    for (const std::string& name : pin->devices) {
+      place.devices.push_back(request.costs.FindDevice(name));
+    }
+    place.split = pin->dim >= 0 && place.devices.size() > 1;
+    draft.why[node.index].reason = Reason::kPinned;
+  }
+}
+
+void PutFollowers(const PlanRequest& request, Draft& draft) {
+  const CostModel& costs = request.costs;
+  const Graph& graph = request.graph();
+  // 1. Views of computed values, in order, so that chains of them resolve.
+  for (NodeId node : costs.order()) {
+    if (!costs.is_view(node) || Placed(draft, node)) continue;
+    const ValueId viewed = graph.node(node).operands[0];
+    const NodeId maker = graph.value(viewed).defining_node;
+    if (maker.valid() && Placed(draft, maker)) {
+      Follow(draft, node, maker, viewed);
+    }
+  }
+  // 2. The rest backwards: readers come before what they read.
+  for (auto it = costs.order().rbegin(); it != costs.order().rend(); ++it) {
+    if (!Placed(draft, *it)) PutNearReader(costs, draft, *it);
+  }
+}
+
+absl::Status CheckLinks(const PlanRequest& request, const Draft& draft) {
+  const CostModel& costs = request.costs;
+  const Graph& graph = request.graph();
+  for (NodeId node : costs.order()) {
+    for (ValueId operand : graph.node(node).operands) {
+      const NodeId maker = graph.value(operand).defining_node;
+      if (!maker.valid() || costs.is_stored(maker)) continue;
+      const NodeDevices& from = draft.assignment[maker.index];
+      for (int to : draft.assignment[node.index].devices) {
+        const auto reaches = [&](int d) {
+          return d == to || costs.link(d, to) != nullptr;
+        };
+        if (absl::c_any_of(from.devices, reaches)) continue;
+        return absl::FailedPreconditionError(absl::StrCat(
+            graph.view(node).ToString(), ": found operand ",
+            ValueText(graph, operand), " on ",
+            costs.device_name(from.devices[0]), " and no link from there to ",
+            costs.device_name(to),
+            "; expected a direct link; add one to the machine file or keep "
+            "both on one device with a pin"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::optional<Shortage> FindShortage(const PlanRequest& request,
+                                     const Draft& draft) {
+  const std::vector<DeviceMemory> memory =
+      EstimateMemory(request.costs, draft.assignment);
+  std::optional<Shortage> worst;
+  for (int d = 0; d < request.costs.num_devices(); ++d) {
+    const Shortage here = {d, memory[d].peak,
+                           request.objective.memory_limits[d]};
+    if (here.needed <= here.limit) continue;
+    if (!worst.has_value() ||
+        here.needed - here.limit > worst->needed - worst->limit) {
+      worst = here;
+    }
+  }
+  return worst;
+}
+
+Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
+                        const Shortage& shortage, absl::string_view strategy) {
+  const CostModel& costs = request.costs;
+  Refusal refusal;
+  refusal.where =
+      absl::StrCat("placement @", request.graph().name(), " by ", strategy);
+  refusal.device = costs.device_name(shortage.device);
+  refusal.needed = shortage.needed;
+  refusal.limit = shortage.limit;
+  const int peak =
+      EstimateMemory(costs, draft.assignment)[shortage.device].peak_position;
+  if (peak < static_cast<int>(costs.order().size())) {
+    refusal.at = request.graph().view(costs.order()[peak]).ToString();
+  }
+  for (const MemoryHolder& holder :
+       HoldersAtPeak(costs, draft.assignment, shortage.device)) {
+    if (refusal.largest.size() == kHoldersKept) break;
+    refusal.largest.push_back({ValueText(request.graph(), holder.value),
+                               holder.bytes,
+                               std::string(KindText(holder.kind))});
+  }
+  return refusal;
+}
+
+absl::StatusOr<PlacementTable> ToTable(const PlanRequest& request,
+                                       const Draft& draft,
+                                       absl::string_view strategy) {
+  PlacementTable table;
+  table.strategy = std::string(strategy);
+  table.nodes = draft.why;
+  for (NodeId id : request.costs.order()) {
+    Placement& placement = table.nodes[id.index].placement;
+    const NodeDevices& place = draft.assignment[id.index];
+    const Pin* pin = request.pin(id);
+    if (pin != nullptr && !request.costs.is_stored(id)) {
+      PARTITA_ASSIGN_OR_RETURN(placement,
+                               PinnedPlacement(request.graph().view(id), *pin));
+      continue;
+    }
+    for (int device : place.devices) {
+      placement.devices.push_back(request.costs.device_name(device));
+    }
+  }
+  return table;
+}
+
+absl::Status CheckKernelsExist(const CostModel& costs) {
+  for (NodeId id : costs.order()) {
+    bool runs = false;
+    for (int d = 0; d < costs.num_devices(); ++d) {
+      runs |= costs.cost(id, d).can_run;
+    }
+    if (runs) continue;
+    const OpView node = costs.graph().view(id);
+    std::vector<std::string> types;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      types.push_back(node.operand_type(i).ToString());
+    }
+    return absl::UnimplementedError(absl::StrCat(
+        node.ToString(), ": found no kernel on any device of ",
+        costs.machine().name, " for (", absl::StrJoin(types, ", "),
+        "); expected one; add a device that has one, or rewrite the node"));
+  }
+  return absl::OkStatus();
+}
+
+double SecondsOf(const CostModel& costs, NodeId node,
+                 const NodeDevices& place) {
+  double seconds = 0;
+  for (int device : place.devices) {
+    seconds = std::max(seconds, costs.cost(node, device).seconds);
+  }
+  return place.split ? seconds / place.devices.size() : seconds;
+}
+
+}  // namespace partita

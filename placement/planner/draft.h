@@ -1,0 +1,77 @@
+// A placement in the making: devices by index, and what all strategies do with
+// it in the end.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PLANNER_DRAFT_H_
+#define PARTITA_PLACEMENT_PLANNER_DRAFT_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "placement/cost/cost_model.h"
+#include "placement/cost/memory_estimate.h"
+#include "placement/planner/planner.h"
+#include "placement/planner/refusal.h"
+
+namespace partita {
+
+// What a strategy is given. `pins` is by node id (ResolvePins).
+struct PlanRequest {
+  const CostModel& costs;
+  const Objective& objective;
+  const PlannerOptions& options;
+  const std::vector<const Pin*>& pins;
+
+  const Graph& graph() const { return costs.graph(); }
+  const Pin* pin(NodeId node) const { return pins[node.index]; }
+};
+
+// By node id. `why` holds reasons only; its placements stay empty.
+struct Draft {
+  explicit Draft(const Graph& graph)
+      : assignment(graph.node_id_bound()), why(graph.node_id_bound()) {}
+
+  Assignment assignment;
+  std::vector<PlacedNode> why;
+};
+
+void Put(Draft& draft, NodeId node, int device, PlacedNode why);
+// Puts every pinned node but stored ones on its pin's devices.
+void PutPinned(const PlanRequest& request, Draft& draft);
+
+// Where a draft needs more than a device has.
+struct Shortage {
+  int device = 0;
+  int64_t needed = 0;
+  int64_t limit = 0;
+};
+
+// Puts views where their bytes are made (or, for those of inputs and stored
+// values, where they are first read) and stored values with their first reader.
+// Call when every computing node has a device.
+void PutFollowers(const PlanRequest& request, Draft& draft);
+// FailedPrecondition for the first value that crosses between two devices that
+// no link joins.
+absl::Status CheckLinks(const PlanRequest& request, const Draft& draft);
+// The device with the most bytes missing, by EstimateMemory.
+std::optional<Shortage> FindShortage(const PlanRequest& request,
+                                     const Draft& draft);
+// Device, largest tensors and place of a shortage; no remedies yet.
+Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
+                        const Shortage& shortage, absl::string_view strategy);
+// Device names and shardings instead of indices.
+absl::StatusOr<PlacementTable> ToTable(const PlanRequest& request,
+                                       const Draft& draft,
+                                       absl::string_view strategy);
+
+// Unimplemented if some node runs nowhere, or not on its only allowed device.
+absl::Status CheckKernelsExist(const CostModel& costs);
+// Seconds of the node on its devices, which share the work of a split one.
+double SecondsOf(const CostModel& costs, NodeId node,
+                 const NodeDevices& devices);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PLANNER_DRAFT_H_

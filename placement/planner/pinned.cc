@@ -1,0 +1,150 @@
+// Strategy `pinned`: the user's devices, and their neighbourhood.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "placement/planner/strategies.h"
+
+namespace partita {
+namespace {
+
+bool Placed(const Draft& draft, NodeId node) {
+  return !draft.assignment[node.index].devices.empty();
+}
+
+// Where an operand's bytes come from, and why a reader would go there.
+struct Home {
+  int device = -1;
+  Reason reason = Reason::kFollows;
+};
+
+Home HomeOf(const PlanRequest& request, const Draft& draft, ValueId value) {
+  const ValueId root = request.costs.root(value);
+  const NodeId maker = request.graph().value(root).defining_node;
+  if (!maker.valid()) return {};
+  if (!request.costs.is_stored(maker)) {
+    if (!Placed(draft, maker)) return {};
+    return {draft.assignment[maker.index].devices[0], Reason::kFollows};
+  }
+  const Pin* pin = request.pin(maker);
+  if (pin == nullptr) return {};
+  return {request.costs.FindDevice(pin->devices[0]), Reason::kNearConstant};
+}
+
+// 2. The device that can run the node and holds most of its operands' bytes;
+// any pinned constant or variable goes before all activations.
+void FollowOperands(const PlanRequest& request, Draft& draft, NodeId node) {
+  const CostModel& costs = request.costs;
+  std::vector<int64_t> weight(costs.num_devices(), 0);
+  PlacedNode best_why;
+  int best = -1;
+  bool near_constant = false;
+  for (ValueId operand : request.graph().node(node).operands) {
+    const Home home = HomeOf(request, draft, operand);
+    if (home.device < 0 || !costs.cost(node, home.device).can_run) continue;
+    const bool constant = home.reason == Reason::kNearConstant;
+    if (near_constant && !constant) continue;
+    if (constant && !near_constant) {
+      std::fill(weight.begin(), weight.end(), 0);
+      near_constant = true;
+      best = -1;
+    }
+    weight[home.device] +=
+        std::max<int64_t>(1, costs.bytes(costs.root(operand)));
+    if (best >= 0 && weight[home.device] <= weight[best]) continue;
+    best = home.device;
+    best_why.reason = home.reason;
+    best_why.value = operand;
+  }
+  if (best >= 0) Put(draft, node, best, best_why);
+}
+
+void ForwardPass(const PlanRequest& request, Draft& draft) {
+  for (NodeId node : request.costs.order()) {
+    if (!request.costs.computes(node) || Placed(draft, node)) continue;
+    FollowOperands(request, draft, node);
+  }
+}
+
+// The first placed node that reads the value, directly or through views.
+NodeId PlacedReader(const PlanRequest& request, const Draft& draft,
+                    ValueId value) {
+  for (const Use& use : request.graph().value(value).uses) {
+    if (Placed(draft, use.node)) return use.node;
+    if (!request.costs.is_view(use.node)) continue;
+    for (ValueId shown : request.graph().node(use.node).results) {
+      const NodeId reader = PlacedReader(request, draft, shown);
+      if (reader.valid()) return reader;
+    }
+  }
+  return {};
+}
+
+// 3. What reads nothing placed goes to its first reader.
+void BackwardPass(const PlanRequest& request, Draft& draft) {
+  const std::vector<NodeId>& order = request.costs.order();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (!request.costs.computes(*it) || Placed(draft, *it)) continue;
+    for (ValueId result : request.graph().node(*it).results) {
+      const NodeId reader = PlacedReader(request, draft, result);
+      if (!reader.valid()) continue;
+      const int device = draft.assignment[reader.index].devices[0];
+      if (!request.costs.cost(*it, device).can_run) continue;
+      const Node& reading = request.graph().node(reader);
+      Put(draft, *it, device,
+          {.reason = Reason::kFollows,
+           .value = reading.results.empty() ? result : reading.results[0]});
+      break;
+    }
+  }
+}
+
+// 4. The device that runs the node fastest; the first of equals.
+void PutFastest(const PlanRequest& request, Draft& draft, NodeId node) {
+  const CostModel& costs = request.costs;
+  int best = -1, able = 0;
+  double second = 0;
+  for (int d = 0; d < costs.num_devices(); ++d) {
+    const NodeCost& here = costs.cost(node, d);
+    if (!here.can_run) continue;
+    ++able;
+    if (best < 0 || here.seconds < costs.cost(node, best).seconds) {
+      second = best < 0 ? here.seconds : costs.cost(node, best).seconds;
+      best = d;
+    } else if (second <= costs.cost(node, best).seconds ||
+               here.seconds < second) {
+      second = here.seconds;
+    }
+  }
+  PlacedNode why;
+  why.reason = costs.num_devices() == 1 ? Reason::kOnlyDevice
+               : able == 1              ? Reason::kOnlyKernel
+                                        : Reason::kCheaperBy;
+  why.seconds = second - costs.cost(node, best).seconds;
+  Put(draft, node, best, why);
+}
+
+}  // namespace
+
+absl::StatusOr<Draft> DraftPinned(const PlanRequest& request,
+                                  Refusal& refusal) {
+  Draft draft(request.graph());
+  PutPinned(request, draft);
+  ForwardPass(request, draft);
+  BackwardPass(request, draft);
+  for (NodeId node : request.costs.order()) {
+    if (!request.costs.computes(node) || Placed(draft, node)) continue;
+    FollowOperands(request, draft, node);
+    if (!Placed(draft, node)) PutFastest(request, draft, node);
+  }
+  PutFollowers(request, draft);
+  PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));
+  const std::optional<Shortage> shortage = FindShortage(request, draft);
+  if (!shortage.has_value()) return draft;
+  refusal = ExplainShortage(request, draft, *shortage, "pinned");
+  return RefusalError(refusal);
+}
+
+}  // namespace partita

@@ -1,0 +1,110 @@
+// The table of strategies, and what they share at both ends.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "placement/machine/byte_size.h"
+#include "placement/planner/draft.h"
+#include "placement/planner/pins.h"
+#include "placement/planner/planner.h"
+#include "placement/planner/strategies.h"
+
+namespace partita {
+namespace {
+
+struct Strategy {
+  const char* name;
+  StrategyFn draft;
+};
+
+constexpr Strategy kSingle = {"single", DraftSingle};
+constexpr Strategy kPinned = {"pinned", DraftPinned};
+
+// Tried, in this order, as remedies for one that does not fit.
+constexpr Strategy kSpreading[] = {kSingle};
+
+absl::Status CheckObjective(const Machine& machine,
+                            const Objective& objective) {
+  if (machine.devices.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "machine ", machine.name, ": found no device; expected at least one"));
+  }
+  if (objective.memory_limits.size() == machine.devices.size()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("objective: found ", objective.memory_limits.size(),
+                   " memory limits; expected one for each of ",
+                   machine.devices.size(), " devices"));
+}
+
+// Remedies that were tried and hold, and one that always does.
+std::vector<std::string> FindRemedies(const PlanRequest& request,
+                                      const Strategy& failed,
+                                      const Refusal& refusal) {
+  std::vector<std::string> remedies;
+  for (const Strategy& other : kSpreading) {
+    if (other.draft == failed.draft) continue;
+    Refusal ignored;
+    if (!other.draft(request, ignored).ok()) continue;
+    remedies.push_back(absl::StrCat("`--strategy ", other.name, "`"));
+  }
+  if (!request.options.device.empty()) {
+    PlannerOptions any = request.options;
+    any.device.clear();
+    Refusal ignored;
+    if (failed
+            .draft({request.costs, request.objective, any, request.pins},
+                   ignored)
+            .ok()) {
+      remedies.push_back(
+          absl::StrCat("`--strategy ", failed.name, "` without --device"));
+    }
+  }
+  remedies.push_back(absl::StrCat("`--machine FILE` with at least ",
+                                  RoundedByteSize(refusal.needed), " free on ",
+                                  refusal.device));
+  return remedies;
+}
+
+absl::StatusOr<PlacementTable> Run(const Strategy& strategy, const Graph& graph,
+                                   const Machine& machine,
+                                   const KernelCatalog& catalog,
+                                   const Objective& objective,
+                                   const PlannerOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckObjective(machine, objective));
+  const CostModel costs(graph, machine, catalog);
+  PARTITA_RETURN_IF_ERROR(CheckKernelsExist(costs));
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<const Pin*> pins,
+                           ResolvePins(costs, options.pins));
+  const PlanRequest request = {costs, objective, options, pins};
+  Refusal refusal;
+  absl::StatusOr<Draft> draft = strategy.draft(request, refusal);
+  if (draft.ok()) return ToTable(request, *draft, strategy.name);
+  if (!absl::IsResourceExhausted(draft.status())) return draft.status();
+  refusal.remedies = FindRemedies(request, strategy, refusal);
+  return RefusalError(refusal);
+}
+
+template <const Strategy& strategy>
+absl::StatusOr<PlacementTable> Plan(const Graph& graph, const Machine& machine,
+                                    const KernelCatalog& catalog,
+                                    const Objective& objective,
+                                    const PlannerOptions& options) {
+  return Run(strategy, graph, machine, catalog, objective, options);
+}
+
+constexpr Planner kPlanners[] = {
+    {"single", "everything on one device, the fastest that holds it",
+     Plan<kSingle>},
+    {"pinned", "where --pin says, and the rest near what it reads",
+     Plan<kPinned>},
+};
+
+}  // namespace
+
+absl::Span<const Planner> Planners() { return kPlanners; }
+
+}  // namespace partita

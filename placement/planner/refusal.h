@@ -1,0 +1,48 @@
+// What to say when a graph does not fit: who is short, what fills it, what
+// helps.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PLANNER_REFUSAL_H_
+#define PARTITA_PLACEMENT_PLANNER_REFUSAL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// One tensor that fills the device: "%w1", 1.6 GiB, "constant".
+struct RefusalHolder {
+  std::string name;
+  int64_t bytes = 0;
+  std::string kind;  // constant, variable, input, activation, workspace
+};
+
+struct Refusal {
+  std::string where;  // "placement @mlp by single", "plan @mlp"
+  std::string device;
+  std::string at;      // "%h", or "command 41"; may be empty
+  int64_t needed = 0;  // bytes
+  int64_t limit = 0;
+  std::vector<RefusalHolder> largest;  // largest first
+  // Each complete by itself: "--strategy pipeline", "a machine file in which
+  // gpu:0 has at least 9.4 GiB".
+  std::vector<std::string> remedies;
+};
+
+// "placement @mlp by single: found 9.4 GiB needed on gpu:0 at %h, 1.4 GiB too
+// much; expected at most 8.0 GiB; largest: %w7 1.6 GiB (constant), ...; try
+// `--strategy pipeline` or ...".
+std::string RefusalText(const Refusal& refusal);
+absl::Status RefusalError(const Refusal& refusal);  // ResourceExhausted
+
+// "%w1", or the number by which the textual IR calls an unnamed value.
+std::string ValueText(const Graph& graph, ValueId value);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PLANNER_REFUSAL_H_

@@ -1,0 +1,111 @@
+// Strategy `single`: one device.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
+#include "placement/planner/strategies.h"
+
+namespace partita {
+namespace {
+
+// 1. The first node that the device has no kernel for; invalid if none.
+NodeId FirstWithoutKernel(const PlanRequest& request, int device) {
+  for (NodeId node : request.costs.order()) {
+    if (request.pin(node) != nullptr) continue;
+    if (!request.costs.cost(node, device).can_run) return node;
+  }
+  return {};
+}
+
+absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
+  const CostModel& costs = request.costs;
+  std::vector<int> devices;
+  if (request.options.device.empty()) {
+    for (int d = 0; d < costs.num_devices(); ++d) devices.push_back(d);
+  } else {
+    const int device = costs.FindDevice(request.options.device);
+    if (device < 0) {
+      std::vector<absl::string_view> names;
+      for (int d = 0; d < costs.num_devices(); ++d) {
+        names.push_back(costs.device_name(d));
+      }
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--device: found unknown device ", request.options.device,
+          "; expected one of ", absl::StrJoin(names, ", ")));
+    }
+    devices.push_back(device);
+  }
+  std::vector<int> able;
+  for (int device : devices) {
+    if (!FirstWithoutKernel(request, device).valid()) able.push_back(device);
+  }
+  if (!able.empty()) return able;
+  const NodeId node = FirstWithoutKernel(request, devices.front());
+  return absl::UnimplementedError(absl::StrCat(
+      request.graph().view(node).ToString(), ": found no kernel on ",
+      costs.device_name(devices.front()),
+      "; expected one device that runs every node; try `--strategy list`"));
+}
+
+// 2. Everything that is not pinned on `device`.
+Draft Fill(const PlanRequest& request, int device) {
+  Draft draft(request.graph());
+  PutPinned(request, draft);
+  for (NodeId node : request.costs.order()) {
+    if (!request.costs.computes(node) || request.pin(node) != nullptr) continue;
+    Put(draft, node, device, {.reason = Reason::kOnlyDevice});
+  }
+  PutFollowers(request, draft);
+  for (NodeId node : request.costs.order()) {
+    if (draft.why[node.index].reason != Reason::kPinned) {
+      draft.why[node.index].reason = Reason::kOnlyDevice;
+    }
+  }
+  return draft;
+}
+
+double TotalSeconds(const PlanRequest& request, const Draft& draft) {
+  double seconds = 0;
+  for (NodeId node : request.costs.order()) {
+    seconds += SecondsOf(request.costs, node, draft.assignment[node.index]);
+  }
+  return seconds;
+}
+
+}  // namespace
+
+absl::StatusOr<Draft> DraftSingle(const PlanRequest& request,
+                                  Refusal& refusal) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<int> devices, Candidates(request));
+  std::optional<Draft> best;
+  double best_seconds = 0;
+  absl::Status first_fault;
+  int64_t least_short = 0;
+  for (int device : devices) {
+    Draft draft = Fill(request, device);
+    absl::Status fault = CheckLinks(request, draft);
+    const std::optional<Shortage> shortage = FindShortage(request, draft);
+    if (fault.ok() && shortage.has_value()) {
+      const int64_t missing = shortage->needed - shortage->limit;
+      if (refusal.device.empty() || missing < least_short) {
+        refusal = ExplainShortage(request, draft, *shortage, "single");
+        least_short = missing;
+      }
+      continue;
+    }
+    if (!fault.ok()) {
+      first_fault.Update(fault);
+      continue;
+    }
+    const double seconds = TotalSeconds(request, draft);
+    if (best.has_value() && seconds >= best_seconds) continue;
+    best = std::move(draft);
+    best_seconds = seconds;
+  }
+  if (best.has_value()) return *std::move(best);
+  if (!refusal.device.empty()) return RefusalError(refusal);
+  return first_fault;
+}
+
+}  // namespace partita
