@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "absl/algorithm/container.h"
 #include "graph/status_macros.h"
 #include "placement/planner/strategies.h"
 
@@ -104,26 +104,22 @@ void BackwardPass(const PlanRequest& request, Draft& draft) {
 // 4. The device that runs the node fastest; the first of equals.
 void PutFastest(const PlanRequest& request, Draft& draft, NodeId node) {
   const CostModel& costs = request.costs;
-  int best = -1, able = 0;
-  double second = 0;
+  std::vector<int> able;
   for (int d = 0; d < costs.num_devices(); ++d) {
-    const NodeCost& here = costs.cost(node, d);
-    if (!here.can_run) continue;
-    ++able;
-    if (best < 0 || here.seconds < costs.cost(node, best).seconds) {
-      second = best < 0 ? here.seconds : costs.cost(node, best).seconds;
-      best = d;
-    } else if (second <= costs.cost(node, best).seconds ||
-               here.seconds < second) {
-      second = here.seconds;
-    }
+    if (costs.cost(node, d).can_run) able.push_back(d);
   }
+  absl::c_stable_sort(able, [&](int a, int b) {
+    return costs.cost(node, a).seconds < costs.cost(node, b).seconds;
+  });
   PlacedNode why;
-  why.reason = costs.num_devices() == 1 ? Reason::kOnlyDevice
-               : able == 1              ? Reason::kOnlyKernel
-                                        : Reason::kCheaperBy;
-  why.seconds = second - costs.cost(node, best).seconds;
-  Put(draft, node, best, why);
+  why.reason =
+      costs.num_devices() == 1 ? Reason::kOnlyDevice : Reason::kOnlyKernel;
+  if (able.size() > 1) {
+    why.reason = Reason::kCheaperBy;
+    why.seconds =
+        costs.cost(node, able[1]).seconds - costs.cost(node, able[0]).seconds;
+  }
+  Put(draft, node, able[0], why);
 }
 
 }  // namespace

@@ -1,0 +1,149 @@
+// Tests of the roofline, the cost model and the memory estimate.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "placement/cost/cost_model.h"
+#include "placement/cost/memory_estimate.h"
+#include "placement/cost/roofline.h"
+#include "placement/cost/sample_graphs.h"
+#include "placement/machine/sample_machines.h"
+
+namespace partita {
+namespace {
+
+// f32[16] is 64 bytes, the alignment.
+constexpr int64_t kLine = 16;
+
+Assignment OnDevices(const Graph& graph, const std::vector<int>& devices) {
+  Assignment assignment(graph.node_id_bound());
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i] >= 0) assignment[i].devices = {devices[i]};
+  }
+  return assignment;
+}
+
+TEST(RooflineTest, TheSlowerOfArithmeticAndTrafficCountsWithTheLaunch) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", 1000);
+  const ValueId y = g.Work("y", {x}, 500);
+  MachineDevice device = SampleDevice("d", DeviceKind::kCpu, 1);
+  device.traits.launch_seconds = 1e-3;
+  // 500 operations at 1e12 per second, 6,000 bytes at 1e11.
+  EXPECT_DOUBLE_EQ(RooflineSeconds(g.graph().view(g.node(y)), device.traits),
+                   1e-3 + 6000 / 1e11);
+  device.traits.peak_flops[static_cast<int>(DType::kF32)] = 1e3;
+  EXPECT_DOUBLE_EQ(RooflineSeconds(g.graph().view(g.node(y)), device.traits),
+                   1e-3 + 0.5);
+}
+
+TEST(RooflineTest, ADtypeThatIsNotListedCountsAsF32) {
+  MachineDevice device = SampleDevice("d", DeviceKind::kCpu, 1);
+  device.traits.peak_flops[static_cast<int>(DType::kBF16)] = 4e12;
+  EXPECT_EQ(PeakFlops(device.traits, DType::kBF16), 4e12);
+  EXPECT_EQ(PeakFlops(device.traits, DType::kI8), 1e12);
+}
+
+TEST(CostModelTest, KernelsAndTransfersAreAnsweredByDevice) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", kLine);
+  const ValueId y = g.Work("y", {x}, kLine);
+  g.Return({y});
+  const SampleCatalog catalog(
+      [](const std::string&, const DeviceTraits& device) {
+        return device.kind == DeviceKind::kCpu ? -1.0 : 0.25;
+      },
+      100);
+  Machine machine = CpuAndGpus(2, 1000);
+  machine.links[0].latency = 0.5;  // cpu:0 and gpu:0
+  machine.links.pop_back();        // gpu:0 and gpu:1
+  const CostModel costs(g.graph(), machine, catalog);
+  EXPECT_FALSE(costs.cost(g.node(y), 0).can_run);
+  EXPECT_TRUE(costs.cost(g.node(y), 2).can_run);
+  EXPECT_EQ(costs.cost(g.node(y), 2).seconds, 0.25);
+  EXPECT_EQ(costs.cost(g.node(y), 2).workspace, 100);
+  EXPECT_EQ(costs.TransferSeconds(1, 1, 1000), 0);
+  EXPECT_DOUBLE_EQ(costs.TransferSeconds(1, 0, 20'000'000'000), 2.5);
+  EXPECT_TRUE(std::isinf(costs.TransferSeconds(1, 2, 1)));
+  EXPECT_EQ(costs.FindDevice("gpu:1"), 2);
+  EXPECT_EQ(costs.FindDevice("gpu:2"), -1);
+  EXPECT_EQ(costs.host(), 0);
+}
+
+TEST(CostModelTest, AReshapeIsAViewOfItsOperand) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", kLine);
+  const ValueId y = g.Work("y", {x}, kLine);
+  NodeSpec spec;
+  spec.op = &kReshape;
+  spec.operands = {y};
+  spec.attributes = {{"shape", std::vector<int64_t>{4, 4}}};
+  const ValueId z = g.graph().AddValue(std::move(spec)).value();
+  const SampleCatalog none(
+      [](const std::string&, const DeviceTraits&) { return -1; });
+  const Machine machine = EqualCpus(1, 1);
+  const CostModel costs(g.graph(), machine, none);
+  EXPECT_TRUE(costs.is_view(g.node(z)));
+  EXPECT_TRUE(costs.cost(g.node(z), 0).can_run);
+  EXPECT_EQ(costs.root(z), y);
+  EXPECT_FALSE(costs.is_view(g.node(y)));
+}
+
+TEST(MemoryEstimateTest, ValuesLiveFromTheirMakerToTheirLastReader) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", kLine);             // 64 bytes
+  const ValueId w = g.Weight("w", 2 * kLine);        // 128 bytes, node 0
+  const ValueId a = g.Work("a", {x, w}, 4 * kLine);  // 256 bytes, node 1
+  const ValueId b = g.Work("b", {a}, kLine);         // node 2
+  const ValueId c = g.Work("c", {b}, kLine);         // node 3
+  g.Return({c});
+  const Machine machine = EqualCpus(1, 1);
+  const CostModel costs(g.graph(), machine, SampleCatalog());
+  const std::vector<DeviceMemory> memory =
+      EstimateMemory(costs, OnDevices(g.graph(), {0, 0, 0, 0}));
+  EXPECT_EQ(memory[0].persistent, 128);
+  // %w, and at %a: %x and %a; at %b: %a and %b.
+  EXPECT_EQ(memory[0].peak, 128 + 64 + 256);
+  EXPECT_EQ(memory[0].peak_position, 1);
+}
+
+TEST(MemoryEstimateTest, AConstantCountsWithEachReaderAndACopyOnBothSides) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", kLine);
+  const ValueId w = g.Weight("w", 2 * kLine);
+  const ValueId a = g.Work("a", {x, w}, 4 * kLine);
+  const ValueId b = g.Work("b", {a, w}, kLine);
+  g.Return({b});
+  const Machine machine = EqualCpus(2, 1);
+  const CostModel costs(g.graph(), machine, SampleCatalog());
+  const Assignment split = OnDevices(g.graph(), {0, 0, 1});
+  const std::vector<DeviceMemory> memory = EstimateMemory(costs, split);
+  EXPECT_EQ(memory[0].persistent, 128);
+  EXPECT_EQ(memory[1].persistent, 128);
+  EXPECT_EQ(memory[0].peak, 128 + 64 + 256);
+  EXPECT_EQ(memory[1].peak, 128 + 256 + 64);
+  const std::vector<MemoryHolder> holders = HoldersAtPeak(costs, split, 1);
+  ASSERT_EQ(holders.size(), 3u);
+  EXPECT_EQ(holders[0].value, a);
+  EXPECT_EQ(holders[0].kind, MemoryHolder::Kind::kActivation);
+  EXPECT_EQ(holders[1].value, w);
+  EXPECT_EQ(holders[1].kind, MemoryHolder::Kind::kConstant);
+}
+
+TEST(MemoryEstimateTest, WorkspaceCountsWhileItsNodeRuns) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", kLine);
+  const ValueId a = g.Work("a", {x}, kLine);
+  g.Return({a});
+  const SampleCatalog catalog(
+      [](const std::string&, const DeviceTraits&) { return 1; }, 1000);
+  const Machine machine = EqualCpus(1, 1);
+  const CostModel costs(g.graph(), machine, catalog);
+  EXPECT_EQ(EstimateMemory(costs, OnDevices(g.graph(), {0}))[0].peak,
+            64 + 64 + 1000);
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,206 @@
+// Tests of pins, refusals and the strategies single and pinned.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/planner/planner.h"
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "placement/cost/sample_graphs.h"
+#include "placement/machine/sample_machines.h"
+#include "placement/planner/pins.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kLine = 16;  // f32 elements of 64 bytes
+
+absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
+                                      const SampleGraph& g,
+                                      const Machine& machine,
+                                      const PlannerOptions& options = {},
+                                      const SampleCatalog& catalog = {}) {
+  Objective objective;
+  for (const MachineDevice& device : machine.devices) {
+    objective.memory_limits.push_back(device.usable());
+  }
+  for (const Planner& planner : Planners()) {
+    if (planner.name != strategy) continue;
+    return planner.plan(g.graph(), machine, catalog, objective, options);
+  }
+  return absl::NotFoundError(strategy);
+}
+
+// "a gpu:0 pinned\nb gpu:1 follows %a\n", in order.
+std::string Text(const SampleGraph& g,
+                 const absl::StatusOr<PlacementTable>& table) {
+  if (!table.ok()) return std::string(table.status().message());
+  std::string text;
+  for (const OpView& node : g.graph().ops()) {
+    const PlacedNode& placed = table->nodes[node.id().index];
+    absl::StrAppend(&text, node.result(0).name(), " ");
+    for (const std::string& device : placed.placement.devices) {
+      absl::StrAppend(&text, device, " ");
+    }
+    absl::StrAppend(&text, ReasonText(g.graph(), placed), "\n");
+  }
+  return text;
+}
+
+double GpusAreTwiceAsFast(const std::string&, const DeviceTraits& device) {
+  return device.kind == DeviceKind::kCpu ? 2 : 1;
+}
+
+// x -> a -> b -> c, each reading a weight of `weight` lines.
+struct Chain : SampleGraph {
+  explicit Chain(int64_t weight) {
+    ValueId value = Input("x", kLine);
+    for (const char* name : {"a", "b", "c"}) {
+      const ValueId w = Weight(absl::StrCat("w", name), weight * kLine);
+      value = Work(name, {value, w}, kLine, absl::StrCat("net/", name));
+    }
+    Return({value});
+  }
+};
+
+TEST(PinsTest, PatternsMatchAsInAShell) {
+  EXPECT_TRUE(MatchesPattern("a*c", "abbc"));
+  EXPECT_TRUE(MatchesPattern("*", ""));
+  EXPECT_TRUE(MatchesPattern("a?c*", "abc"));
+  EXPECT_TRUE(MatchesPattern("*/layer?/*", "enc/layer3/mlp"));
+  EXPECT_TRUE(MatchesPattern("*ab*ab", "abaab"));
+  EXPECT_FALSE(MatchesPattern("a*c", "abcd"));
+  EXPECT_FALSE(MatchesPattern("?", ""));
+  EXPECT_FALSE(MatchesPattern("", "a"));
+  EXPECT_FALSE(
+      MatchesPattern(std::string(200, '*') + "x", std::string(20000, 'y')));
+}
+
+TEST(SingleTest, TheFastestDeviceThatHoldsEverythingIsTaken) {
+  Chain g(1);
+  const SampleCatalog catalog(GpusAreTwiceAsFast);
+  EXPECT_EQ(Text(g, PlanBy("single", g, CpuAndGpus(1, 1000), {}, catalog)),
+            "wa gpu:0 only_device\na gpu:0 only_device\n"
+            "wb gpu:0 only_device\nb gpu:0 only_device\n"
+            "wc gpu:0 only_device\nc gpu:0 only_device\n");
+  // 3 weights, %x and two activations: 384 bytes do not fit into 300.
+  EXPECT_EQ(Text(g, PlanBy("single", g, CpuAndGpus(1, 300), {}, catalog)),
+            "wa cpu:0 only_device\na cpu:0 only_device\n"
+            "wb cpu:0 only_device\nb cpu:0 only_device\n"
+            "wc cpu:0 only_device\nc cpu:0 only_device\n");
+}
+
+TEST(SingleTest, ADeviceWithoutAllKernelsIsPassedOver) {
+  Chain g(1);
+  const SampleCatalog catalog(
+      [](const std::string& name, const DeviceTraits& device) {
+        return name == "b" && device.kind == DeviceKind::kCuda ? -1.0 : 1.0;
+      });
+  const auto table = PlanBy("single", g, CpuAndGpus(1, 1000), {}, catalog);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->nodes.back().placement.devices[0], "cpu:0");
+  EXPECT_EQ(Text(g, PlanBy("single", g, CpuAndGpus(1, 1000),
+                           {.device = "gpu:0"}, catalog)),
+            "work %b: found no kernel on gpu:0; expected one device that runs "
+            "every node; try `--strategy list`");
+}
+
+TEST(SingleTest, AnUnknownDeviceIsNamed) {
+  Chain g(1);
+  EXPECT_EQ(
+      Text(g, PlanBy("single", g, EqualCpus(2, 1000), {.device = "gpu:0"})),
+      "--device: found unknown device gpu:0; expected one of cpu:0, "
+      "cpu:1");
+}
+
+TEST(PlannerTest, ANodeThatRunsNowhereIsNamed) {
+  Chain g(1);
+  const SampleCatalog none([](const std::string& name, const DeviceTraits&) {
+    return name == "b" ? -1.0 : 1.0;
+  });
+  EXPECT_EQ(Text(g, PlanBy("single", g, EqualCpus(1, 1000), {}, none)),
+            "work %b: found no kernel on any device of sample for (f32[16], "
+            "f32[16]); expected one; add a device that has one, or rewrite "
+            "the node");
+}
+
+TEST(PinnedTest, WhatIsNotPinnedStaysNearWhatIs) {
+  Chain g(1);
+  const Machine machine = CpuAndGpus(2, 10000);
+  EXPECT_EQ(Text(g, PlanBy("pinned", g, machine, {.pins = {{"b", {"gpu:1"}}}})),
+            "wa gpu:1 follows %a\na gpu:1 follows %b\n"
+            "wb gpu:1 follows %b\nb gpu:1 pinned\n"
+            "wc gpu:1 follows %c\nc gpu:1 follows %b\n");
+  EXPECT_EQ(
+      Text(g, PlanBy("pinned", g, machine,
+                     {.pins = {{"net/a", {"gpu:0"}}, {"net/?", {"gpu:1"}}}})),
+      "wa gpu:0 follows %a\na gpu:0 pinned\n"
+      "wb gpu:1 follows %b\nb gpu:1 pinned\n"
+      "wc gpu:1 follows %c\nc gpu:1 pinned\n");
+}
+
+TEST(PinnedTest, APinnedConstantDrawsItsReader) {
+  Chain g(1);
+  EXPECT_EQ(Text(g, PlanBy("pinned", g, CpuAndGpus(2, 10000),
+                           {.pins = {{"wc", {"gpu:0"}}, {"a", {"gpu:1"}}}})),
+            "wa gpu:1 follows %a\na gpu:1 pinned\n"
+            "wb gpu:1 follows %b\nb gpu:1 follows %a\n"
+            "wc gpu:0 follows %c\nc gpu:0 near_constant %wc\n");
+}
+
+TEST(PinnedTest, WithoutPinsTheFastestDeviceIsTaken) {
+  Chain g(1);
+  EXPECT_EQ(Text(g, PlanBy("pinned", g, CpuAndGpus(1, 10000), {},
+                           SampleCatalog(GpusAreTwiceAsFast))),
+            "wa gpu:0 follows %a\na gpu:0 cheaper_by 1 s\n"
+            "wb gpu:0 follows %b\nb gpu:0 follows %a\n"
+            "wc gpu:0 follows %c\nc gpu:0 follows %b\n");
+}
+
+TEST(PinnedTest, ACrossingWithoutALinkNamesBothDevices) {
+  Chain g(1);
+  Machine machine = CpuAndGpus(2, 10000);
+  machine.links.pop_back();  // gpu:0 and gpu:1
+  EXPECT_EQ(Text(g, PlanBy("pinned", g, machine,
+                           {.pins = {{"a", {"gpu:0"}}, {"b", {"gpu:1"}}}})),
+            "work %b: found operand %a on gpu:0 and no link from there to "
+            "gpu:1; expected a direct link; add one to the machine file or "
+            "keep both on one device with a pin");
+}
+
+TEST(PinnedTest, FaultyPinsAreRefused) {
+  Chain g(1);
+  const Machine machine = CpuAndGpus(1, 10000);
+  const auto error = [&](Pin pin) {
+    return Text(g, PlanBy("pinned", g, machine, {.pins = {pin}}));
+  };
+  EXPECT_EQ(error({"b", {"gpu:7"}}),
+            "pin b=gpu:7: found unknown device gpu:7; expected one of cpu:0, "
+            "gpu:0");
+  EXPECT_EQ(error({"b", {}}),
+            "pin b=: found no device; expected one of cpu:0, gpu:0");
+  EXPECT_EQ(error({"b", {"gpu:0", "gpu:0"}}),
+            "pin b=gpu:0,gpu:0: found gpu:0 twice; expected every device once");
+  EXPECT_EQ(error({"nothing*", {"gpu:0"}}),
+            "pin nothing*=gpu:0: found no node with such a scope or result "
+            "name in @sample; expected at least one; * stands for any run of "
+            "characters");
+  EXPECT_EQ(error({"b", {"cpu:0", "gpu:0"}, 0}),
+            "work %b: found pin b=cpu:0,gpu:0 with dimension 0, which cannot "
+            "be cut; expected a dimension whose parts are computed apart; pin "
+            "it to one device or along another dimension");
+}
+
+TEST(PinnedTest, APinToADeviceWithoutAKernelIsRefused) {
+  Chain g(1);
+  const SampleCatalog catalog(
+      [](const std::string& name, const DeviceTraits& device) {
+        return name == "b" && device.kind == DeviceKind::kCuda ? -1.0 : 1.0;
+      });
+  EXPECT_EQ(Text(g, PlanBy("pinned", g, CpuAndGpus(1, 1000),
+                           {.pins = {{"b", {"gpu:0"}}}}, catalog)),
+            "work %b: found no kernel on gpu:0, where pin b=gpu:0 puts it; "
+            "expected cpu:0; change the pin");
+}
+
+}  // namespace
+}  // namespace partita
