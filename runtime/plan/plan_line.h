@@ -1,0 +1,83 @@
+// One line of a plan's text as words.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_PLAN_LINE_H_
+#define PARTITA_RUNTIME_PLAN_PLAN_LINE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "graph/literal_pool.h"
+#include "graph/tensor_type.h"
+#include "graph/text/diagnostics.h"
+
+namespace partita {
+
+// A name as plan text spells it: bare if it can be, else in quotes. Names after
+// a sigil may hold slashes.
+std::string SpellName(absl::string_view name);
+std::string SpellSigilName(char sigil, absl::string_view name);
+
+// Takes a line's words from left to right. The first fault is reported; after
+// it every call returns a default, so that callers look at ok() once, at the
+// end of the line.
+class PlanLine {
+ public:
+  // `text` must be part of the text of `faults`, and outlive this.
+  PlanLine(absl::string_view text, Diagnostics& faults);
+
+  bool ok() const { return ok_; }
+  bool at_end() const { return next_ == tokens_.size(); }
+  absl::string_view text() const { return text_; }
+
+  // True, and steps over it, if the next word or mark is `word`.
+  bool Take(absl::string_view word);
+  bool NextIs(absl::string_view word) const;
+  bool NextIsSigil(char sigil) const;
+  bool NextIsInt() const;
+  bool NextStartsWith(absl::string_view prefix) const;
+  void Expect(absl::string_view word);
+  void ExpectEnd();
+
+  int64_t Int(absl::string_view what, int64_t low, int64_t high);
+  double Double(absl::string_view what);
+  std::string Name(absl::string_view what);
+  std::string String(absl::string_view what);
+  // The name after `sigil`; `what` is the kind of thing, for messages.
+  std::string Sigil(char sigil, absl::string_view what);
+  // The number of `ev12` or `slot12`, or of `$12`; less than `bound`.
+  int64_t Numbered(absl::string_view prefix, int64_t bound);
+  int64_t SigilNumber(char sigil, int64_t bound);
+  TensorType Type();
+  ContentHash Hash();
+
+  // Reports a fault at the word taken last, or at the next one.
+  void FailHere(absl::string_view message, absl::string_view hint = "");
+  void FailNext(absl::string_view message, absl::string_view hint = "");
+
+ private:
+  struct Token {
+    enum class Kind : uint8_t { kWord, kString, kSigil, kMark };
+    Kind kind;
+    absl::string_view where;
+    std::string text;  // a string's content; a sigil and the name's content
+  };
+  void Split();
+  bool SplitOne(size_t& at);
+  bool SplitString(size_t& at, std::string& content);
+  void Fail(absl::string_view where, absl::string_view message,
+            absl::string_view hint = "");
+  const Token* Next(Token::Kind kind) const;
+
+  absl::string_view text_;
+  Diagnostics& faults_;
+  std::vector<Token> tokens_;
+  size_t next_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_PLAN_LINE_H_

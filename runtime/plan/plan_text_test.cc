@@ -1,0 +1,304 @@
+// Tests of plans as text: round trips, hand-written forms, exact faults.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/plan_text.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "absl/strings/str_replace.h"
+
+namespace partita {
+namespace {
+
+absl::StatusOr<Plan> Parse(absl::string_view text) {
+  return ParsePlan(text, "t.plan", OpSet::BuiltIn());
+}
+
+std::string FaultOf(absl::string_view text) {
+  return std::string(Parse(text).status().message());
+}
+
+// Every construct of the text, in the form that PrintPlan gives it.
+const char kEverything[] =
+    R"(variable @w: f32[2] trainable = f32[2] [1, 2]
+
+graph @f(%x: f32[2] on cpu:0) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on cpu:0
+  %c = constant f32[2] [3, 4] on cpu:0
+  %h = copy %x : f32[2] on gpu:1
+  %y = copy %h : f32[2] on cpu:0
+  update @w = %y
+  return %y
+}
+
+plan @f {
+  device cpu:0 cpu threads 2 isa "avx512" memory 4096 alignment 64
+    arena persistent 80 step 256
+    rates bandwidth 2.5e+10 launch 2e-06 f32 1e+12 bf16 2e+12
+  device gpu:1 cuda threads 1 isa "" memory 2048 alignment 256
+    arena persistent 0 step 64
+  image "x86-64-avx512" bytes 1234 #0123456789abcdef0123456789abcdef
+  entry @f of @f depth 2 events 2 {
+    input x f32[2]
+    output y f32[2]
+    arena cpu:0
+      !w  persistent  0  8
+      !c  persistent  64  8
+      !x  0  4 x 2 every 16                     // live 0..1
+      !y  64  8                                 // live 6..6
+    arena gpu:1
+      !h  0  8                                  // live 1..5
+    persistent
+      !w = %w initial f32[2] #3ddb0cb5f55ef4a83a2f9cce8aa0a0c2
+      !c = %c initial none
+    stream cpu:0/compute
+      0  feed -> !x input 0                     // x
+      6  fetch !y output 0                      // y
+    stream cpu:0/copy:gpu:1
+      1  copy %h !x -> !h
+      2  record ev0
+    stream gpu:1/compute
+      3  wait ev0                               // for 2 on cpu:0/copy:gpu:1
+      4  collective %h member 1 batch 3 !h -> !h group 0  // copy
+      5  send %y !h channel 0
+    group 0 (cpu:0/compute, gpu:1/compute)
+    channel 0 gpu:1/compute -> cpu:0/compute capacity 1 slots (!y)
+  }
+  entry @g depth 1 events 4 {
+    arena cpu:0
+      !a  0  8
+      !"b c"  8  8
+      !d  16  8
+    stream cpu:0/compute
+    stream cpu:0/copy
+    program fwd buffers 2 events 1 {
+      stream cpu:0/compute
+        0  kernel ($0, !a) -> ($1, !d) workspace !"b c"
+        2  wait slot0                           // for 1 on cpu:0/copy
+      stream cpu:0/copy
+        1  record slot0
+        3  recv -> !a
+    }
+    program done {
+    }
+    schedule
+      invoke fwd buffers (!a, !d) events (ev0)
+      invoke fwd batch 1 buffers (!d, !a) events (ev3)
+      invoke done
+  }
+  certificate "checker 1" of "0123"
+    proved "no race"
+    assumed "kernels touch \"declared\" ranges only"
+}
+)";
+
+TEST(PlanText, PrintsWhatItRead) {
+  absl::StatusOr<Plan> plan = Parse(kEverything);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(PrintPlan(*plan), std::string(kEverything));
+}
+
+TEST(PlanText, ReadsEveryField) {
+  absl::StatusOr<Plan> read = Parse(kEverything);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Plan& plan = *read;
+  EXPECT_EQ(plan.devices[0].traits.threads, 2);
+  EXPECT_EQ(plan.devices[0].traits.peak_flops[int(DType::kBF16)], 2e12);
+  EXPECT_EQ(plan.devices[1].traits.kind, DeviceKind::kCuda);
+  EXPECT_EQ(plan.images[0].declared_size, 1234);
+  const Entry& f = plan.entries[0];
+  EXPECT_EQ(f.graph, plan.module.FindFunction("f"));
+  EXPECT_EQ(f.depth, 2);
+  EXPECT_EQ(f.buffers[2].range, (Range{0, 4, 2, 16}));
+  EXPECT_TRUE(f.buffers[1].persistent);
+  EXPECT_EQ(f.streams[1].name, "copy:gpu:1");
+  EXPECT_EQ(f.channels[0].slots, std::vector<BufferId>{BufferId(3)});
+  EXPECT_EQ(f.programs[0].commands[4].instance,
+            (Instance{f.graph->order()[2], 1, 3}));
+  EXPECT_EQ(plan.module.literals().type(f.persistent[0].initial).ToString(),
+            "f32[2]");
+  EXPECT_FALSE(f.persistent[1].initial.valid());
+  const Entry& g = plan.entries[1];
+  EXPECT_EQ(g.graph, nullptr);
+  EXPECT_EQ(g.programs[0].commands[0].operands[0], BufferId(kFirstSlot));
+  EXPECT_EQ(g.schedule[1].events, std::vector<EventId>{EventId(3)});
+  EXPECT_EQ(plan.certificate->assumed[0],
+            "kernels touch \"declared\" ranges only");
+}
+
+constexpr absl::string_view kShort = R"(graph @f(%x: f32[2]) -> f32[2] {
+  %c = constant f32[2] [3, 4]
+  %y = copy %x
+  return %y
+}
+plan @f {
+  device cpu:0 cpu
+  entry @f of @f {
+    arena cpu:0
+      !c  persistent 0 8
+      !x  0 8   // a comment
+    persistent
+      !c = %c
+    stream cpu:0/s
+      feed -> !x input 0
+      record ev2
+    input x f32[2]
+  }
+}
+)";
+
+TEST(PlanText, AHandWrittenPlanMayLeaveOutWhatIsTheDefault) {
+  absl::StatusOr<Plan> plan = Parse(kShort);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  const Entry& entry = plan->entries[0];
+  EXPECT_EQ(entry.num_events, 3);
+  EXPECT_EQ(entry.programs[0].commands.size(), 2u);
+  EXPECT_EQ(entry.schedule.size(), 1u);
+  // The constant's own literal, bytes and all.
+  EXPECT_TRUE(plan->module.literals().has_bytes(entry.persistent[0].initial));
+}
+
+TEST(PlanText, NamesThatRepeatOrAreMissingGetNumbers) {
+  absl::StatusOr<Plan> plan = Parse(kShort);
+  ASSERT_TRUE(plan.ok());
+  Entry& entry = plan->entries[0];
+  entry.buffers[0].name = "";
+  entry.buffers[1].name = "0";
+  entry.buffers.push_back(entry.buffers[1]);
+  entry.buffers[2].name = "/conv/a";
+  entry.streams.push_back(entry.streams[0]);
+  const std::string text = PrintPlan(*plan);
+  absl::StatusOr<Plan> again = Parse(text);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(PrintPlan(*again), text);
+  EXPECT_EQ(again->entries[0].buffers[1].name, "0.1");
+  EXPECT_EQ(again->entries[0].buffers[2].name, "/conv/a");
+  EXPECT_EQ(again->entries[0].streams[1].name, "s.1");
+}
+
+TEST(PlanText, IdsOfNothingPrintWithAQuestionMark) {
+  absl::StatusOr<Plan> plan = Parse(kShort);
+  ASSERT_TRUE(plan.ok());
+  Entry& entry = plan->entries[0];
+  Command& feed = entry.programs[0].commands[0];
+  feed.results[0] = BufferId(77);
+  feed.stream = StreamId(9);
+  feed.instance.node = NodeId(55);
+  feed.port = 12;
+  entry.buffers[0].device = DeviceId(4);
+  entry.persistent[0].initial = LiteralId(99);
+  const std::string text = PrintPlan(*plan);
+  EXPECT_NE(text.find("feed %?55 -> !?77 input 12"), std::string::npos) << text;
+  EXPECT_NE(text.find("stream ?9"), std::string::npos);
+  EXPECT_NE(text.find("arena ?4"), std::string::npos);
+}
+
+TEST(PlanText, ReasonsAreCommentsOnDemand) {
+  absl::StatusOr<Plan> plan = Parse(kEverything);
+  ASSERT_TRUE(plan.ok());
+  const NodeId h = plan->entries[0].graph->order()[2];
+  plan->notes.emplace();
+  plan->notes->entries.resize(1);
+  plan->notes->entries[0].nodes.push_back({h, "pinned", 1e-3});
+  plan->notes->entries[0].step_seconds = 0.25;
+  EXPECT_EQ(PrintPlan(*plan), std::string(kEverything));
+  const std::string text = PrintPlan(*plan, {.reasons = true});
+  EXPECT_NE(text.find("copy %h !x -> !h                       // pinned\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("// 250 ms a step, bound 0 ms\n"), std::string::npos);
+  absl::StatusOr<Plan> again = Parse(text);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(PrintPlan(*again), std::string(kEverything));
+}
+
+// kShort with one piece of text replaced.
+std::string Faulty(absl::string_view from, absl::string_view to) {
+  return absl::StrReplaceAll(kShort, {{from, to}});
+}
+
+TEST(PlanText, FaultsNameTheirPlaceAndWhatWasExpected) {
+  EXPECT_EQ(FaultOf(Faulty("-> !x", "-> !z")),
+            "t.plan:15:15: unknown buffer !z\n"
+            "        feed -> !z input 0\n"
+            "                ^~\n"
+            "  expected a buffer of the entry's arenas");
+  EXPECT_EQ(FaultOf(Faulty("!x  0 8", "!x  0 -8")),
+            "t.plan:11:13: expected a size, a number in "
+            "0..1152921504606846976\n"
+            "        !x  0 -8   // a comment\n"
+            "              ^~");
+  EXPECT_EQ(FaultOf(Faulty("%c\n    stream", "%d\n    stream")),
+            "t.plan:13:12: unknown node %d\n"
+            "        !c = %d\n"
+            "             ^~\n"
+            "  expected the first result of a node of the entry's graph");
+  EXPECT_EQ(FaultOf(Faulty("cpu:0/s", "cpu:1/s")),
+            "t.plan:14:12: unknown device cpu:1\n"
+            "      stream cpu:1/s\n"
+            "             ^~~~~");
+  EXPECT_EQ(FaultOf(Faulty("record ev2", "4 record ev2")),
+            "t.plan:16:7: found commands with and without numbers in one "
+            "program; expected numbers on all or none\n"
+            "        4 record ev2\n"
+            "        ^~~~~~~~~~~~");
+  EXPECT_EQ(FaultOf(Faulty("input 0", "input 1")),
+            "t.plan:15:7: unknown port 1; expected one of the entry's 1\n"
+            "        feed -> !x input 1\n"
+            "        ^~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(FaultOf(Faulty("record", "recall")),
+            "t.plan:16:7: expected kernel, copy, record, wait, feed, fetch, "
+            "collective, send or recv\n"
+            "        recall ev2\n"
+            "        ^~~~~~");
+  EXPECT_EQ(FaultOf(Faulty("of @f {", "of @g {")),
+            "t.plan:8:15: unknown graph @g\n"
+            "    entry @f of @g {\n"
+            "                ^~\n"
+            "t.plan:13:12: unknown node %c\n"
+            "        !c = %c\n"
+            "             ^~\n"
+            "  expected the first result of a node of the entry's graph");
+  EXPECT_EQ(FaultOf(Faulty("of @f {", "of @f {\n    8 bytes")),
+            "t.plan:9:5: expected input, output, arena, persistent, stream, "
+            "group, channel, program, schedule, or what belongs to the section "
+            "above\n"
+            "      8 bytes\n"
+            "      ^");
+  EXPECT_EQ(FaultOf("plan @f {\n"),
+            "t.plan:2:1: found the end of the text; expected a closing brace\n"
+            "  \n"
+            "  ^");
+}
+
+TEST(PlanText, AFaultInTheGraphsIsReportedAtItsLine) {
+  EXPECT_EQ(FaultOf(Faulty("copy %x", "copy %q")).substr(0, 33),
+            "t.plan:3:13: unknown value %q\n   ");
+}
+
+// Bytes changed at random: an error or a plan, never a crash.
+TEST(PlanText, AnyBytesAreSafe) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 3000; ++i) {
+    std::string text(kEverything);
+    for (int k = 0; k < 1 + i % 4; ++k) {
+      const size_t at = random() % text.size();
+      if (random() % 2 == 0) {
+        text[at] = static_cast<char>(random());
+      } else {
+        text.erase(at, 1 + random() % 5);
+      }
+    }
+    absl::StatusOr<Plan> plan = Parse(text);
+    if (!plan.ok()) continue;
+    const std::string printed = PrintPlan(*plan);
+    absl::StatusOr<Plan> again = Parse(printed);
+    ASSERT_TRUE(again.ok()) << again.status().message() << printed;
+    EXPECT_EQ(PrintPlan(*again), printed);
+  }
+}
+
+}  // namespace
+}  // namespace partita
