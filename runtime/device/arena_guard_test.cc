@@ -1,0 +1,76 @@
+// Which bytes of an arena are poisoned while commands run.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/device/arena_guard.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace partita {
+namespace {
+
+// One letter per 8 bytes: '.' may be touched, 'x' may not.
+std::string Picture(const std::vector<std::byte>& arena) {
+  std::string picture;
+  for (size_t i = 0; i < arena.size(); i += 8) {
+#if defined(__SANITIZE_ADDRESS__)
+    picture += __asan_address_is_poisoned(arena.data() + i) ? 'x' : '.';
+#else
+    picture += '.';
+#endif
+  }
+  return picture;
+}
+
+class ArenaGuardTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!ArenaGuardsWork()) GTEST_SKIP() << "needs AddressSanitizer";
+  }
+  Blocks At(int64_t eighth, int64_t eighths) {
+    return {arena_.data() + 8 * eighth, 8 * eighths};
+  }
+  std::vector<std::byte> arena_ = std::vector<std::byte>(64);
+};
+
+TEST_F(ArenaGuardTest, OnlyDeclaredBytesAreOpen) {
+  {
+    ArenaGuard guard(arena_.data(), 64);
+    EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+    guard.Open({At(1, 2)});
+    EXPECT_EQ(Picture(arena_), "x..xxxxx");
+    guard.Close({At(1, 2)});
+    EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+  }
+  EXPECT_EQ(Picture(arena_), "........");
+}
+
+TEST_F(ArenaGuardTest, WhatAnotherCommandHoldsStaysOpen) {
+  ArenaGuard guard(arena_.data(), 64);
+  guard.Open({At(0, 6)});
+  guard.Open({At(2, 2), At(2, 2)});
+  guard.Close({At(0, 6)});
+  EXPECT_EQ(Picture(arena_), "xx..xxxx");
+  guard.Close({At(2, 2)});
+  EXPECT_EQ(Picture(arena_), "xx..xxxx");
+  guard.Close({At(2, 2)});
+  EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+}
+
+TEST_F(ArenaGuardTest, ABlockOfColumnsOpensItsColumnsOnly) {
+  ArenaGuard guard(arena_.data(), 64);
+  const Blocks columns = {arena_.data(), 8, 3, 16};
+  guard.Open({columns});
+  EXPECT_EQ(Picture(arena_), ".x.x.xxx");
+  guard.Close({columns});
+  EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+}
+
+}  // namespace
+}  // namespace partita
