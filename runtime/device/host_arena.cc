@@ -20,6 +20,8 @@ namespace {
 
 constexpr int64_t kMaxArenaBytes = int64_t{1} << 46;
 constexpr int64_t kHugePage = int64_t{2} << 20;
+// Poison takes an eighth of the guarded bytes in real memory.
+constexpr int64_t kMaxGuardedBytes = int64_t{4} << 30;
 
 absl::Status CheckRequest(const std::string& owner, int64_t bytes,
                           int64_t alignment) {
@@ -62,8 +64,8 @@ absl::StatusOr<std::unique_ptr<HostArena>> HostArena::New(
   // Large pages spare kernels most misses of the address cache; where the host
   // refuses, nothing is lost.
   if (bytes >= kHugePage) madvise(arena->base_, bytes, MADV_HUGEPAGE);
-  if (guarded && ArenaGuardsWork()) {
-    arena->guard_.emplace(arena->base_, bytes);
+  if (guarded && ArenaGuardsWork() && wanted <= kMaxGuardedBytes) {
+    arena->guard_.emplace(arena->mapping_, wanted);
   }
   return arena;
 }

@@ -16,7 +16,8 @@ namespace partita {
 class HostArena : public Arena {
  public:
   // ResourceExhausted if the address space cannot hold it. `owner` names the
-  // device in messages; `guarded` poisons undeclared bytes where guards work.
+  // device in messages; `guarded` poisons undeclared bytes, and those around the arena,
+  // where guards work.
   static absl::StatusOr<std::unique_ptr<HostArena>> New(
       const std::string& owner, int64_t bytes, int64_t alignment,
       bool guarded);

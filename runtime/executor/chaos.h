@@ -1,0 +1,18 @@
+// Delays that a correct plan survives unchanged.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_CHAOS_H_
+#define PARTITA_RUNTIME_EXECUTOR_CHAOS_H_
+
+#include <chrono>
+#include <cstdint>
+
+namespace partita {
+
+// How long to hold back command `command` of step `step`: often not at all,
+// mostly some hundred microseconds, sometimes a few milliseconds.
+std::chrono::nanoseconds ChaosDelay(uint64_t seed, uint64_t step, int command);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_CHAOS_H_

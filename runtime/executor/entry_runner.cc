@@ -1,0 +1,210 @@
+// Submitting steps to stream workers and waiting for them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/entry_runner.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// Looks before a wait parks, where there is a core for every stream: about
+// fifty microseconds.
+constexpr int kSpins = 1500;
+
+int SpinsFor(int streams) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return streams <= cores ? kSpins : 0;
+}
+
+// Events belong to the device whose stream records them.
+DeviceId RecordingDevice(const Entry& entry,
+                         const std::vector<Command>& commands, EventId event) {
+  for (const Command& command : commands) {
+    if (command.kind == Command::Kind::kRecord && command.event == event) {
+      return entry.streams[command.stream.index].device;
+    }
+  }
+  return DeviceId(0);
+}
+
+}  // namespace
+
+EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
+                         const SessionMemory& memory,
+                         const KernelLibraries& libraries)
+    : plan_(plan), entry_(plan.entries[entry]), cancels_(entry_.depth) {
+  state_.context.plan = &plan;
+  state_.context.entry = &entry_;
+  state_.context.commands = &commands_;
+  state_.context.devices = &devices;
+  state_.context.memory = &memory;
+  state_.context.events = &events_;
+  if (plan.notes.has_value() && !plan.notes->entries.empty()) {
+    state_.context.notes = &plan.notes->entries[entry];
+  }
+  state_.libraries = &libraries;
+  state_.spins = SpinsFor(static_cast<int>(entry_.streams.size()));
+  state_.steps.resize(entry_.depth);
+  for (Step& step : state_.steps) {
+    step.inputs.resize(entry_.inputs.size());
+    step.outputs.resize(entry_.outputs.size());
+  }
+}
+
+absl::StatusOr<std::unique_ptr<EntryRunner>> EntryRunner::New(
+    const Plan& plan, int entry, const Devices& devices,
+    const SessionMemory& memory, const KernelLibraries& libraries) {
+  std::unique_ptr<EntryRunner> runner(
+      new EntryRunner(plan, entry, devices, memory, libraries));
+  PARTITA_RETURN_IF_ERROR(runner->Prepare());
+  return runner;
+}
+
+absl::Status EntryRunner::Prepare() {
+  PARTITA_ASSIGN_OR_RETURN(commands_, Expand(entry_));
+  const Devices& devices = *state_.context.devices;
+  for (const auto& device : devices) {
+    if (device->is_timed() &&
+        (state_.context.notes == nullptr ||
+         state_.context.notes->predicted.size() != commands_.size())) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("entry @", entry_.name,
+                       ": found no predicted times in the plan; timed virtual "
+                       "devices sleep for them; use a plan with its notes"));
+    }
+  }
+  for (int e = 0; e < entry_.num_events; ++e) {
+    const DeviceId device = RecordingDevice(entry_, commands_, EventId(e));
+    events_.push_back(devices[device.index]->NewEvent());
+  }
+  for (size_t s = 0; s < entry_.streams.size(); ++s) {
+    workers_.push_back(std::make_unique<StreamWorker>(
+        state_, StreamId(static_cast<int32_t>(s))));
+  }
+  inline_ = workers_.size() == 1 &&
+            devices[entry_.streams[0].device.index]->is_host();
+  if (inline_) return workers_[0]->PrepareInline();
+  for (auto& worker : workers_) worker->Start();
+  absl::Status first;
+  for (auto& worker : workers_) first.Update(worker->WaitUntilPrepared());
+  return first;
+}
+
+EntryRunner::~EntryRunner() {
+  if (in_flight() > 0) {
+    state_.Fail(absl::CancelledError("the session ended"),
+                {.entry = entry_.name});
+  }
+  state_.closing = true;
+  state_.submitted.Interrupt();
+  for (auto& cancel : cancels_) cancel.reset();
+}
+
+absl::Status EntryRunner::CheckSubmit(const StepPorts& ports) const {
+  if (ports.inputs.size() != entry_.inputs.size() ||
+      ports.outputs.size() != entry_.outputs.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "entry @", entry_.name, ": found ", ports.inputs.size(),
+        " inputs and ", ports.outputs.size(), " outputs; expected ",
+        entry_.inputs.size(), " and ", entry_.outputs.size()));
+  }
+  if (in_flight() >= entry_.depth) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "entry @", entry_.name, ": found ", in_flight(),
+        " steps in flight; expected fewer than the plan's depth of ",
+        entry_.depth, "; wait for step ", waited_, " first"));
+  }
+  if (in_flight() > 0 && state_.failure.stopped()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "entry @", entry_.name, ": found a failed step in flight; wait for "
+        "the ", in_flight(), " steps in flight first"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> EntryRunner::Submit(const StepPorts& ports,
+                                             const RunOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckSubmit(ports));
+  const uint64_t number = submitted_;
+  Step& step = state_.steps[number % state_.steps.size()];
+  step.number = number;
+  absl::c_copy(ports.inputs, step.inputs.begin());
+  absl::c_copy(ports.outputs, step.outputs.begin());
+  step.deadline = options.deadline;
+  step.trace = options.trace;
+  step.chaos_seed = options.chaos_seed;
+  if (options.cancel.stop_possible()) {
+    cancels_[number % cancels_.size()].emplace(options.cancel, [this] {
+      state_.Fail(absl::CancelledError("found the run cancelled by its caller"),
+                  {.entry = entry_.name});
+    });
+  }
+  ++submitted_;
+  if (inline_) {
+    workers_[0]->RunInline(step);
+  } else {
+    state_.submitted.Raise(submitted_);
+  }
+  return number;
+}
+
+absl::Status EntryRunner::Wait(uint64_t step) {
+  if (in_flight() == 0 || step != waited_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "entry @", entry_.name, ": found a wait for step ", step,
+        "; expected the oldest in flight, ",
+        in_flight() == 0 ? "but there is none" : absl::StrCat(waited_)));
+  }
+  const WaitPolicy policy = {
+      .spins = state_.spins,
+      .deadline = state_.steps[step % state_.steps.size()].deadline};
+  for (auto& worker : workers_) {
+    if (worker->finished().Wait(step + 1, policy)) continue;
+    state_.Fail(
+        absl::DeadlineExceededError(
+            "found the deadline of the run passed; expected the step to end "
+            "before"),
+        {.entry = entry_.name});
+    worker->finished().Wait(step + 1, {});
+  }
+  cancels_[step % cancels_.size()].reset();
+  ++waited_;
+  return state_.failure.stopped() ? EndOfFailedStep() : absl::OkStatus();
+}
+
+// With the last step that was in flight everything has ended, and the events
+// are brought to where a good step would have left them.
+absl::Status EntryRunner::EndOfFailedStep() {
+  const absl::Status status = state_.failure.status();
+  last_failure_ = state_.failure.where();
+  if (in_flight() == 0) {
+    for (auto& event : events_) event->steps().Raise(submitted_);
+    state_.failure.Reset();
+  }
+  return status;
+}
+
+std::vector<MeasuredCommand> EntryRunner::Trace(uint64_t step) const {
+  std::vector<MeasuredTime> times(commands_.size());
+  for (const auto& worker : workers_) {
+    worker->AppendTrace(static_cast<int>(step % state_.steps.size()), times);
+  }
+  SteadyTime first = SteadyTime::max();
+  for (const MeasuredTime& time : times) first = std::min(first, time.start);
+  std::vector<MeasuredCommand> trace;
+  for (size_t i = 0; i < times.size(); ++i) {
+    const std::chrono::duration<double> start = times[i].start - first;
+    const std::chrono::duration<double> end = times[i].end - first;
+    trace.push_back({static_cast<int>(i), start.count(), end.count()});
+  }
+  return trace;
+}
+
+}  // namespace partita

@@ -1,0 +1,84 @@
+// Runs the steps of one entry of a plan, up to its depth at once.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_ENTRY_RUNNER_H_
+#define PARTITA_RUNTIME_EXECUTOR_ENTRY_RUNNER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/executor/run_options.h"
+#include "runtime/executor/stream_worker.h"
+
+namespace partita {
+
+// The caller's side of a step: row-major bytes by port, left alone from Submit
+// to the end of Wait.
+struct StepPorts {
+  absl::Span<const void* const> inputs;
+  absl::Span<void* const> outputs;
+};
+
+// One command of a measured step, in seconds since the step's first start.
+struct MeasuredCommand {
+  int command = 0;
+  double start_seconds = 0;
+  double end_seconds = 0;
+};
+
+// Thread safety: one call at a time; the executor sees to it.
+class EntryRunner {
+ public:
+  // Starts the streams' threads and binds every kernel. All arguments outlive
+  // the runner.
+  static absl::StatusOr<std::unique_ptr<EntryRunner>> New(
+      const Plan& plan, int entry, const Devices& devices,
+      const SessionMemory& memory, const KernelLibraries& libraries);
+  // Stops what is in flight, and waits until it has ended.
+  ~EntryRunner();
+
+  // Starts a step and returns its number. FailedPrecondition if `depth` steps
+  // are in flight, or a failed one has not been waited for.
+  absl::StatusOr<uint64_t> Submit(const StepPorts& ports,
+                                  const RunOptions& options);
+  // Waits for the oldest step in flight, which must be `step`. After a failure
+  // every step that was in flight with it fails too; nothing of them runs any
+  // more when their Wait returns.
+  absl::Status Wait(uint64_t step);
+  int in_flight() const { return static_cast<int>(submitted_ - waited_); }
+  // Where the last failure happened.
+  const FailedCommand& last_failure() const { return last_failure_; }
+  // The commands of a step that has been waited for and was traced, in launch
+  // order; good until `depth` further steps are submitted.
+  std::vector<MeasuredCommand> Trace(uint64_t step) const;
+
+ private:
+  EntryRunner(const Plan& plan, int entry, const Devices& devices,
+              const SessionMemory& memory, const KernelLibraries& libraries);
+  absl::Status Prepare();
+  absl::Status CheckSubmit(const StepPorts& ports) const;
+  absl::Status EndOfFailedStep();
+
+  const Plan& plan_;
+  const Entry& entry_;
+  std::vector<Command> commands_;
+  std::vector<std::unique_ptr<DeviceEvent>> events_;
+  EntryState state_;
+  bool inline_ = false;
+  std::vector<std::unique_ptr<StreamWorker>> workers_;
+  std::vector<std::optional<std::stop_callback<std::function<void()>>>>
+      cancels_;  // by step mod depth
+  uint64_t submitted_ = 0;
+  uint64_t waited_ = 0;
+  FailedCommand last_failure_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_ENTRY_RUNNER_H_

@@ -1,0 +1,207 @@
+// Sessions of a plan: who may call what, and what a failure leaves behind.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/executor.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// Holds the executor's `busy` flag, if nobody else does.
+class BusyGuard {
+ public:
+  explicit BusyGuard(std::atomic<bool>& busy)
+      : busy_(busy), held_(!busy.exchange(true, std::memory_order_acquire)) {}
+  ~BusyGuard() {
+    if (held_) busy_.store(false, std::memory_order_release);
+  }
+  absl::Status status() const {
+    if (held_) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        "session: found a second call while one is at work; expected one at a "
+        "time; make a session of the plan for each thread");
+  }
+
+ private:
+  std::atomic<bool>& busy_;
+  const bool held_;
+};
+
+struct PlacedVariable {
+  const Entry* entry;
+  const PersistentValue* value;
+};
+
+std::vector<PlacedVariable> FindVariable(const Plan& plan,
+                                         absl::string_view name) {
+  std::vector<PlacedVariable> found;
+  for (const Entry& entry : plan.entries) {
+    for (const PersistentValue& value : entry.persistent) {
+      const OpView node = entry.graph->view(value.node);
+      if (node.op().traits.reads_variable && node.attr_string("name") == name) {
+        found.push_back({&entry, &value});
+      }
+    }
+  }
+  return found;
+}
+
+absl::Status NoSuchVariable(const Plan& plan, absl::string_view name) {
+  return absl::NotFoundError(absl::StrCat("plan ", plan.name,
+                                          ": found no variable @", name,
+                                          "; expected one of the plan's"));
+}
+
+}  // namespace
+
+Executor::Executor(std::shared_ptr<const Plan> plan, Devices devices,
+                   KernelLibraries libraries)
+    : plan_(std::move(plan)),
+      devices_(std::move(devices)),
+      libraries_(std::move(libraries)) {}
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::New(
+    std::shared_ptr<const Plan> plan, Devices devices,
+    KernelLibraries libraries, const ExecutorOptions& options) {
+  std::unique_ptr<Executor> executor(new Executor(
+      std::move(plan), std::move(devices), std::move(libraries)));
+  const Plan& contents = *executor->plan_;
+  PARTITA_ASSIGN_OR_RETURN(executor->memory_,
+                           SessionMemory::New(contents, executor->devices_,
+                                              options.constants_in_place));
+  for (size_t e = 0; e < contents.entries.size(); ++e) {
+    PARTITA_ASSIGN_OR_RETURN(
+        std::unique_ptr<EntryRunner> runner,
+        EntryRunner::New(contents, static_cast<int>(e), executor->devices_,
+                         *executor->memory_, executor->libraries_));
+    executor->runners_.push_back(std::move(runner));
+  }
+  return executor;
+}
+
+absl::Status Executor::Run(int entry, const StepPorts& ports,
+                           const RunOptions& options) {
+  BusyGuard guard(busy_);
+  PARTITA_RETURN_IF_ERROR(guard.status());
+  PARTITA_RETURN_IF_ERROR(CheckIdle());
+  PARTITA_ASSIGN_OR_RETURN(const uint64_t step,
+                           SubmitStep(entry, ports, options));
+  return WaitForStep(step);
+}
+
+absl::StatusOr<uint64_t> Executor::Submit(int entry, const StepPorts& ports,
+                                          const RunOptions& options) {
+  BusyGuard guard(busy_);
+  PARTITA_RETURN_IF_ERROR(guard.status());
+  return SubmitStep(entry, ports, options);
+}
+
+absl::Status Executor::Wait(uint64_t step) {
+  BusyGuard guard(busy_);
+  PARTITA_RETURN_IF_ERROR(guard.status());
+  return WaitForStep(step);
+}
+
+absl::StatusOr<uint64_t> Executor::SubmitStep(int entry,
+                                              const StepPorts& ports,
+                                              const RunOptions& options) {
+  if (!failed_.ok()) return failed_;
+  if (entry < 0 || entry >= static_cast<int>(runners_.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("plan ", plan_->name, ": found entry ", entry,
+                     "; expected one of the plan's ", runners_.size()));
+  }
+  if (active_ != entry) PARTITA_RETURN_IF_ERROR(CheckIdle());
+  active_ = entry;
+  return runners_[entry]->Submit(ports, options);
+}
+
+absl::Status Executor::WaitForStep(uint64_t step) {
+  if (active_ < 0) {
+    return absl::FailedPreconditionError(
+        "session: found a wait before any step was submitted");
+  }
+  EntryRunner& runner = *runners_[active_];
+  const int in_flight = runner.in_flight();
+  absl::Status status = runner.Wait(step);
+  if (runner.in_flight() == in_flight) return status;  // refused
+  last_waited_ = step;
+  if (status.ok()) return status;
+  last_failure_ = runner.last_failure();
+  if (!plan_->entries[active_].graph->updates().empty()) {
+    failed_ = absl::FailedPreconditionError(absl::StrCat(
+        "session: found its variables undefined after a failed step (",
+        status.message(), "); expected Restore() before the next call"));
+  }
+  return status;
+}
+
+absl::Status Executor::CheckIdle() const {
+  if (!failed_.ok()) return failed_;
+  if (active_ < 0 || runners_[active_]->in_flight() == 0) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("session: found ", runners_[active_]->in_flight(),
+                   " steps of entry @", plan_->entries[active_].name,
+                   " in flight; expected none; wait for them first"));
+}
+
+absl::Status Executor::Restore() {
+  BusyGuard guard(busy_);
+  PARTITA_RETURN_IF_ERROR(guard.status());
+  if (active_ >= 0 && runners_[active_]->in_flight() > 0) {
+    return absl::FailedPreconditionError(
+        "session: found steps in flight; wait for them before Restore()");
+  }
+  PARTITA_RETURN_IF_ERROR(memory_->RestoreVariables());
+  failed_ = absl::OkStatus();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HostTensor> Executor::ReadVariable(absl::string_view name) {
+  BusyGuard guard(busy_);
+  PARTITA_RETURN_IF_ERROR(guard.status());
+  PARTITA_RETURN_IF_ERROR(CheckIdle());
+  const std::vector<PlacedVariable> found = FindVariable(*plan_, name);
+  if (found.empty()) return NoSuchVariable(*plan_, name);
+  const PlacedVariable& variable = found.front();
+  HostTensor value(plan_->module.literals().type(variable.value->initial));
+  PARTITA_RETURN_IF_ERROR(memory_->ReadPersistent(
+      *variable.entry, *variable.value, value.bytes()));
+  return value;
+}
+
+absl::Status Executor::WriteVariable(absl::string_view name,
+                                     const HostTensor& value) {
+  BusyGuard guard(busy_);
+  PARTITA_RETURN_IF_ERROR(guard.status());
+  PARTITA_RETURN_IF_ERROR(CheckIdle());
+  const std::vector<PlacedVariable> found = FindVariable(*plan_, name);
+  if (found.empty()) return NoSuchVariable(*plan_, name);
+  for (const PlacedVariable& variable : found) {
+    const TensorType& type =
+        plan_->module.literals().type(variable.value->initial);
+    if (value.type() != type) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("variable @", name, ": found ", value.type().ToString(),
+                       "; expected ", type.ToString()));
+    }
+    PARTITA_RETURN_IF_ERROR(memory_->WritePersistent(
+        *variable.entry, *variable.value, value.bytes()));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<MeasuredCommand> Executor::LastTrace() const {
+  if (active_ < 0) return {};
+  return runners_[active_]->Trace(last_waited_);
+}
+
+}  // namespace partita

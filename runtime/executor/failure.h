@@ -1,0 +1,57 @@
+// The first error of the steps in flight, and where it happened.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_FAILURE_H_
+#define PARTITA_RUNTIME_EXECUTOR_FAILURE_H_
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// Where a step failed. The command is -1 for what no command caused: a
+// deadline, a cancelled run.
+struct FailedCommand {
+  std::string entry;
+  std::string device;
+  std::string stream;
+  int command = -1;   // number in launch order
+  std::string kind;   // "kernel", "copy", ...
+  std::string node;   // "softmax %p"; empty for records, feeds, fetches
+};
+
+// Describes command `number` of the expanded `commands` of an entry.
+FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
+                              const Command& command, int number);
+
+// `status` with "entry @f: gpu:0/compute: command 7 kernel softmax %p: " in
+// front.
+absl::Status AtCommand(const FailedCommand& where, const absl::Status& status);
+
+// Thread safety: all calls may run in parallel; Reset only while no step is in
+// flight.
+class FailureLatch {
+ public:
+  // The flag that waits and streams look at.
+  const std::atomic<bool>& stopped() const { return stopped_; }
+  // Keeps the first failure and drops the others. True if this is the first.
+  bool Set(const absl::Status& status, FailedCommand where);
+  absl::Status status() const;
+  FailedCommand where() const;
+  void Reset();
+
+ private:
+  std::atomic<bool> stopped_{false};
+  mutable std::mutex mutex_;
+  absl::Status status_;
+  FailedCommand where_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_FAILURE_H_

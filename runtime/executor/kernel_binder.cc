@@ -1,0 +1,119 @@
+// Asks libraries, in the order of the rule, to bind a node.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/kernel_binder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace partita {
+namespace {
+
+// More scratch than this no stand-in gets.
+constexpr int64_t kMaxOutsideScratch = int64_t{1} << 38;
+
+bool IsPreferred(const KernelLibrary& library, absl::string_view kernel) {
+  return absl::StartsWith(kernel, absl::StrCat(library.name(), ".")) ||
+         kernel == library.name();
+}
+
+KernelLibraries InOrderOfPreference(const KernelLibraries& libraries,
+                                    absl::string_view kernel) {
+  KernelLibraries order = libraries;
+  std::stable_partition(order.begin(), order.end(),
+                        [&](const KernelLibrary* library) {
+                          return IsPreferred(*library, kernel);
+                        });
+  return order;
+}
+
+// What one library has to say to a request of the plan: its own binding if the
+// plan names it, else the node under the library's name.
+class Candidate {
+ public:
+  Candidate(const BindRequest& request, const KernelLibrary& library)
+      : library_(library), binding_(*request.binding), request_(request) {
+    if (!IsPreferred(library, binding_.kernel)) {
+      binding_.kernel =
+          absl::StrCat(library.name(), ".", request.node.op_name());
+    }
+  }
+
+  absl::StatusOr<std::unique_ptr<BoundKernel>> WithinBudget() {
+    return Bind(*request_.device, request_.binding->workspace);
+  }
+
+  // As the host would, with as much scratch as it takes.
+  absl::StatusOr<HostKernel> AsStandIn() {
+    DeviceTraits host = *request_.device;
+    host.kind = DeviceKind::kCpu;
+    host.isa.clear();
+    absl::Status refusal;
+    for (int64_t scratch = 0; scratch <= kMaxOutsideScratch;
+         scratch = std::max(scratch * 4, int64_t{4096})) {
+      auto kernel = Bind(host, scratch);
+      if (kernel.ok()) return HostKernel{*std::move(kernel), scratch};
+      refusal = kernel.status();
+      if (!absl::IsResourceExhausted(refusal)) break;
+    }
+    return refusal;
+  }
+
+ private:
+  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(const DeviceTraits& device,
+                                                    int64_t budget) {
+    KernelBinding binding = binding_;
+    binding.workspace = budget;
+    BindRequest request = request_;
+    request.binding = &binding;
+    request.device = &device;
+    return library_.Bind(request);
+  }
+
+  const KernelLibrary& library_;
+  KernelBinding binding_;
+  const BindRequest& request_;
+};
+
+absl::Status Refusal(const BindRequest& request, absl::StatusCode code,
+                     const std::vector<std::string>& answers) {
+  return absl::Status(
+      code,
+      absl::StrCat(request.node.ToString(), ": found no kernel for `",
+                   request.binding->kernel, "` on ", request.device->name,
+                   "; asked: ",
+                   answers.empty() ? "no library" : absl::StrJoin(answers, "; ")));
+}
+
+}  // namespace
+
+absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
+                                      const KernelLibraries& libraries,
+                                      bool is_virtual) {
+  std::vector<std::string> answers;
+  for (const KernelLibrary* library :
+       InOrderOfPreference(libraries, request.binding->kernel)) {
+    Candidate candidate(request, *library);
+    auto kernel = candidate.WithinBudget();
+    if (kernel.ok()) return HostKernel{*std::move(kernel), 0};
+    absl::Status refusal = kernel.status();
+    if (is_virtual) {
+      auto stand_in = candidate.AsStandIn();
+      if (stand_in.ok()) return stand_in;
+      refusal = stand_in.status();
+    }
+    answers.push_back(absl::StrCat(library->name(), " (", refusal.message(), ")"));
+    if (absl::IsResourceExhausted(refusal) &&
+        IsPreferred(*library, request.binding->kernel)) {
+      return Refusal(request, refusal.code(), answers);
+    }
+  }
+  return Refusal(request, absl::StatusCode::kUnimplemented, answers);
+}
+
+}  // namespace partita

@@ -1,0 +1,41 @@
+// Finds the kernel that will compute a node: the plan's own, or the stated
+// replacement for it.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_KERNEL_BINDER_H_
+#define PARTITA_RUNTIME_EXECUTOR_KERNEL_BINDER_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/kernel.h"
+
+namespace partita {
+
+// In order of preference. The libraries outlive everything bound by them.
+using KernelLibraries = std::vector<const KernelLibrary*>;
+
+struct HostKernel {
+  std::unique_ptr<BoundKernel> kernel;
+  // Bytes of scratch outside the arena that each launch needs; 0: the plan's
+  // workspace serves.
+  int64_t outside_scratch = 0;
+};
+
+// The rule, decided once, at load:
+//  1. The library that the plan names (KernelBinding::kernel up to the dot)
+//     binds within the plan's workspace budget. If it needs more, the load is
+//     refused with both numbers.
+//  2. If it is not here, or cannot compute the node as placed, the first other
+//     library that accepts the node within the budget does.
+//  3. On a virtual device any library of the host may stand in, as for a CPU,
+//     and with scratch outside the arena as large as it needs.
+// Errors name the node and every library that was asked.
+absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
+                                      const KernelLibraries& libraries,
+                                      bool is_virtual);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_KERNEL_BINDER_H_

@@ -1,0 +1,230 @@
+// Allocating arenas and loading what persists.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/session_memory.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "runtime/device/host_arena.h"
+#include "runtime/plan/plan_layout.h"
+
+namespace partita {
+namespace {
+
+constexpr uintptr_t kKernelAlignment = 64;
+
+bool IsVariable(const Entry& entry, const PersistentValue& value) {
+  return entry.graph->node(value.node).op->traits.reads_variable;
+}
+
+// Opens the bytes of one buffer for as long as the object lives.
+class OpenedBlocks {
+ public:
+  OpenedBlocks(ArenaGuard* guard, const Blocks& blocks)
+      : guard_(guard), blocks_(blocks) {
+    if (guard_ != nullptr) guard_->Open({blocks_});
+  }
+  ~OpenedBlocks() {
+    if (guard_ != nullptr) guard_->Close({blocks_});
+  }
+
+ private:
+  ArenaGuard* guard_;
+  const Blocks blocks_;
+};
+
+}  // namespace
+
+SessionMemory::SessionMemory(const Plan& plan, const Devices& devices)
+    : plan_(plan), devices_(devices), in_place_(devices.size()) {}
+
+absl::StatusOr<std::unique_ptr<SessionMemory>> SessionMemory::New(
+    const Plan& plan, const Devices& devices, bool constants_in_place) {
+  if (devices.size() != plan.devices.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("plan ", plan.name, ": found ", devices.size(),
+                     " devices; expected the plan's ", plan.devices.size()));
+  }
+  std::unique_ptr<SessionMemory> memory(new SessionMemory(plan, devices));
+  PARTITA_RETURN_IF_ERROR(memory->CheckFits());
+  PARTITA_RETURN_IF_ERROR(memory->NewArenas());
+  PARTITA_RETURN_IF_ERROR(memory->Load(constants_in_place));
+  return memory;
+}
+
+// Arenas are reserved whole and committed as touched; a plan touches all that
+// it states, but for devices that only sleep.
+absl::Status SessionMemory::CheckFits() const {
+  const int64_t available = AvailableHostMemory();
+  if (available < 0) return absl::OkStatus();
+  double wanted = 0;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    const bool on_host = devices_[d]->is_host() || devices_[d]->is_virtual();
+    if (!on_host || devices_[d]->is_timed()) continue;
+    wanted += static_cast<double>(
+        ArenaBytes(plan_.devices[d], PlanDepth(plan_)));
+  }
+  if (wanted <= static_cast<double>(available)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("plan ", plan_.name, ": found arenas of ",
+                   static_cast<int64_t>(std::min(wanted, 9e18)),
+                   " bytes; expected at most the ", available,
+                   " bytes of memory that this host has free; run it with "
+                   "timed virtual devices, which touch nothing"));
+}
+
+absl::Status SessionMemory::NewArenas() {
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    const PlanDevice& device = plan_.devices[d];
+    const int64_t bytes = ArenaBytes(device, PlanDepth(plan_));
+    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Arena> arena,
+                             devices_[d]->NewArena(bytes, device.alignment));
+    arenas_.push_back(std::move(arena));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SessionMemory::Load(bool constants_in_place) {
+  std::set<std::pair<int, int64_t>> loaded;  // device, offset
+  for (const Entry& entry : plan_.entries) {
+    for (const PersistentValue& value : entry.persistent) {
+      const Buffer& buffer = entry.buffers[value.buffer.index];
+      if (devices_[buffer.device.index]->is_timed()) continue;
+      if (!loaded.emplace(buffer.device.index, buffer.range.offset).second) {
+        continue;  // entries share their persistent values
+      }
+      const bool in_place = constants_in_place && !IsVariable(entry, value);
+      PARTITA_RETURN_IF_ERROR(LoadValue(entry, value, in_place));
+    }
+  }
+  for (auto& constants : in_place_) {
+    std::sort(constants.begin(), constants.end(),
+              [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SessionMemory::LoadValue(const Entry& entry,
+                                      const PersistentValue& value,
+                                      bool in_place) {
+  const Buffer& buffer = entry.buffers[value.buffer.index];
+  const LiteralPool& literals = plan_.module.literals();
+  if (!literals.has_bytes(value.initial)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "entry @", entry.name, ": !", buffer.name,
+        ": found a constant of which only the hash is known; expected its "
+        "bytes; load the plan from its file"));
+  }
+  const HostTensor& tensor = literals.tensor(value.initial);
+  if (tensor.type().num_bytes() != buffer.range.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "entry @", entry.name, ": !", buffer.name, ": found ",
+        tensor.type().num_bytes(), " bytes for a range of ",
+        buffer.range.size()));
+  }
+  if (in_place && KeepInPlace(buffer.device, buffer.range, tensor)) {
+    return absl::OkStatus();
+  }
+  return WritePersistent(entry, value, tensor.bytes());
+}
+
+bool SessionMemory::KeepInPlace(DeviceId device, const Range& range,
+                                const HostTensor& value) {
+  const auto address = reinterpret_cast<uintptr_t>(value.bytes());
+  if (!devices_[device.index]->is_host() || range.count != 1 ||
+      range.empty() || address % kKernelAlignment != 0) {
+    return false;
+  }
+  // Constants are only read: the checker proves it, and a mapped file is
+  // protected besides.
+  in_place_[device.index].push_back(
+      {range.offset, range.end(), const_cast<std::byte*>(value.bytes())});
+  return true;
+}
+
+Blocks SessionMemory::Locate(const Entry& entry, BufferId id,
+                             int64_t step) const {
+  const Buffer& buffer = entry.buffers[id.index];
+  const Range range = AbsoluteRange(plan_, entry, buffer, step);
+  const int device = buffer.device.index;
+  std::byte* base = arenas_[device]->base() + range.offset;
+  const auto& constants = in_place_[device];
+  if (buffer.persistent && !range.empty() && !constants.empty()) {
+    auto after = std::upper_bound(
+        constants.begin(), constants.end(), range.offset,
+        [](int64_t offset, const auto& c) { return offset < c.begin; });
+    if (after != constants.begin() && range.end() <= std::prev(after)->end) {
+      base = std::prev(after)->bytes + (range.offset - std::prev(after)->begin);
+    }
+  }
+  return {base, range.block, range.count, range.stride};
+}
+
+absl::Status SessionMemory::RestoreVariables() {
+  for (const Entry& entry : plan_.entries) {
+    for (const PersistentValue& value : entry.persistent) {
+      const DeviceId device = entry.buffers[value.buffer.index].device;
+      if (!IsVariable(entry, value) || devices_[device.index]->is_timed()) {
+        continue;
+      }
+      PARTITA_RETURN_IF_ERROR(LoadValue(entry, value, /*in_place=*/false));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SessionMemory::WritePersistent(const Entry& entry,
+                                            const PersistentValue& value,
+                                            const void* bytes) {
+  const DeviceId device = entry.buffers[value.buffer.index].device;
+  const Blocks to = Locate(entry, value.buffer, 0);
+  OpenedBlocks opened(guard(device), to);
+  for (int64_t i = 0; i < to.count; ++i) {
+    PARTITA_RETURN_IF_ERROR(devices_[device.index]->Upload(
+        to.base + i * to.stride,
+        static_cast<const std::byte*>(bytes) + i * to.block, to.block));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SessionMemory::ReadPersistent(const Entry& entry,
+                                           const PersistentValue& value,
+                                           void* bytes) const {
+  const DeviceId device = entry.buffers[value.buffer.index].device;
+  const Blocks from = Locate(entry, value.buffer, 0);
+  OpenedBlocks opened(guard(device), from);
+  for (int64_t i = 0; i < from.count; ++i) {
+    PARTITA_RETURN_IF_ERROR(devices_[device.index]->Download(
+        static_cast<std::byte*>(bytes) + i * from.block,
+        from.base + i * from.stride, from.block));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<DeviceMemory> SessionMemory::Use() const {
+  std::vector<DeviceMemory> use;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    const PlanDevice& device = plan_.devices[d];
+    DeviceMemory memory;
+    memory.device = device.traits.name;
+    memory.arena = arenas_[d]->size();
+    memory.persistent = device.persistent_bytes;
+    memory.step = device.step_bytes;
+    memory.depth = PlanDepth(plan_);
+    for (const auto& constant : in_place_[d]) {
+      memory.in_place += constant.end - constant.begin;
+    }
+    memory.committed = arenas_[d]->CommittedBytes();
+    memory.limit = device.memory;
+    use.push_back(memory);
+  }
+  return use;
+}
+
+}  // namespace partita

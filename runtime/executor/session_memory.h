@@ -1,0 +1,84 @@
+// The arenas of a session, and where each buffer of its plan lies in them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_SESSION_MEMORY_H_
+#define PARTITA_RUNTIME_EXECUTOR_SESSION_MEMORY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/device/device.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// What a session holds on one device, in bytes.
+struct DeviceMemory {
+  std::string device;
+  int64_t arena = 0;        // persistent + depth * step, as the plan states
+  int64_t persistent = 0;
+  int64_t step = 0;         // of one copy
+  int depth = 1;
+  int64_t in_place = 0;     // constants read where the plan keeps them
+  int64_t committed = 0;    // pages of the arena that were touched
+  int64_t limit = 0;        // what the plan may take of the device
+};
+
+using Devices = std::vector<std::unique_ptr<Device>>;  // by DeviceId
+
+// Thread safety: Locate may be called in parallel; loading may not.
+class SessionMemory {
+ public:
+  // Allocates the arenas and loads constants and variables. Constants of host
+  // devices that lie aligned in memory or in a mapped file are left there if
+  // `constants_in_place`. ResourceExhausted, with both figures, if the host
+  // cannot hold what the plan touches.
+  static absl::StatusOr<std::unique_ptr<SessionMemory>> New(
+      const Plan& plan, const Devices& devices, bool constants_in_place);
+
+  // The bytes of a buffer in step `step`.
+  Blocks Locate(const Entry& entry, BufferId buffer, int64_t step) const;
+  ArenaGuard* guard(DeviceId device) const {
+    return arenas_[device.index]->guard();
+  }
+
+  // Variables take their first values again.
+  absl::Status RestoreVariables();
+  // The persistent value that a variable's node on `entry` reads.
+  absl::Status ReadPersistent(const Entry& entry, const PersistentValue& value,
+                              void* bytes) const;
+  absl::Status WritePersistent(const Entry& entry,
+                               const PersistentValue& value,
+                               const void* bytes);
+
+  std::vector<DeviceMemory> Use() const;
+
+ private:
+  // A constant that is read outside the arena: [begin, end) of the persistent
+  // part of its device.
+  struct InPlaceConstant {
+    int64_t begin;
+    int64_t end;
+    std::byte* bytes;
+  };
+  SessionMemory(const Plan& plan, const Devices& devices);
+  absl::Status Load(bool constants_in_place);
+  absl::Status LoadValue(const Entry& entry, const PersistentValue& value,
+                         bool in_place);
+  bool KeepInPlace(DeviceId device, const Range& range,
+                   const HostTensor& value);
+  absl::Status CheckFits() const;
+  absl::Status NewArenas();
+
+  const Plan& plan_;
+  const Devices& devices_;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::vector<std::vector<InPlaceConstant>> in_place_;  // by device, sorted
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_SESSION_MEMORY_H_

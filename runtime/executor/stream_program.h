@@ -1,0 +1,75 @@
+// What one stream does in a step, with every pointer worked out.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_STREAM_PROGRAM_H_
+#define PARTITA_RUNTIME_EXECUTOR_STREAM_PROGRAM_H_
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/kernel.h"
+#include "runtime/device/device.h"
+#include "runtime/executor/session_memory.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// One command, ready to go. Small, as the hot path reads a list of them.
+struct Action {
+  enum class Kind : uint8_t { kKernel, kCopy, kFeed, kFetch, kRecord, kWait,
+                              kSleep };
+  Kind kind = Kind::kKernel;
+  int command = 0;                // number in launch order
+  BoundKernel* kernel = nullptr;  // kKernel
+  LaunchArgs args;                // kKernel
+  DeviceEvent* event = nullptr;   // kRecord, kWait
+  int port = 0;                   // kFeed, kFetch
+  int transfer = 0;               // kCopy, kFeed, kFetch: index of its blocks
+  std::chrono::nanoseconds sleep{0};
+};
+
+// A side that lies with the caller has a null base.
+struct Transfer {
+  Blocks to;
+  Blocks from;
+};
+
+using DeclaredBlocks = std::vector<std::pair<ArenaGuard*, Blocks>>;
+
+struct StreamProgram {
+  std::vector<Action> actions;
+  std::vector<Transfer> transfers;
+  std::vector<void*> pointers;  // that the spans of LaunchArgs lie in
+  // By action; empty where no arena is guarded.
+  std::vector<DeclaredBlocks> declared;
+};
+
+// What the programs of one entry are made from.
+struct EntryContext {
+  const Plan* plan = nullptr;
+  const Entry* entry = nullptr;
+  const std::vector<Command>* commands = nullptr;  // expanded
+  const EntryNotes* notes = nullptr;               // predicted times, if any
+  const Devices* devices = nullptr;
+  const SessionMemory* memory = nullptr;
+  const std::vector<std::unique_ptr<DeviceEvent>>* events = nullptr;
+};
+
+// A kernel of one stream, for each command of it: by number in launch order.
+struct BoundCommand {
+  BoundKernel* kernel = nullptr;
+  void* outside_scratch = nullptr;  // instead of the plan's workspace, if set
+};
+
+// The program of `stream` for steps that use copy `slot` of the step-local
+// bytes. Unimplemented, with the command, for what this executor cannot do.
+absl::StatusOr<std::unique_ptr<StreamProgram>> BuildStreamProgram(
+    const EntryContext& context, StreamId stream, int slot, void* native_stream,
+    const std::vector<BoundCommand>& bound);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_STREAM_PROGRAM_H_
