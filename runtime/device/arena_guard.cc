@@ -53,8 +53,7 @@ void ArenaGuard::Close(absl::Span<const Blocks> declared) {
 void ArenaGuard::OpenInterval(Interval interval) {
   if (interval.first == interval.second) return;
   ++open_[interval];
-  ASAN_UNPOISON_MEMORY_REGION(interval.first,
-                              interval.second - interval.first);
+  ASAN_UNPOISON_MEMORY_REGION(interval.first, interval.second - interval.first);
 }
 
 // Poisons what no other open interval covers, and never a byte that one does:

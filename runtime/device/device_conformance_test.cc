@@ -97,10 +97,9 @@ TEST_P(DeviceConformanceTest, UploadsComeBack) {
   std::string received(sent.size(), ' ');
   ASSERT_TRUE(
       device->Upload((*arena)->base() + 8, sent.data(), sent.size()).ok());
-  ASSERT_TRUE(device
-                  ->Download(received.data(), (*arena)->base() + 8,
-                             received.size())
-                  .ok());
+  ASSERT_TRUE(
+      device->Download(received.data(), (*arena)->base() + 8, received.size())
+          .ok());
   EXPECT_EQ(received, sent);
 }
 
@@ -170,18 +169,19 @@ TEST_P(DeviceConformanceTest, AStoppedWaitSaysSo) {
   stream->Detach(attached);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Devices, DeviceConformanceTest,
-    testing::Values(DeviceCase{"cpu",
-                               [](DeviceTraits traits) {
-                                 return NewCpuDevice(std::move(traits));
-                               }},
-                    DeviceCase{"virtual",
-                               [](DeviceTraits traits) {
-                                 return NewVirtualDevice(std::move(traits),
-                                                         /*timed=*/false);
-                               }}),
-    [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceConformanceTest,
+                         testing::Values(DeviceCase{"cpu",
+                                                    [](DeviceTraits traits) {
+                                                      return NewCpuDevice(
+                                                          std::move(traits));
+                                                    }},
+                                         DeviceCase{"virtual",
+                                                    [](DeviceTraits traits) {
+                                                      return NewVirtualDevice(
+                                                          std::move(traits),
+                                                          /*timed=*/false);
+                                                    }}),
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace partita

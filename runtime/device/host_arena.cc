@@ -47,9 +47,8 @@ absl::StatusOr<std::unique_ptr<HostArena>> HostArena::New(
   std::unique_ptr<HostArena> arena(new HostArena);
   const int64_t slack = std::max(alignment, kHugePage);
   const int64_t wanted = bytes + slack;
-  void* mapping =
-      mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapping = mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "device ", owner, ": found no room for an arena of ", bytes,

@@ -16,17 +16,18 @@ namespace partita {
 class HostArena : public Arena {
  public:
   // ResourceExhausted if the address space cannot hold it. `owner` names the
-  // device in messages; `guarded` poisons undeclared bytes, and those around the arena,
-  // where guards work.
+  // device in messages; `guarded` poisons undeclared bytes, and those around
+  // the arena, where guards work.
   static absl::StatusOr<std::unique_ptr<HostArena>> New(
-      const std::string& owner, int64_t bytes, int64_t alignment,
-      bool guarded);
+      const std::string& owner, int64_t bytes, int64_t alignment, bool guarded);
   ~HostArena() override;
 
   std::byte* base() const override { return base_; }
   int64_t size() const override { return size_; }
   int64_t CommittedBytes() const override;
-  ArenaGuard* guard() override { return guard_.has_value() ? &*guard_ : nullptr; }
+  ArenaGuard* guard() override {
+    return guard_.has_value() ? &*guard_ : nullptr;
+  }
 
  private:
   HostArena() = default;

@@ -90,8 +90,7 @@ class HostDevice : public Device {
   std::unique_ptr<DeviceEvent> NewEvent() override {
     return std::make_unique<DeviceEvent>();
   }
-  absl::Status Upload(std::byte* to, const void* from,
-                      int64_t bytes) override {
+  absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {
     std::memcpy(to, from, bytes);
     return absl::OkStatus();
   }

@@ -45,13 +45,11 @@ void FutexWait(std::atomic<uint64_t>& word, uint64_t seen,
   // The bitset form takes an absolute time of the monotonic clock, which is the
   // steady clock's.
   syscall(SYS_futex, FutexOf(word), FUTEX_WAIT_BITSET_PRIVATE,
-          static_cast<uint32_t>(seen), limit, nullptr,
-          FUTEX_BITSET_MATCH_ANY);
+          static_cast<uint32_t>(seen), limit, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
 bool Stopped(const WaitPolicy& policy) {
-  return policy.stop != nullptr &&
-         policy.stop->load(std::memory_order_seq_cst);
+  return policy.stop != nullptr && policy.stop->load(std::memory_order_seq_cst);
 }
 
 }  // namespace

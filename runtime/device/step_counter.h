@@ -15,7 +15,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 // How a wait behaves, and what else ends it.
 struct WaitPolicy {
   const std::atomic<bool>* stop = nullptr;  // a wait ends when this is true
-  int spins = 0;      // looks before the thread parks; 0: parks at once
+  int spins = 0;  // looks before the thread parks; 0: parks at once
   SteadyTime deadline = SteadyTime::max();
 };
 
@@ -32,9 +32,7 @@ class StepCounter {
   StepCounter(const StepCounter&) = delete;
   StepCounter& operator=(const StepCounter&) = delete;
 
-  uint64_t value() const {
-    return word_.load(std::memory_order_acquire) >> 1;
-  }
+  uint64_t value() const { return word_.load(std::memory_order_acquire) >> 1; }
   void Raise(uint64_t value) {
     word_.store(value << 1, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) != 0) WakeAll();

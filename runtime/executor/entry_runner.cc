@@ -111,9 +111,9 @@ absl::Status EntryRunner::CheckSubmit(const StepPorts& ports) const {
   if (ports.inputs.size() != entry_.inputs.size() ||
       ports.outputs.size() != entry_.outputs.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "entry @", entry_.name, ": found ", ports.inputs.size(),
-        " inputs and ", ports.outputs.size(), " outputs; expected ",
-        entry_.inputs.size(), " and ", entry_.outputs.size()));
+        "entry @", entry_.name, ": found ", ports.inputs.size(), " inputs and ",
+        ports.outputs.size(), " outputs; expected ", entry_.inputs.size(),
+        " and ", entry_.outputs.size()));
   }
   if (in_flight() >= entry_.depth) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -122,9 +122,11 @@ absl::Status EntryRunner::CheckSubmit(const StepPorts& ports) const {
         entry_.depth, "; wait for step ", waited_, " first"));
   }
   if (in_flight() > 0 && state_.failure.stopped()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "entry @", entry_.name, ": found a failed step in flight; wait for "
-        "the ", in_flight(), " steps in flight first"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("entry @", entry_.name,
+                     ": found a failed step in flight; wait for "
+                     "the ",
+                     in_flight(), " steps in flight first"));
   }
   return absl::OkStatus();
 }

@@ -69,8 +69,8 @@ Executor::Executor(std::shared_ptr<const Plan> plan, Devices devices,
 absl::StatusOr<std::unique_ptr<Executor>> Executor::New(
     std::shared_ptr<const Plan> plan, Devices devices,
     KernelLibraries libraries, const ExecutorOptions& options) {
-  std::unique_ptr<Executor> executor(new Executor(
-      std::move(plan), std::move(devices), std::move(libraries)));
+  std::unique_ptr<Executor> executor(
+      new Executor(std::move(plan), std::move(devices), std::move(libraries)));
   const Plan& contents = *executor->plan_;
   PARTITA_ASSIGN_OR_RETURN(executor->memory_,
                            SessionMemory::New(contents, executor->devices_,
@@ -108,8 +108,7 @@ absl::Status Executor::Wait(uint64_t step) {
   return WaitForStep(step);
 }
 
-absl::StatusOr<uint64_t> Executor::SubmitStep(int entry,
-                                              const StepPorts& ports,
+absl::StatusOr<uint64_t> Executor::SubmitStep(int entry, const StepPorts& ports,
                                               const RunOptions& options) {
   if (!failed_.ok()) return failed_;
   if (entry < 0 || entry >= static_cast<int>(runners_.size())) {
@@ -173,8 +172,8 @@ absl::StatusOr<HostTensor> Executor::ReadVariable(absl::string_view name) {
   if (found.empty()) return NoSuchVariable(*plan_, name);
   const PlacedVariable& variable = found.front();
   HostTensor value(plan_->module.literals().type(variable.value->initial));
-  PARTITA_RETURN_IF_ERROR(memory_->ReadPersistent(
-      *variable.entry, *variable.value, value.bytes()));
+  PARTITA_RETURN_IF_ERROR(
+      memory_->ReadPersistent(*variable.entry, *variable.value, value.bytes()));
   return value;
 }
 

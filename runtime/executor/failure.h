@@ -20,9 +20,9 @@ struct FailedCommand {
   std::string entry;
   std::string device;
   std::string stream;
-  int command = -1;   // number in launch order
-  std::string kind;   // "kernel", "copy", ...
-  std::string node;   // "softmax %p"; empty for records, feeds, fetches
+  int command = -1;  // number in launch order
+  std::string kind;  // "kernel", "copy", ...
+  std::string node;  // "softmax %p"; empty for records, feeds, fetches
 };
 
 // Describes command `number` of the expanded `commands` of an entry.

@@ -84,10 +84,10 @@ absl::Status Refusal(const BindRequest& request, absl::StatusCode code,
                      const std::vector<std::string>& answers) {
   return absl::Status(
       code,
-      absl::StrCat(request.node.ToString(), ": found no kernel for `",
-                   request.binding->kernel, "` on ", request.device->name,
-                   "; asked: ",
-                   answers.empty() ? "no library" : absl::StrJoin(answers, "; ")));
+      absl::StrCat(
+          request.node.ToString(), ": found no kernel for `",
+          request.binding->kernel, "` on ", request.device->name, "; asked: ",
+          answers.empty() ? "no library" : absl::StrJoin(answers, "; ")));
 }
 
 }  // namespace
@@ -107,7 +107,8 @@ absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
       if (stand_in.ok()) return stand_in;
       refusal = stand_in.status();
     }
-    answers.push_back(absl::StrCat(library->name(), " (", refusal.message(), ")"));
+    answers.push_back(
+        absl::StrCat(library->name(), " (", refusal.message(), ")"));
     if (absl::IsResourceExhausted(refusal) &&
         IsPreferred(*library, request.binding->kernel)) {
       return Refusal(request, refusal.code(), answers);

@@ -67,8 +67,8 @@ absl::Status SessionMemory::CheckFits() const {
   for (size_t d = 0; d < devices_.size(); ++d) {
     const bool on_host = devices_[d]->is_host() || devices_[d]->is_virtual();
     if (!on_host || devices_[d]->is_timed()) continue;
-    wanted += static_cast<double>(
-        ArenaBytes(plan_.devices[d], PlanDepth(plan_)));
+    wanted +=
+        static_cast<double>(ArenaBytes(plan_.devices[d], PlanDepth(plan_)));
   }
   if (wanted <= static_cast<double>(available)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
@@ -123,10 +123,10 @@ absl::Status SessionMemory::LoadValue(const Entry& entry,
   }
   const HostTensor& tensor = literals.tensor(value.initial);
   if (tensor.type().num_bytes() != buffer.range.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "entry @", entry.name, ": !", buffer.name, ": found ",
-        tensor.type().num_bytes(), " bytes for a range of ",
-        buffer.range.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("entry @", entry.name, ": !", buffer.name, ": found ",
+                     tensor.type().num_bytes(), " bytes for a range of ",
+                     buffer.range.size()));
   }
   if (in_place && KeepInPlace(buffer.device, buffer.range, tensor)) {
     return absl::OkStatus();
@@ -137,8 +137,8 @@ absl::Status SessionMemory::LoadValue(const Entry& entry,
 bool SessionMemory::KeepInPlace(DeviceId device, const Range& range,
                                 const HostTensor& value) {
   const auto address = reinterpret_cast<uintptr_t>(value.bytes());
-  if (!devices_[device.index]->is_host() || range.count != 1 ||
-      range.empty() || address % kKernelAlignment != 0) {
+  if (!devices_[device.index]->is_host() || range.count != 1 || range.empty() ||
+      address % kKernelAlignment != 0) {
     return false;
   }
   // Constants are only read: the checker proves it, and a mapped file is

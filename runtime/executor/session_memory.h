@@ -18,13 +18,13 @@ namespace partita {
 // What a session holds on one device, in bytes.
 struct DeviceMemory {
   std::string device;
-  int64_t arena = 0;        // persistent + depth * step, as the plan states
+  int64_t arena = 0;  // persistent + depth * step, as the plan states
   int64_t persistent = 0;
-  int64_t step = 0;         // of one copy
+  int64_t step = 0;  // of one copy
   int depth = 1;
-  int64_t in_place = 0;     // constants read where the plan keeps them
-  int64_t committed = 0;    // pages of the arena that were touched
-  int64_t limit = 0;        // what the plan may take of the device
+  int64_t in_place = 0;   // constants read where the plan keeps them
+  int64_t committed = 0;  // pages of the arena that were touched
+  int64_t limit = 0;      // what the plan may take of the device
 };
 
 using Devices = std::vector<std::unique_ptr<Device>>;  // by DeviceId
@@ -50,8 +50,7 @@ class SessionMemory {
   // The persistent value that a variable's node on `entry` reads.
   absl::Status ReadPersistent(const Entry& entry, const PersistentValue& value,
                               void* bytes) const;
-  absl::Status WritePersistent(const Entry& entry,
-                               const PersistentValue& value,
+  absl::Status WritePersistent(const Entry& entry, const PersistentValue& value,
                                const void* bytes);
 
   std::vector<DeviceMemory> Use() const;

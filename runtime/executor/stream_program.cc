@@ -77,8 +77,8 @@ class ProgramBuilder {
         return FillKernel(command, action);
       case Kind::kCopy:
         action.kind = Action::Kind::kCopy;
-        return FillTransfer(action, {Locate(command.results[0]),
-                                     Locate(command.operands[0])});
+        return FillTransfer(
+            action, {Locate(command.results[0]), Locate(command.operands[0])});
       case Kind::kFeed:
         return FillFeed(command, action);
       case Kind::kFetch:
@@ -143,10 +143,8 @@ class ProgramBuilder {
   absl::Status FillFeed(const Command& command, Action& action) {
     action.kind = Action::Kind::kFeed;
     action.port = command.port;
-    const int64_t bytes =
-        context_.entry->inputs[command.port].type.num_bytes();
-    return FillTransfer(action,
-                        {Locate(command.results[0]), {nullptr, bytes}});
+    const int64_t bytes = context_.entry->inputs[command.port].type.num_bytes();
+    return FillTransfer(action, {Locate(command.results[0]), {nullptr, bytes}});
   }
 
   absl::Status FillFetch(const Command& command, Action& action) {

@@ -19,8 +19,15 @@ namespace partita {
 
 // One command, ready to go. Small, as the hot path reads a list of them.
 struct Action {
-  enum class Kind : uint8_t { kKernel, kCopy, kFeed, kFetch, kRecord, kWait,
-                              kSleep };
+  enum class Kind : uint8_t {
+    kKernel,
+    kCopy,
+    kFeed,
+    kFetch,
+    kRecord,
+    kWait,
+    kSleep
+  };
   Kind kind = Kind::kKernel;
   int command = 0;                // number in launch order
   BoundKernel* kernel = nullptr;  // kKernel

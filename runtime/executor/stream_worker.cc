@@ -76,10 +76,9 @@ absl::Status StreamWorker::WaitUntilPrepared() {
 absl::Status StreamWorker::Prepare() {
   PARTITA_RETURN_IF_ERROR(BindKernels());
   for (int slot = 0; slot < state_.context.entry->depth; ++slot) {
-    PARTITA_ASSIGN_OR_RETURN(
-        std::unique_ptr<StreamProgram> program,
-        BuildStreamProgram(state_.context, id_, slot, stream_->native(),
-                           bound_));
+    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<StreamProgram> program,
+                             BuildStreamProgram(state_.context, id_, slot,
+                                                stream_->native(), bound_));
     times_.emplace_back(program->actions.size());
     programs_.push_back(std::move(program));
   }
@@ -223,8 +222,8 @@ absl::Status StreamWorker::Perform(const Step& step,
       const Transfer& transfer = program.transfers[action.transfer];
       Blocks from = transfer.from;
       // Only read, though blocks do not say so.
-      from.base = static_cast<std::byte*>(
-          const_cast<void*>(step.inputs[action.port]));
+      from.base =
+          static_cast<std::byte*>(const_cast<void*>(step.inputs[action.port]));
       return stream_->Copy(transfer.to, from);
     }
     case Action::Kind::kFetch: {

@@ -37,7 +37,7 @@ struct MeasuredTime {
 struct EntryState {
   EntryContext context;
   const KernelLibraries* libraries = nullptr;
-  std::vector<Step> steps;          // by step mod depth
+  std::vector<Step> steps;  // by step mod depth
   StepCounter submitted;
   std::atomic<bool> closing{false};
   FailureLatch failure;
@@ -53,8 +53,8 @@ class StreamWorker {
   StreamWorker(EntryState& state, StreamId stream);
   ~StreamWorker();
 
-  // Binds kernels and builds programs on the calling thread, whose job RunInline
-  // becomes.
+  // Binds kernels and builds programs on the calling thread, whose job
+  // RunInline becomes.
   absl::Status PrepareInline();
   // Starts the thread, which binds, builds and then waits for steps.
   void Start();

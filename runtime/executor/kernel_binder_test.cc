@@ -1,0 +1,89 @@
+// Which library binds a node, and with what scratch.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/kernel_binder.h"
+
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "runtime/executor/plan_builder.h"
+#include "runtime/executor/test_kernels.h"
+
+namespace partita {
+namespace {
+
+// Refuses everything, as a library without the right kernel does.
+class EmptyLibrary : public KernelLibrary {
+ public:
+  absl::string_view name() const override { return "empty"; }
+  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
+      const BindRequest&) const override {
+    return absl::UnimplementedError("found nothing");
+  }
+};
+
+class KernelBinderTest : public testing::Test {
+ protected:
+  KernelBinderTest() {
+    const ValueId x = builder_.Input("x", {DType::kF32, {3}, {}});
+    const ValueId y = builder_.Node(kRelu, {x}, "y");
+    node_ = builder_.graph().value(y).defining_node;
+    traits_.name = "tested:0";
+  }
+  absl::StatusOr<HostKernel> Bind(KernelLibraries libraries, bool is_virtual) {
+    return BindKernel({.node = builder_.graph().view(node_),
+                       .binding = &binding_,
+                       .device = &traits_},
+                      libraries, is_virtual);
+  }
+
+  PlanBuilder builder_{1};
+  NodeId node_;
+  KernelBinding binding_ = {.kernel = "test.eval", .workspace = 100};
+  DeviceTraits traits_;
+  TestLibrary library_;
+  EmptyLibrary empty_;
+};
+
+TEST_F(KernelBinderTest, TheLibraryThatThePlanNamesComesFirst) {
+  TestLibrary other;
+  auto kernel = Bind({&empty_, &library_, &other}, false);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_EQ(kernel->outside_scratch, 0);
+  EXPECT_EQ(library_.bound, 1);
+  EXPECT_EQ(other.bound, 0);
+}
+
+TEST_F(KernelBinderTest, AnotherLibraryTakesANodeThatTheFirstCannot) {
+  binding_.kernel = "empty.relu";
+  EXPECT_TRUE(Bind({&empty_, &library_}, false).ok());
+  binding_.kernel = "absent.relu";
+  EXPECT_TRUE(Bind({&empty_, &library_}, false).ok());
+}
+
+TEST_F(KernelBinderTest, TooSmallABudgetIsRefusedWithBothNumbers) {
+  library_.workspace = 101;
+  const absl::Status status = Bind({&library_, &empty_}, false).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "relu %y: found no kernel for `test.eval` on tested:0; asked: test "
+            "(found 101 bytes needed; expected at most 100)");
+}
+
+TEST_F(KernelBinderTest, AStandInHasItsScratchOutsideTheArena) {
+  binding_.kernel = "declared.relu";
+  traits_.kind = DeviceKind::kCuda;
+  library_.workspace = 1 << 20;
+  auto kernel = Bind({&empty_, &library_}, true);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_GE(kernel->outside_scratch, 1 << 20);
+}
+
+TEST_F(KernelBinderTest, AStandInServesVirtualDevicesOnly) {
+  traits_.kind = DeviceKind::kCuda;
+  EXPECT_EQ(Bind({&library_, &empty_}, false).status().message(),
+            "relu %y: found no kernel for `test.eval` on tested:0; asked: test "
+            "(found a GPU; expected a CPU); empty (found nothing)");
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,247 @@
+// Walks the placed graph and keeps each instance's results apart.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/reference_run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "runtime/device/host_arena.h"
+#include "runtime/device/host_device.h"
+
+namespace partita {
+namespace {
+
+// One value: an instance for each member of its device set, or one for all.
+struct Instances {
+  std::vector<std::string> devices;
+  std::vector<HostTensor> tensors;
+};
+
+class ReferenceWalk {
+ public:
+  ReferenceWalk(const Plan& plan, const Entry& entry,
+                const KernelLibraries& libraries,
+                const ReferenceOptions& options)
+      : plan_(plan),
+        entry_(entry),
+        graph_(*entry.graph),
+        libraries_(libraries),
+        options_(options),
+        values_(graph_.value_id_bound()),
+        readers_(graph_.value_id_bound()) {
+    for (int i = 0; i < graph_.value_id_bound(); ++i) {
+      readers_[i] = static_cast<int>(graph_.value(ValueId(i)).uses.size());
+    }
+    for (ValueId id : graph_.outputs()) ++readers_[id.index];
+    for (const VariableUpdate& update : graph_.updates()) {
+      ++readers_[update.value.index];
+    }
+  }
+
+  void SetInput(ValueId id, const void* bytes) {
+    Instances& value = values_[id.index];
+    value.devices = {""};
+    value.tensors.push_back(HostTensor::ConstView(graph_.type(id), bytes));
+  }
+
+  absl::Status Run() {
+    for (const OpView& node : graph_.ops()) {
+      std::vector<std::string> devices(node.node().placement.devices.begin(),
+                                       node.node().placement.devices.end());
+      if (devices.empty()) devices.push_back(plan_.devices[0].traits.name);
+      for (size_t member = 0; member < devices.size(); ++member) {
+        PARTITA_RETURN_IF_ERROR(
+            RunInstance(node, static_cast<int>(member), devices[member]));
+      }
+      for (ValueId operand : node.node().operands) Release(operand);
+    }
+    return absl::OkStatus();
+  }
+
+  HostTensor Take(ValueId id) {
+    return values_[id.index].tensors.front().Clone();
+  }
+
+ private:
+  absl::Status RunInstance(const OpView& node, int member,
+                           const std::string& device) {
+    if (!node.node().placement.operands.empty() ||
+        !node.node().placement.results.empty()) {
+      return absl::UnimplementedError(absl::StrCat(
+          node.ToString(), ": found a sharded node; expected replicas only"));
+    }
+    absl::StatusOr<std::vector<HostTensor>> results =
+        Compute(node, member, device);
+    if (!results.ok()) {
+      return absl::Status(results.status().code(),
+                          absl::StrCat("reference run of @", entry_.name, ": ",
+                                       results.status().message()));
+    }
+    for (int i = 0; i < node.num_results(); ++i) {
+      Instances& value = values_[node.node().results[i].index];
+      value.devices.push_back(device);
+      value.tensors.push_back(std::move((*results)[i]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<HostTensor>> Compute(const OpView& node,
+                                                  int member,
+                                                  const std::string& device) {
+    if (node.is(kConstant) || node.op().traits.reads_variable) {
+      return Persistent(node, member);
+    }
+    if (node.is(kCopy)) {
+      std::vector<HostTensor> results;
+      results.push_back(Operand(node, 0, device).Clone());
+      return results;
+    }
+    if (node.node().kernel.has_value()) return Launch(node, device);
+    return EvaluateView(node, device);
+  }
+
+  absl::StatusOr<std::vector<HostTensor>> Persistent(const OpView& node,
+                                                     int member) {
+    std::vector<HostTensor> results;
+    if (node.op().traits.reads_variable) {
+      const auto given = options_.variables.find(node.attr_string("name"));
+      if (given != options_.variables.end()) {
+        results.push_back(given->second->Clone());
+        return results;
+      }
+    }
+    for (const PersistentValue& value : entry_.persistent) {
+      if (value.node != node.id() || value.member != member) continue;
+      const HostTensor& first = plan_.module.literals().tensor(value.initial);
+      results.push_back(
+          HostTensor::ConstView(node.result_type(0), first.bytes()));
+      return results;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(node.ToString(), ": found no persistent value of member ",
+                     member, "; expected one in the plan"));
+  }
+
+  absl::StatusOr<std::vector<HostTensor>> Launch(const OpView& node,
+                                                 const std::string& device) {
+    PARTITA_ASSIGN_OR_RETURN(const DeviceTraits* traits, FindTraits(device));
+    const KernelBinding& binding = *node.node().kernel;
+    std::vector<void*> operands, result_bytes;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      operands.push_back(
+          const_cast<std::byte*>(Operand(node, i, device).bytes()));
+    }
+    std::vector<HostTensor> results;
+    for (int i = 0; i < node.num_results(); ++i) {
+      results.emplace_back(node.result_type(i));
+      result_bytes.push_back(results.back().bytes());
+    }
+    const auto stream = NewCpuDevice(*traits)->NewStream();
+    const int attached = stream->Attach();
+    const absl::Status status =
+        BindAndLaunch({node, &binding, traits}, operands, result_bytes);
+    stream->Detach(attached);
+    PARTITA_RETURN_IF_ERROR(status);
+    return results;
+  }
+
+  absl::Status BindAndLaunch(const BindRequest& request,
+                             const std::vector<void*>& operands,
+                             const std::vector<void*>& results) {
+    PARTITA_ASSIGN_OR_RETURN(
+        HostKernel kernel,
+        BindKernel(request, libraries_, options_.virtual_devices));
+    const int64_t bytes =
+        std::max(request.binding->workspace, kernel.outside_scratch);
+    PARTITA_ASSIGN_OR_RETURN(
+        std::unique_ptr<HostArena> workspace,
+        HostArena::New(request.device->name, bytes, 4096, /*guarded=*/false));
+    return kernel.kernel->Launch({.operands = operands,
+                                  .results = results,
+                                  .workspace = workspace->base()});
+  }
+
+  // A node without a kernel only gives bytes another shape.
+  absl::StatusOr<std::vector<HostTensor>> EvaluateView(
+      const OpView& node, const std::string& device) {
+    std::vector<HostTensor> operands;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      const HostTensor& operand = Operand(node, i, device);
+      if (!operand.type().layout.is_row_major()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            node.ToString(), ": found operand ", i, " in ",
+            operand.type().ToString(),
+            " and no kernel; expected a row-major view; plan a reorder"));
+      }
+      operands.push_back(
+          HostTensor::ConstView(operand.type(), operand.bytes()));
+    }
+    return EvaluateNode(node, operands);
+  }
+
+  const HostTensor& Operand(const OpView& node, int i,
+                            const std::string& device) const {
+    const Instances& value = values_[node.node().operands[i].index];
+    for (size_t m = 0; m < value.devices.size(); ++m) {
+      if (value.devices[m] == device) return value.tensors[m];
+    }
+    return value.tensors.front();
+  }
+
+  absl::StatusOr<const DeviceTraits*> FindTraits(
+      const std::string& name) const {
+    for (const PlanDevice& device : plan_.devices) {
+      if (device.traits.name == name) return &device.traits;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("found device ", name, "; expected one of the plan's"));
+  }
+
+  void Release(ValueId id) {
+    if (--readers_[id.index] == 0) values_[id.index].tensors.clear();
+  }
+
+  const Plan& plan_;
+  const Entry& entry_;
+  const Graph& graph_;
+  const KernelLibraries& libraries_;
+  const ReferenceOptions& options_;
+  std::vector<Instances> values_;  // by value id
+  std::vector<int> readers_;       // that have not read yet
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<HostTensor>> ReferenceRun(
+    const Plan& plan, int entry_index, absl::Span<const void* const> inputs,
+    const KernelLibraries& libraries, const ReferenceOptions& options) {
+  const Entry& entry = plan.entries[entry_index];
+  const Graph& graph = *entry.graph;
+  if (inputs.size() != graph.inputs().size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("entry @", entry.name, ": found ", inputs.size(),
+                     " inputs; expected ", graph.inputs().size()));
+  }
+  ReferenceWalk walk(plan, entry, libraries, options);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    walk.SetInput(graph.inputs()[i], inputs[i]);
+  }
+  PARTITA_RETURN_IF_ERROR(walk.Run());
+  std::vector<HostTensor> outputs;
+  for (ValueId id : graph.outputs()) outputs.push_back(walk.Take(id));
+  for (const VariableUpdate& update : graph.updates()) {
+    outputs.push_back(walk.Take(update.value));
+  }
+  return outputs;
+}
+
+}  // namespace partita

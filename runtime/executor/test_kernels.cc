@@ -1,0 +1,77 @@
+// Eval over views of the arena.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/test_kernels.h"
+
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/op_def.h"
+
+namespace partita {
+namespace {
+
+class EvalKernel : public BoundKernel {
+ public:
+  EvalKernel(const TestLibrary& library, const BindRequest& request)
+      : library_(library), node_(request.node) {
+    ++library_.bound;
+  }
+  ~EvalKernel() override { --library_.bound; }
+
+  absl::Status Launch(const LaunchArgs& args) override {
+    ++library_.launching;
+    absl::Status status = Compute(args);
+    --library_.launching;
+    return status;
+  }
+
+ private:
+  absl::Status Compute(const LaunchArgs& args) {
+    if (library_.before_launch != nullptr) {
+      absl::Status status = library_.before_launch(node_);
+      if (!status.ok()) return status;
+    }
+    if (library_.workspace > 0) {
+      std::memset(args.workspace, 0xab, library_.workspace);
+    }
+    std::vector<HostTensor> operands;
+    for (int i = 0; i < node_.num_operands(); ++i) {
+      operands.push_back(
+          HostTensor::ConstView(node_.operand_type(i), args.operands[i]));
+    }
+    // Results may be in place, and eval wants them zeroed.
+    std::vector<HostTensor> results;
+    for (int i = 0; i < node_.num_results(); ++i) {
+      results.emplace_back(node_.result_type(i));
+    }
+    absl::Status status =
+        node_.op().eval(node_, operands, absl::MakeSpan(results));
+    for (int i = 0; i < node_.num_results() && status.ok(); ++i) {
+      std::memcpy(args.results[i], results[i].bytes(),
+                  results[i].byte_span().size());
+    }
+    return status;
+  }
+
+  const TestLibrary& library_;
+  const OpView node_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BoundKernel>> TestLibrary::Bind(
+    const BindRequest& request) const {
+  if (request.device->kind != DeviceKind::kCpu) {
+    return absl::UnimplementedError("found a GPU; expected a CPU");
+  }
+  if (workspace > request.binding->workspace) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("found ", workspace, " bytes needed; expected at most ",
+                     request.binding->workspace));
+  }
+  return std::unique_ptr<BoundKernel>(new EvalKernel(*this, request));
+}
+
+}  // namespace partita
