@@ -1,0 +1,37 @@
+// Partita layouts as oneDNN memory descriptors, and back.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_MEMORY_DESC_H_
+#define PARTITA_KERNELS_CPU_MEMORY_DESC_H_
+
+#include <optional>
+
+#include "graph/tensor_type.h"
+#include "oneapi/dnnl/dnnl.hpp"
+
+namespace partita {
+
+// The descriptor of a type; a scalar becomes one element of one dimension. None
+// for dtypes that oneDNN lacks, empty tensors, and too many dimensions.
+std::optional<dnnl::memory::desc> DescOf(const TensorType& type);
+
+// Row-major over these extents.
+dnnl::memory::desc RowMajorDesc(absl::Span<const int64_t> dims);
+// Any layout over these extents: oneDNN chooses.
+dnnl::memory::desc AnyDesc(absl::Span<const int64_t> dims);
+
+// The layout of a plain blocked, dense descriptor; none for opaque formats,
+// compensation flags, offsets and gaps.
+std::optional<Layout> LayoutOf(const dnnl::memory::desc& desc);
+
+// Convolution weights are (O, C/g, spatial...) in a graph and (g, O/g, C/g,
+// spatial...) to oneDNN. Where both orders of bytes coincide these convert:
+// always when row-major; when depthwise, blocks of O are blocks of g;
+// otherwise blocks of O must divide O/g.
+std::optional<dnnl::memory::desc> GroupedWeightsDesc(const TensorType& weights,
+                                                     int64_t groups);
+std::optional<Layout> GroupedWeightsLayout(const dnnl::memory::desc& desc);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_MEMORY_DESC_H_

@@ -1,0 +1,20 @@
+// A text that two nodes share exactly if any kernel treats them alike.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_NODE_KEY_H_
+#define PARTITA_KERNELS_CPU_NODE_KEY_H_
+
+#include <string>
+
+#include "graph/op_view.h"
+
+namespace partita {
+
+// Op, attributes, extents and dtypes, and the same of a body, in which
+// constants of one element count by value and others by type. Layouts do not
+// count.
+std::string NodeKey(const OpView& node);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_NODE_KEY_H_

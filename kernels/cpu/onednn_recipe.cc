@@ -1,0 +1,119 @@
+// What all families share.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/onednn_recipe.h"
+
+#include <omp.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/cpu/memory_desc.h"
+
+namespace partita {
+
+const dnnl::engine& CpuEngine() {
+  static const dnnl::engine& engine =
+      *new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+dnnl::primitive_attr StrictAttributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  // Whatever DNNL_DEFAULT_FPMATH_MODE says.
+  attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
+  return attributes;
+}
+
+absl::Status NotOffered(absl::string_view why) {
+  return absl::UnimplementedError(absl::StrCat("onednn: ", why));
+}
+
+LayoutWish UniformWish(const OpView& node, absl::string_view layout) {
+  const auto parsed = [&](const TensorType& type) -> std::optional<Layout> {
+    if (layout.empty()) return Layout{};
+    absl::StatusOr<Layout> result = ParseLayout(layout, type.rank());
+    return result.ok() ? *std::move(result) : Layout{};
+  };
+  LayoutWish wish;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    wish.operands.push_back(parsed(node.operand_type(i)));
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    wish.results.push_back(parsed(node.result_type(i)));
+  }
+  return wish;
+}
+
+LayoutWish RowMajorWish(const OpView& node) { return UniformWish(node, ""); }
+
+LayoutWish AnyWish(const OpView& node) {
+  LayoutWish wish;
+  wish.operands.resize(node.num_operands());
+  wish.results.resize(node.num_results());
+  return wish;
+}
+
+LayoutWish GivenWish(const OpView& node) {
+  LayoutWish wish;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    wish.operands.push_back(node.operand_type(i).layout);
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    wish.results.push_back(node.result_type(i).layout);
+  }
+  return wish;
+}
+
+std::vector<LayoutWish> ImageWishes(const OpView& node) {
+  std::vector<LayoutWish> wishes = {RowMajorWish(node)};
+  if (node.num_results() == 0) return wishes;
+  static constexpr const char* kByRank[][3] = {
+      {"acb", "abc16b", "abc8b"},
+      {"acdb", "abcd16b", "abcd8b"},
+      {"acdeb", "abcde16b", "abcde8b"}};
+  const int rank = node.result_type(0).rank();
+  if (rank < 3 || rank > 5) return wishes;
+  for (const char* layout : kByRank[rank - 3]) {
+    wishes.push_back(UniformWish(node, layout));
+  }
+  return wishes;
+}
+
+bool AllF32(const OpView& node) {
+  const auto f32 = [](const TensorType& type) {
+    return type.dtype == DType::kF32 && type.num_elements() > 0;
+  };
+  for (int i = 0; i < node.num_operands(); ++i) {
+    if (!f32(node.operand_type(i))) return false;
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (!f32(node.result_type(i))) return false;
+  }
+  return true;
+}
+
+std::optional<dnnl::memory::desc> WishedDesc(
+    const TensorType& type, const std::optional<Layout>& layout) {
+  if (!layout.has_value()) return AnyDesc(type.dims);
+  return DescOf({type.dtype, type.dims, *layout});
+}
+
+int64_t ScratchpadBytes(const dnnl::primitive_desc& primitive) {
+  return static_cast<int64_t>(primitive.scratchpad_desc().get_size());
+}
+
+std::string ImplementationName(const dnnl::primitive_desc& primitive) {
+  return primitive.impl_info_str();
+}
+
+ThreadScope::ThreadScope(int threads) : before_(omp_get_max_threads()) {
+  if (threads != before_) omp_set_num_threads(threads);
+}
+
+ThreadScope::~ThreadScope() {
+  if (before_ != omp_get_max_threads()) omp_set_num_threads(before_);
+}
+
+}  // namespace partita

@@ -1,0 +1,118 @@
+// What a family of oneDNN primitives says of a node: the primitive and how the
+// node's values are its arguments.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_ONEDNN_RECIPE_H_
+#define PARTITA_KERNELS_CPU_ONEDNN_RECIPE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/kernel_catalog.h"
+#include "graph/op_view.h"
+#include "kernels/kernel.h"
+#include "oneapi/dnnl/dnnl.hpp"
+
+namespace partita {
+
+// Layouts asked for, one per operand and result; nullopt leaves it to oneDNN.
+struct LayoutWish {
+  std::vector<std::optional<Layout>> operands;
+  std::vector<std::optional<Layout>> results;
+};
+
+struct OnednnRecipe {
+  struct Argument {
+    int id;                     // DNNL_ARG_...
+    bool is_result;
+    int index;                  // operand or result of the node
+    dnnl::memory::desc desc;
+  };
+
+  dnnl::primitive_desc primitive;
+  std::vector<Argument> arguments;
+  std::vector<Layout> operands;
+  std::vector<Layout> results;
+  // An operand that the primitive expects in result 0: it is copied there
+  // unless the plan lets them share bytes.
+  std::optional<int> summed_operand;
+  std::vector<InPlacePair> in_place;
+  // The implementation's order of summation may depend on the threads.
+  bool bits_depend_on_threads = true;
+};
+
+struct OnednnFamily {
+  const char* kernel;  // "onednn.conv"
+  // Whether `describe` may be asked at all: the op, dtypes and attributes.
+  bool (*accepts)(const OpView& node);
+  // The layouts to try for Choices.
+  std::vector<LayoutWish> (*wishes)(const OpView& node);
+  // Unimplemented if oneDNN cannot do it like that.
+  absl::StatusOr<OnednnRecipe> (*describe)(const OpView& node,
+                                           const LayoutWish& wish);
+};
+
+extern const OnednnFamily kOnednnConv;
+extern const OnednnFamily kOnednnConvTranspose;
+extern const OnednnFamily kOnednnMatmul;
+extern const OnednnFamily kOnednnPool;
+extern const OnednnFamily kOnednnGlobalPool;
+extern const OnednnFamily kOnednnSoftmax;
+extern const OnednnFamily kOnednnEltwise;
+extern const OnednnFamily kOnednnBinary;
+extern const OnednnFamily kOnednnBatchNorm;
+extern const OnednnFamily kOnednnLayerNorm;
+extern const OnednnFamily kOnednnResample;
+extern const OnednnFamily kOnednnConcat;
+
+const dnnl::engine& CpuEngine();
+
+// f32 in, strict arithmetic, scratchpad from the caller.
+dnnl::primitive_attr StrictAttributes();
+
+absl::Status NotOffered(absl::string_view why);
+
+// Every value row-major.
+LayoutWish RowMajorWish(const OpView& node);
+// Every value in one layout, "" for row-major.
+LayoutWish UniformWish(const OpView& node, absl::string_view layout);
+// Nothing asked for.
+LayoutWish AnyWish(const OpView& node);
+// The layouts that the node's types have.
+LayoutWish GivenWish(const OpView& node);
+// Row-major and, for images, channels last and blocks of 16 and 8 channels.
+std::vector<LayoutWish> ImageWishes(const OpView& node);
+
+// True if all operands and results are f32 and none is empty.
+bool AllF32(const OpView& node);
+
+// The descriptor of a value's type in the layout wished for, or in any.
+std::optional<dnnl::memory::desc> WishedDesc(
+    const TensorType& type, const std::optional<Layout>& layout);
+
+// Bytes of scratchpad that the primitive asks for.
+int64_t ScratchpadBytes(const dnnl::primitive_desc& primitive);
+
+// "brgconv:avx512_core"
+std::string ImplementationName(const dnnl::primitive_desc& primitive);
+
+// Gives the number of threads of every oneDNN call in its scope; primitive
+// descriptors depend on it.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads);
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_ONEDNN_RECIPE_H_

@@ -1,0 +1,59 @@
+// The elementwise links of a fused chain as oneDNN post-ops.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_POST_OPS_H_
+#define PARTITA_KERNELS_CPU_POST_OPS_H_
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/cpu/fused_chain.h"
+#include "kernels/cpu/onednn_recipe.h"
+
+namespace partita {
+
+// An elementwise op of one operand as steps of oneDNN's eltwise.
+struct EltwiseStep {
+  dnnl::algorithm algorithm;
+  float alpha;
+  float beta;
+};
+// Empty if oneDNN does not know the op.
+std::vector<EltwiseStep> EltwiseSteps(const OpView& op);
+
+// How the links' operands meet the primitive's result.
+struct PostOpTarget {
+  TensorType result;              // of the whole chain
+  // Extents in the primitive's dimensions, or none if they do not fit there.
+  std::function<std::optional<Shape>(const Shape&)> extents;
+  // Where a first `add` of one value per channel goes instead.
+  std::function<bool(const Shape&)> is_bias;
+  // The layout of the result where it is already known; an operand as large as
+  // the result that is not summed must have it.
+  std::optional<Layout> result_layout;
+  bool allow_sum = true;
+};
+
+struct PostOps {
+  dnnl::post_ops ops;
+  std::vector<OnednnRecipe::Argument> arguments;
+  std::optional<int> bias_operand;
+  std::optional<int> summed_operand;
+};
+
+// Fails with Unimplemented on the first link that cannot be a post-op.
+absl::StatusOr<PostOps> MakePostOps(const OpView& node, const FusedChain& chain,
+                                    const PostOpTarget& target);
+
+// `extents` for results whose dimensions are the primitive's: ones in front.
+std::optional<Shape> PaddedToRank(const Shape& dims, int rank);
+
+// One value per channel of a result of `rank` dimensions.
+bool IsPerChannel(const Shape& dims, int rank, int channel_dim,
+                  int64_t channels);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_POST_OPS_H_
