@@ -1,248 +1,26 @@
-// onednn.conv and onednn.conv_transpose: 1-D, 2-D and 3-D, grouped too, with
-// bias, residual and activations.
+// onednn.conv: with bias, residual and activations.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
-#include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "graph/status_macros.h"
-#include "kernels/cpu/fused_chain.h"
-#include "kernels/cpu/memory_desc.h"
-#include "kernels/cpu/onednn_recipe.h"
-#include "kernels/cpu/post_ops.h"
+#include "kernels/cpu/convolution.h"
 
 namespace partita {
 namespace {
 
-using dnnl::memory;
-
-memory::dims Filled(const std::vector<int64_t>& values, int spatial,
-                    int64_t otherwise) {
-  memory::dims dims(spatial, otherwise);
-  for (size_t i = 0; i < values.size() && i < dims.size(); ++i) {
-    dims[i] = values[i];
-  }
-  return dims;
-}
-
-struct Window {
-  memory::dims strides, dilates, before, after;
-};
-
-Window WindowOf(const OpView& op, int spatial) {
-  Window window{Filled(op.attr_ints("strides"), spatial, 1),
-                Filled(op.attr_ints("dilations"), spatial, 1),
-                Filled(op.attr_ints("pads_before"), spatial, 0),
-                Filled(op.attr_ints("pads_after"), spatial, 0)};
-  for (int64_t& dilation : window.dilates) --dilation;
-  return window;
-}
-
-bool IsConvolution(const OpView& node, const OpDef& op) {
-  if (!AllF32(node) || node.num_results() != 1) return false;
-  const std::optional<FusedChain> chain = ReadChain(node);
-  if (!chain.has_value() || !chain->root.is(op)) return false;
-  const int rank = chain->root.operand_type(0).rank();
-  if (rank < 3 || rank > 5) return false;
-  for (const char* pads : {"pads_before", "pads_after"}) {
-    for (int64_t pad : chain->root.attr_ints(pads)) {
-      if (pad < 0) return false;
-    }
-  }
-  return true;
-}
-
-// The weights as oneDNN sees them, between a graph's layout and a descriptor.
-class Weights {
- public:
-  Weights(const TensorType& type, int64_t groups, bool transposed)
-      : type_(type), groups_(groups), transposed_(transposed) {}
-
-  std::optional<memory::desc> Desc(const std::optional<Layout>& layout) const {
-    if (!layout.has_value()) return AnyDesc(Extents());
-    const TensorType type{type_.dtype, type_.dims, *layout};
-    std::optional<memory::desc> desc =
-        groups_ > 1 ? GroupedWeightsDesc(type, groups_) : DescOf(type);
-    if (desc.has_value() && transposed_) return desc->permute_axes(Axes());
-    return desc;
-  }
-
-  std::optional<Layout> LayoutFrom(memory::desc desc) const {
-    if (transposed_) desc = desc.permute_axes(Axes());
-    return groups_ > 1 ? GroupedWeightsLayout(desc) : LayoutOf(desc);
-  }
-
- private:
-  Shape Extents() const {
-    Shape dims = type_.dims;
-    if (groups_ > 1) {
-      dims[0] /= groups_;
-      dims.insert(dims.begin(), groups_);
-    }
-    if (transposed_) std::swap(dims[groups_ > 1], dims[(groups_ > 1) + 1]);
-    return dims;
-  }
-
-  // Exchanges input and output channels; its own inverse.
-  std::vector<int> Axes() const {
-    std::vector<int> axes(type_.rank() + (groups_ > 1));
-    for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int>(i);
-    std::swap(axes[groups_ > 1], axes[(groups_ > 1) + 1]);
-    return axes;
-  }
-
-  const TensorType& type_;
-  int64_t groups_;
-  bool transposed_;
-};
-
-dnnl::primitive_desc Primitive(bool transposed, const memory::desc& source,
-                               const memory::desc& weights,
-                               const memory::desc& bias,
-                               const memory::desc& result, const Window& w,
-                               const dnnl::primitive_attr& attributes) {
-  constexpr auto kInference = dnnl::prop_kind::forward_inference;
-  if (transposed) {
-    return dnnl::deconvolution_forward::primitive_desc(
-        dnnl::deconvolution_forward::desc(
-            kInference, dnnl::algorithm::deconvolution_direct, source, weights,
-            bias, result, w.strides, w.dilates, w.before, w.after),
-        attributes, CpuEngine(), /*allow_empty=*/true);
-  }
-  return dnnl::convolution_forward::primitive_desc(
-      dnnl::convolution_forward::desc(
-          kInference, dnnl::algorithm::convolution_direct, source, weights,
-          bias, result, w.strides, w.dilates, w.before, w.after),
-      attributes, CpuEngine(), /*allow_empty=*/true);
-}
-
-// Row-major for all that is not source, weights or result: bias and broadcast
-// operands; a summed operand lies as the result does.
-void FillLayouts(const OpView& node, const PostOps& post, OnednnRecipe& recipe) {
-  recipe.operands.resize(node.num_operands());
-  if (post.summed_operand.has_value()) {
-    recipe.operands[*post.summed_operand] = recipe.results[0];
-    recipe.summed_operand = post.summed_operand;
-    recipe.in_place.push_back({*post.summed_operand, 0});
-  }
-  for (const OnednnRecipe::Argument& argument : post.arguments) {
-    if (node.operand_type(argument.index).dims == node.result_type(0).dims) {
-      recipe.operands[argument.index] = recipe.results[0];
-    }
-  }
-}
+bool Accepts(const OpView& node) { return IsConvolution(node, kConv); }
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
-                                      const LayoutWish& wish, bool transposed) {
-  const FusedChain chain = *ReadChain(node);
-  const OpView& op = chain.root;
-  const TensorType& x = node.operand_type(chain.root_operands[0]);
-  const TensorType& w = node.operand_type(chain.root_operands[1]);
-  const TensorType& y = node.result_type(0);
-  const int rank = x.rank();
-  const Weights weights(w, op.attr_int("groups"), transposed);
-  const bool has_bias = chain.root_operands.size() > 2;
-
-  PostOpTarget target;
-  target.result = y;
-  target.extents = [&](const Shape& dims) { return PaddedToRank(dims, rank); };
-  if (!has_bias) {
-    target.is_bias = [&](const Shape& dims) {
-      return IsPerChannel(dims, rank, 1, y.dims[1]);
-    };
-  }
-  target.result_layout = wish.results[0];
-  PARTITA_ASSIGN_OR_RETURN(PostOps post, MakePostOps(node, chain, target));
-  if (has_bias) post.bias_operand = chain.root_operands[2];
-
-  const auto source_desc = WishedDesc(x, wish.operands[chain.root_operands[0]]);
-  const auto weights_desc =
-      weights.Desc(wish.operands[chain.root_operands[1]]);
-  const auto result_desc = WishedDesc(y, wish.results[0]);
-  if (!source_desc || !weights_desc || !result_desc) {
-    return NotOffered("a layout without descriptor");
-  }
-  const memory::desc bias_desc =
-      post.bias_operand.has_value() ? RowMajorDesc({y.dims[1]}) : memory::desc();
-  dnnl::primitive_attr attributes = StrictAttributes();
-  attributes.set_post_ops(post.ops);
-
-  OnednnRecipe recipe;
-  recipe.primitive =
-      Primitive(transposed, *source_desc, *weights_desc, bias_desc,
-                *result_desc, WindowOf(op, rank - 2), attributes);
-  if (!recipe.primitive) return NotOffered("no such convolution");
-  const memory::desc source = recipe.primitive.query_md(dnnl::query::src_md);
-  const memory::desc packed = recipe.primitive.query_md(dnnl::query::weights_md);
-  const memory::desc result = recipe.primitive.query_md(dnnl::query::dst_md);
-  const std::optional<Layout> source_layout = LayoutOf(source);
-  const std::optional<Layout> weights_layout = weights.LayoutFrom(packed);
-  const std::optional<Layout> result_layout = LayoutOf(result);
-  if (!source_layout || !weights_layout || !result_layout) {
-    return NotOffered("an opaque layout");
-  }
-  recipe.results = {*result_layout};
-  FillLayouts(node, post, recipe);
-  recipe.operands[chain.root_operands[0]] = *source_layout;
-  recipe.operands[chain.root_operands[1]] = *weights_layout;
-  recipe.arguments = std::move(post.arguments);
-  recipe.arguments.push_back({DNNL_ARG_SRC, false, chain.root_operands[0], source});
-  recipe.arguments.push_back(
-      {DNNL_ARG_WEIGHTS, false, chain.root_operands[1], packed});
-  if (post.bias_operand.has_value()) {
-    recipe.arguments.push_back(
-        {DNNL_ARG_BIAS, false, *post.bias_operand, bias_desc});
-  }
-  recipe.arguments.push_back({DNNL_ARG_DST, true, 0, result});
-  return recipe;
-}
-
-// Images in the layouts that networks use, weights as oneDNN likes them; and
-// everything row-major.
-std::vector<LayoutWish> Wishes(const OpView& node) {
-  const FusedChain chain = *ReadChain(node);
-  std::vector<LayoutWish> wishes = {AnyWish(node)};
-  for (LayoutWish wish : ImageWishes(node)) {
-    for (size_t i = 0; i < wish.operands.size(); ++i) {
-      if (static_cast<int>(i) != chain.root_operands[0]) {
-        wish.operands[i] = std::nullopt;
-      }
-    }
-    wishes.push_back(std::move(wish));
-  }
-  wishes.push_back(RowMajorWish(node));
-  return wishes;
-}
-
-bool AcceptsConv(const OpView& node) { return IsConvolution(node, kConv); }
-absl::StatusOr<OnednnRecipe> DescribeConv(const OpView& node,
-                                          const LayoutWish& wish) {
-  return Describe(node, wish, /*transposed=*/false);
-}
-
-bool AcceptsTranspose(const OpView& node) {
-  return IsConvolution(node, kConvTranspose);
-}
-absl::StatusOr<OnednnRecipe> DescribeTranspose(const OpView& node,
-                                               const LayoutWish& wish) {
-  return Describe(node, wish, /*transposed=*/true);
+                                      const LayoutWish& wish) {
+  return DescribeConvolution(node, wish, /*transposed=*/false);
 }
 
 }  // namespace
 
 extern const OnednnFamily kOnednnConv = {
     .kernel = "onednn.conv",
-    .accepts = AcceptsConv,
-    .wishes = Wishes,
-    .describe = DescribeConv,
-};
-
-extern const OnednnFamily kOnednnConvTranspose = {
-    .kernel = "onednn.conv_transpose",
-    .accepts = AcceptsTranspose,
-    .wishes = Wishes,
-    .describe = DescribeTranspose,
+    .accepts = Accepts,
+    .wishes = ConvolutionWishes,
+    .describe = Describe,
 };
 
 }  // namespace partita

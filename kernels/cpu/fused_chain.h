@@ -17,9 +17,9 @@ namespace partita {
 struct ChainLink {
   OpView op;
   int running = 0;
-  int other_operand = -1;         // of the node
+  int other_operand = -1;  // of the node
   std::optional<double> scalar;
-  bool gates = false;             // the link is v * op(v)
+  bool gates = false;  // the link is v * op(v)
 };
 
 // For a node that is not fused: the node itself and no links. For a fused one:

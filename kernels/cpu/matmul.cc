@@ -45,8 +45,8 @@ Matrix View(const Shape& stored, bool transposed, int rank) {
   return matrix;
 }
 
-// The product in the primitive's dimensions. Where the right side is one matrix,
-// all rows of the left side are one matrix too.
+// The product in the primitive's dimensions. Where the right side is one
+// matrix, all rows of the left side are one matrix too.
 struct Product {
   Matrix a, b, y;
   bool one_matrix = false;  // b may have a layout of its own
@@ -111,10 +111,12 @@ std::vector<LayoutWish> Wishes(const OpView& node) {
 std::optional<Shape> LinkExtents(const Shape& dims, const TensorType& result,
                                  const Product& product) {
   const int rank = static_cast<int>(product.y.dims.size());
-  if (rank == result.rank()) return PaddedToRank(dims, rank);
+  if (product.y.dims == result.dims) return PaddedToRank(dims, rank);
   if (dims == result.dims) return product.y.dims;
   if (dims.empty()) return Shape(rank, 1);
-  if (Rows(dims) != 1) return std::nullopt;
+  const bool per_column =
+      dims.back() == 1 || dims.back() == product.y.dims.back();
+  if (Rows(dims) != 1 || !per_column) return std::nullopt;
   Shape extents(rank, 1);
   extents.back() = dims.back();
   return extents;
@@ -133,7 +135,7 @@ std::optional<memory::desc> WeightsDesc(const TensorType& type,
 
 std::optional<Layout> WeightsLayout(const memory::desc& desc,
                                     const Product& product) {
-  if (desc == product.b.Desc()) return Layout{};
+  if (desc == product.b.Desc()) return std::make_optional<Layout>();
   return LayoutOf(product.transpose_b ? desc.permute_axes({1, 0}) : desc);
 }
 
@@ -143,8 +145,8 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   const int a = chain.root_operands[0];
   const int b = chain.root_operands[1];
   for (int i = 0; i < node.num_operands(); ++i) {
-    const bool plain = wish.operands[i].has_value() &&
-                       wish.operands[i]->is_row_major();
+    const bool plain =
+        wish.operands[i].has_value() && wish.operands[i]->is_row_major();
     if (i != b && !plain) return NotOffered("a layout other than row-major");
   }
   if (!wish.results[0].has_value() || !wish.results[0]->is_row_major()) {
@@ -167,8 +169,8 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
            dims.back() == product.y.dims.back();
   };
   PARTITA_ASSIGN_OR_RETURN(PostOps post, MakePostOps(node, chain, target));
-  const auto weights = WeightsDesc(node.operand_type(b), product,
-                                   wish.operands[b]);
+  const auto weights =
+      WeightsDesc(node.operand_type(b), product, wish.operands[b]);
   if (!weights.has_value()) return NotOffered("a layout without descriptor");
   memory::desc bias;
   if (post.bias_operand.has_value()) {
@@ -187,7 +189,8 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   recipe.primitive = dnnl::matmul::primitive_desc(desc, attributes, CpuEngine(),
                                                   /*allow_empty=*/true);
   if (!recipe.primitive) return NotOffered("no such product");
-  const memory::desc packed = recipe.primitive.query_md(dnnl::query::weights_md);
+  const memory::desc packed =
+      recipe.primitive.query_md(dnnl::query::weights_md);
   const std::optional<Layout> packed_layout = WeightsLayout(packed, product);
   if (!packed_layout.has_value()) return NotOffered("an opaque layout");
   recipe.operands.resize(node.num_operands());

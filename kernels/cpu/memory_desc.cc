@@ -52,10 +52,9 @@ void FillDense(dnnl_memory_desc_t& md, absl::Span<const int> order) {
   }
 }
 
-std::optional<dnnl_memory_desc_t> Blocked(DType dtype,
-                                          absl::Span<const int64_t> dims,
-                                          absl::Span<const int> order,
-                                          absl::Span<const Layout::Block> blocks) {
+std::optional<dnnl_memory_desc_t> Blocked(
+    DType dtype, absl::Span<const int64_t> dims, absl::Span<const int> order,
+    absl::Span<const Layout::Block> blocks) {
   const auto data_type = DataTypeOf(dtype);
   if (!data_type.has_value() || dims.size() > DNNL_MAX_NDIMS) {
     return std::nullopt;
@@ -140,9 +139,14 @@ absl::InlinedVector<int, 8> OrderOf(const Layout& layout, int rank) {
 }  // namespace
 
 std::optional<dnnl::memory::desc> DescOf(const TensorType& type) {
-  if (type.rank() == 0) return DescOf({type.dtype, {1}, {}});
-  const auto md = Blocked(type.dtype, type.dims,
-                          OrderOf(type.layout, type.rank()), type.layout.blocks);
+  if (type.rank() == 0) {
+    TensorType one = type;
+    one.dims.push_back(1);
+    return DescOf(one);
+  }
+  const auto md =
+      Blocked(type.dtype, type.dims, OrderOf(type.layout, type.rank()),
+              type.layout.blocks);
   if (!md.has_value()) return std::nullopt;
   return dnnl::memory::desc(*md);
 }
@@ -194,7 +198,7 @@ std::optional<dnnl::memory::desc> GroupedWeightsDesc(const TensorType& weights,
 std::optional<Layout> GroupedWeightsLayout(const dnnl::memory::desc& desc) {
   const std::optional<Layout> grouped = LayoutOf(desc);
   if (!grouped.has_value()) return std::nullopt;
-  if (grouped->is_row_major()) return Layout{};
+  if (grouped->is_row_major()) return grouped;
   const int64_t out = desc.data.dims[1];
   Layout layout;
   for (size_t i = 0; i < grouped->order.size(); ++i) {
@@ -202,8 +206,8 @@ std::optional<Layout> GroupedWeightsLayout(const dnnl::memory::desc& desc) {
     if (dim == 0) {
       // O/g must follow g directly to be one dimension with it; one step of it
       // can stand anywhere.
-      const bool next = i + 1 < grouped->order.size() &&
-                        grouped->order[i + 1] == 1;
+      const bool next =
+          i + 1 < grouped->order.size() && grouped->order[i + 1] == 1;
       if (!next && out != 1) return std::nullopt;
       layout.order.push_back(0);
     } else if (dim > 1) {

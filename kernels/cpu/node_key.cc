@@ -55,8 +55,8 @@ void AppendOp(const OpView& op, std::string& key) {
   if (op.num_results() == 1) {
     const HostTensor* constant = op.result(0).constant();
     if (constant != nullptr && constant->type().num_elements() == 1) {
-      absl::StrAppend(
-          &key, "#", std::bit_cast<uint64_t>(GetAsDouble(*constant, 0)));
+      absl::StrAppend(&key, "#",
+                      std::bit_cast<uint64_t>(GetAsDouble(*constant, 0)));
     }
   }
   for (int i = 0; i < op.num_operands(); ++i) {

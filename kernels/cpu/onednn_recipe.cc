@@ -30,18 +30,26 @@ absl::Status NotOffered(absl::string_view why) {
   return absl::UnimplementedError(absl::StrCat("onednn: ", why));
 }
 
+namespace {
+
+// Row-major for values of another rank than the layout's.
+void Append(const TensorType& type, absl::string_view layout,
+            std::vector<std::optional<Layout>>& layouts) {
+  layouts.emplace_back(std::in_place);
+  if (layout.empty()) return;
+  const absl::StatusOr<Layout> parsed = ParseLayout(layout, type.rank());
+  if (parsed.ok()) *layouts.back() = *parsed;
+}
+
+}  // namespace
+
 LayoutWish UniformWish(const OpView& node, absl::string_view layout) {
-  const auto parsed = [&](const TensorType& type) -> std::optional<Layout> {
-    if (layout.empty()) return Layout{};
-    absl::StatusOr<Layout> result = ParseLayout(layout, type.rank());
-    return result.ok() ? *std::move(result) : Layout{};
-  };
   LayoutWish wish;
   for (int i = 0; i < node.num_operands(); ++i) {
-    wish.operands.push_back(parsed(node.operand_type(i)));
+    Append(node.operand_type(i), layout, wish.operands);
   }
   for (int i = 0; i < node.num_results(); ++i) {
-    wish.results.push_back(parsed(node.result_type(i)));
+    Append(node.result_type(i), layout, wish.results);
   }
   return wish;
 }

@@ -27,9 +27,9 @@ struct LayoutWish {
 
 struct OnednnRecipe {
   struct Argument {
-    int id;                     // DNNL_ARG_...
+    int id;  // DNNL_ARG_...
     bool is_result;
-    int index;                  // operand or result of the node
+    int index;  // operand or result of the node
     dnnl::memory::desc desc;
   };
 

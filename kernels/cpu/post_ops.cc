@@ -68,9 +68,12 @@ struct BinaryOp {
   bool commutes;
 };
 const BinaryOp kBinaries[] = {
-    {&kAdd, algorithm::binary_add, true}, {&kMul, algorithm::binary_mul, true},
-    {&kSub, algorithm::binary_sub, false}, {&kDiv, algorithm::binary_div, false},
-    {&kMax, algorithm::binary_max, true}, {&kMin, algorithm::binary_min, true},
+    {&kAdd, algorithm::binary_add, true},
+    {&kMul, algorithm::binary_mul, true},
+    {&kSub, algorithm::binary_sub, false},
+    {&kDiv, algorithm::binary_div, false},
+    {&kMax, algorithm::binary_max, true},
+    {&kMin, algorithm::binary_min, true},
 };
 
 // x op s or s op x as a linear function.
@@ -137,7 +140,8 @@ class PostOpMaker {
       if (link.running == 1 && !binary.commutes) break;
       return AppendBinary(link, binary.binary, type);
     }
-    return NotOffered(absl::StrCat("no binary post-op for ", link.op.op_name()));
+    return NotOffered(
+        absl::StrCat("no binary post-op for ", link.op.op_name()));
   }
 
   absl::Status AppendBinary(const ChainLink& link, algorithm binary,
@@ -185,9 +189,8 @@ std::vector<EltwiseStep> EltwiseSteps(const OpView& op) {
   }
   if (op.is(kClip)) return ClipSteps(Float(op, "min"), Float(op, "max"));
   if (op.is(kHardSigmoid)) {
-    return {
-        {algorithm::eltwise_linear, Float(op, "alpha"), Float(op, "beta")},
-        {algorithm::eltwise_clip, 0, 1}};
+    return {{algorithm::eltwise_linear, Float(op, "alpha"), Float(op, "beta")},
+            {algorithm::eltwise_clip, 0, 1}};
   }
   return {};
 }

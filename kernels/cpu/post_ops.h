@@ -25,7 +25,7 @@ std::vector<EltwiseStep> EltwiseSteps(const OpView& op);
 
 // How the links' operands meet the primitive's result.
 struct PostOpTarget {
-  TensorType result;              // of the whole chain
+  TensorType result;  // of the whole chain
   // Extents in the primitive's dimensions, or none if they do not fit there.
   std::function<std::optional<Shape>(const Shape&)> extents;
   // Where a first `add` of one value per channel goes instead.

@@ -1,0 +1,143 @@
+// onednn.conv and onednn.conv_transpose against eval.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_join.h"
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "kernels/checking/kernel_check.h"
+#include "kernels/cpu/onednn_kernels.h"
+
+namespace partita {
+namespace {
+
+using Ints = std::vector<int64_t>;
+const Shape kScalar;
+
+TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
+
+std::vector<std::string> ExpectRight(const OneNode& one) {
+  const CheckReport report =
+      CheckKernels(one.node(), OnednnCatalog(), OnednnLibrary());
+  EXPECT_TRUE(report.status.ok()) << report.status;
+  EXPECT_FALSE(report.kernels.empty()) << one.node().ToString();
+  if (getenv("PARTITA_SHOW_KERNELS") != nullptr) {
+    puts(absl::StrJoin(report.kernels, "\n").c_str());
+  }
+  return report.kernels;
+}
+
+TEST(OnednnConv, OddImagesAndChannels) {
+  for (int64_t channels : {1, 3, 16, 19}) {
+    for (int64_t kernel : {1, 3}) {
+      ExpectRight(OneNode(kConv,
+                          {F32({2, channels, 7, 9}),
+                           F32({17, channels, kernel, kernel}), F32({17})},
+                          {{"strides", Ints{2, 1}},
+                           {"pads_before", Ints{1, 0}},
+                           {"pads_after", Ints{0, 1}}}));
+    }
+  }
+}
+
+TEST(OnednnConv, DilationsAndNoBias) {
+  ExpectRight(OneNode(kConv, {F32({1, 16, 11, 11}), F32({32, 16, 3, 3})},
+                      {{"dilations", Ints{2, 2}},
+                       {"pads_before", Ints{2, 2}},
+                       {"pads_after", Ints{2, 2}}}));
+}
+
+TEST(OnednnConv, DepthwiseAndGroups) {
+  struct Case {
+    int64_t in, out, groups;
+  };
+  for (Case c : {Case{16, 16, 16}, Case{19, 19, 19}, Case{8, 32, 2},
+                 Case{32, 32, 2}, Case{12, 18, 3}, Case{5, 10, 5}}) {
+    ExpectRight(OneNode(
+        kConv, {F32({1, c.in, 8, 8}), F32({c.out, c.in / c.groups, 3, 3})},
+        {{"groups", c.groups},
+         {"pads_before", Ints{1, 1}},
+         {"pads_after", Ints{1, 1}}}));
+  }
+}
+
+TEST(OnednnConv, OneAndThreeSpatialDimensions) {
+  ExpectRight(OneNode(kConv, {F32({2, 5, 23}), F32({7, 5, 3})},
+                      {{"pads_before", Ints{1}}, {"pads_after", Ints{1}}}));
+  ExpectRight(OneNode(kConv, {F32({1, 3, 5, 6, 7}), F32({8, 3, 3, 3, 3})}));
+  ExpectRight(OneNode(kConv, {F32({1, 16, 33}), F32({16, 1, 5})},
+                      {{"groups", int64_t{16}}}));
+}
+
+TEST(OnednnConv, DepthwiseWeightsAreBlockedByTheirOnlyChannels) {
+  const std::vector<std::string> kernels =
+      ExpectRight(OneNode(kConv, {F32({1, 32, 14, 14}), F32({32, 1, 3, 3})},
+                          {{"groups", int64_t{32}},
+                           {"pads_before", Ints{1, 1}},
+                           {"pads_after", Ints{1, 1}}}));
+  EXPECT_GT(kernels.size(), 4);
+}
+
+// conv + bias + residual + activation, as the pass makes it.
+OneNode FusedConv(const OpDef& activation, Attributes attributes,
+                  bool residual_first, int64_t channels) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", F32({1, channels, 9, 9}));
+  const ValueId w = body->AddInput("w", F32({channels, channels, 3, 3}));
+  const ValueId b = body->AddInput("b", F32({1, channels, 1, 1}));
+  const ValueId r = body->AddInput("r", F32({1, channels, 9, 9}));
+  const ValueId c =
+      *body->AddValue({.op = &kConv,
+                       .operands = {x, w},
+                       .attributes = {{"pads_before", Ints{1, 1}},
+                                      {"pads_after", Ints{1, 1}}}});
+  const ValueId d = *body->AddValue({.op = &kAdd, .operands = {c, b}});
+  const ValueId e = *body->AddValue(
+      {.op = &kAdd,
+       .operands = residual_first ? ValueIds{r, d} : ValueIds{d, r}});
+  body->SetOutputs({*body->AddValue({.op = &activation,
+                                     .operands = {e},
+                                     .attributes = std::move(attributes)})});
+  return OneNode(std::move(pool), std::move(body));
+}
+
+TEST(OnednnConv, BiasResidualAndActivationAreFused) {
+  for (int64_t channels : {16, 19}) {
+    for (bool first : {false, true}) {
+      ExpectRight(FusedConv(kRelu, {}, first, channels));
+    }
+    ExpectRight(FusedConv(kSigmoid, {}, false, channels));
+    ExpectRight(FusedConv(kHardSwish, {}, false, channels));
+    ExpectRight(FusedConv(kSilu, {}, false, channels));
+    ExpectRight(FusedConv(kHardSigmoid, {}, false, channels));
+    ExpectRight(
+        FusedConv(kClip, {{"min", 0.0}, {"max", 6.0}}, false, channels));
+    ExpectRight(FusedConv(kLeakyRelu, {{"alpha", 0.1}}, false, channels));
+    ExpectRight(FusedConv(kTanh, {}, false, channels));
+    ExpectRight(FusedConv(kGelu, {}, false, channels));
+  }
+}
+
+TEST(OnednnConv, AnActivationWithoutPostOpIsNotOffered) {
+  const OneNode one = FusedConv(kSin, {}, false, 16);
+  EXPECT_TRUE(OnednnCatalog().Choices(one.node(), TestCpu(1)).empty());
+}
+
+TEST(OnednnConv, AGateOverTheChannelsAndAScalarAreFused) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", F32({1, 16, 9, 9}));
+  const ValueId w = body->AddInput("w", F32({24, 16, 1, 1}));
+  const ValueId g = body->AddInput("g", F32({1, 24, 1, 1}));
+  const ValueId c = *body->AddValue({.op = &kConv, .operands = {x, w}});
+  const ValueId d = *body->AddValue({.op = &kMul, .operands = {c, g}});
+  const ValueId s =
+      body->AddConstant(pool->Add(HostTensor::Of<float>(kScalar, {0.5f})));
+  const ValueId e = *body->AddValue({.op = &kMul, .operands = {s, d}});
+  const ValueId f = *body->AddValue({.op = &kSigmoid, .operands = {e}});
+  body->SetOutputs({*body->AddValue({.op = &kMul, .operands = {e, f}})});
+  ExpectRight(OneNode(std::move(pool), std::move(body)));
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,26 @@
+// What convolutions and their transposes share.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_CONVOLUTION_H_
+#define PARTITA_KERNELS_CPU_CONVOLUTION_H_
+
+#include <vector>
+
+#include "kernels/cpu/onednn_recipe.h"
+
+namespace partita {
+
+// True if the node is `op`, or a fused chain behind it, as oneDNN can do it.
+bool IsConvolution(const OpView& node, const OpDef& op);
+
+// Images in the layouts that networks use, weights as oneDNN likes them; and
+// everything row-major.
+std::vector<LayoutWish> ConvolutionWishes(const OpView& node);
+
+absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
+                                                 const LayoutWish& wish,
+                                                 bool transposed);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_CONVOLUTION_H_

@@ -1,0 +1,94 @@
+// onednn.matmul against eval.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_join.h"
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "kernels/checking/kernel_check.h"
+#include "kernels/cpu/onednn_kernels.h"
+
+namespace partita {
+namespace {
+
+TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
+
+void ExpectRight(const OneNode& one) {
+  const CheckReport report =
+      CheckKernels(one.node(), OnednnCatalog(), OnednnLibrary());
+  EXPECT_TRUE(report.status.ok()) << report.status;
+  EXPECT_FALSE(report.kernels.empty()) << one.node().ToString();
+  if (getenv("PARTITA_SHOW_KERNELS") != nullptr) {
+    puts(absl::StrJoin(report.kernels, "\n").c_str());
+  }
+}
+
+TEST(OnednnMatmul, MatricesOfOddExtents) {
+  for (int64_t m : {1, 7, 64}) {
+    for (int64_t k : {1, 13, 64}) {
+      for (int64_t n : {1, 5, 33, 64}) {
+        ExpectRight(OneNode(kMatmul, {F32({m, k}), F32({k, n})}));
+      }
+    }
+  }
+}
+
+TEST(OnednnMatmul, TransposedOperands) {
+  for (bool a : {false, true}) {
+    for (bool b : {false, true}) {
+      ExpectRight(OneNode(kMatmul,
+                          {F32(a ? Shape{13, 7} : Shape{7, 13}),
+                           F32(b ? Shape{37, 13} : Shape{13, 37})},
+                          {{"transpose_a", a}, {"transpose_b", b}}));
+      ExpectRight(OneNode(kMatmul,
+                          {F32(a ? Shape{2, 3, 13, 7} : Shape{2, 3, 7, 13}),
+                           F32(b ? Shape{3, 5, 13} : Shape{3, 13, 5})},
+                          {{"transpose_a", a}, {"transpose_b", b}}));
+    }
+  }
+}
+
+TEST(OnednnMatmul, VectorsAndBatches) {
+  ExpectRight(OneNode(kMatmul, {F32({13}), F32({13})}));
+  ExpectRight(OneNode(kMatmul, {F32({13}), F32({13, 5})}));
+  ExpectRight(OneNode(kMatmul, {F32({7, 13}), F32({13})}));
+  ExpectRight(OneNode(kMatmul, {F32({5, 3, 13}), F32({13})}));
+  ExpectRight(OneNode(kMatmul, {F32({2, 7, 13}), F32({13, 5})}));
+  ExpectRight(OneNode(kMatmul, {F32({4, 1, 7, 13}), F32({3, 13, 5})}));
+  ExpectRight(OneNode(kMatmul, {F32({13}), F32({3, 13, 5})}));
+}
+
+OneNode Fused(Shape a, Shape b, Shape bias, bool residual,
+              const OpDef& activation) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", F32(a));
+  const ValueId w = body->AddInput("w", F32(b));
+  const ValueId v = body->AddInput("v", F32(bias));
+  ValueId y = *body->AddValue({.op = &kMatmul, .operands = {x, w}});
+  const Shape dims = body->type(y).dims;
+  y = *body->AddValue({.op = &kAdd, .operands = {v, y}});
+  if (residual) {
+    const ValueId r = body->AddInput("r", F32(dims));
+    y = *body->AddValue({.op = &kAdd, .operands = {y, r}});
+  }
+  body->SetOutputs({*body->AddValue({.op = &activation, .operands = {y}})});
+  return OneNode(std::move(pool), std::move(body));
+}
+
+TEST(OnednnMatmul, BiasResidualAndActivationAreFused) {
+  ExpectRight(Fused({7, 13}, {13, 33}, {33}, false, kRelu));
+  ExpectRight(Fused({2, 7, 13}, {13, 33}, {33}, true, kGelu));
+  ExpectRight(Fused({2, 7, 16}, {16, 64}, {1, 1, 64}, true, kSigmoid));
+  ExpectRight(Fused({2, 3, 7, 13}, {2, 3, 13, 5}, {}, true, kRelu));
+}
+
+TEST(OnednnMatmul, AMaskBroadcastOverHeadsIsRightIfOffered) {
+  const OneNode one =
+      Fused({2, 3, 7, 13}, {2, 3, 13, 7}, {2, 1, 1, 7}, false, kRelu);
+  const CheckReport report =
+      CheckKernels(one.node(), OnednnCatalog(), OnednnLibrary());
+  EXPECT_TRUE(report.status.ok()) << report.status;
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,251 @@
+// The catalog and library over all families.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/onednn_kernels.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_def.h"
+#include "graph/status_macros.h"
+#include "kernels/cpu/node_key.h"
+#include "kernels/cpu/onednn_primitive.h"
+#include "kernels/cpu/onednn_recipe.h"
+#include "oneapi/dnnl/dnnl_debug.h"
+
+namespace partita {
+namespace {
+
+const OnednnFamily* const kFamilies[] = {
+    &kOnednnConv,
+    &kOnednnMatmul,
+};
+
+absl::string_view IsaName() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+      return "sse41";
+    case dnnl::cpu_isa::avx:
+      return "avx";
+    case dnnl::cpu_isa::avx2:
+      return "avx2";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "avx2_vnni";
+    case dnnl::cpu_isa::avx512_core:
+      return "avx512_core";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "avx512_core_vnni";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "avx512_core_bf16";
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "avx512_core_amx";
+    default:
+      return "other";
+  }
+}
+
+std::string Arithmetic(const OnednnRecipe& recipe, int threads) {
+  const dnnl_version_t* version = dnnl_version();
+  std::string text = absl::StrCat(
+      "onednn ", version->major, ".", version->minor, ".", version->patch, " ",
+      ImplementationName(recipe.primitive), " ", IsaName());
+  if (recipe.bits_depend_on_threads) {
+    absl::StrAppend(&text, " threads ", threads);
+  }
+  return text;
+}
+
+// The share of the device's rates that kinds of implementation reach.
+struct Efficiency {
+  const char* name;
+  double flops;
+  double bandwidth;
+};
+constexpr Efficiency kEfficiencies[] = {
+    {"ref", 0.002, 0.05},   {"simple", 0.02, 0.3}, {"brg", 0.75, 0.8},
+    {"jit_1x1", 0.75, 0.8}, {"gemm", 0.45, 0.5},   {"nchw", 0.1, 0.4},
+    {"jit", 0.7, 0.8},
+};
+
+const Efficiency& EfficiencyOf(const std::string& implementation) {
+  for (const Efficiency& entry : kEfficiencies) {
+    if (absl::StrContains(implementation, entry.name)) return entry;
+  }
+  static constexpr Efficiency kOther = {"", 0.1, 0.3};
+  return kOther;
+}
+
+double StoredBytes(TensorType type, const Layout& layout) {
+  type.layout = layout;
+  return static_cast<double>(type.num_bytes());
+}
+
+double Seconds(const OpView& node, const OnednnRecipe& recipe,
+               const DeviceTraits& device) {
+  const Efficiency& efficiency =
+      EfficiencyOf(ImplementationName(recipe.primitive));
+  double bytes = 0;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    bytes += StoredBytes(node.operand_type(i), recipe.operands[i]);
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    bytes += StoredBytes(node.result_type(i), recipe.results[i]);
+  }
+  const double peak =
+      std::max(1e9, device.peak_flops[static_cast<int>(DType::kF32)]);
+  const double bandwidth = std::max(1e8, device.memory_bandwidth);
+  return device.launch_seconds +
+         std::max(node.op().cost(node).flops / (peak * efficiency.flops),
+                  bytes / (bandwidth * efficiency.bandwidth)) +
+         1e-7;
+}
+
+// Describe, with oneDNN's exceptions as a Status.
+absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
+                                      const OpView& node,
+                                      const LayoutWish& wish) {
+  try {
+    return family.describe(node, wish);
+  } catch (const dnnl::error& error) {
+    return NotOffered(dnnl_status2str(error.status));
+  }
+}
+
+LayoutWish Exactly(const OnednnRecipe& recipe) {
+  LayoutWish wish;
+  wish.operands.assign(recipe.operands.begin(), recipe.operands.end());
+  wish.results.assign(recipe.results.begin(), recipe.results.end());
+  return wish;
+}
+
+// The choice that a binding with the same layouts will find again.
+absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
+                                 const LayoutWish& wish,
+                                 const DeviceTraits& device) {
+  PARTITA_ASSIGN_OR_RETURN(const OnednnRecipe first,
+                           Describe(family, node, wish));
+  PARTITA_ASSIGN_OR_RETURN(const OnednnRecipe recipe,
+                           Describe(family, node, Exactly(first)));
+  if (first.operands != recipe.operands || first.results != recipe.results) {
+    return NotOffered("a layout that does not stay");
+  }
+  const std::string implementation = ImplementationName(recipe.primitive);
+  if (node.is(kFused) && absl::StrContains(implementation, "ref")) {
+    return NotOffered("a fused node by reference loops");
+  }
+  KernelChoice choice;
+  choice.kernel = family.kernel;
+  choice.operands = recipe.operands;
+  choice.results = recipe.results;
+  choice.workspace = ScratchpadBytes(recipe.primitive);
+  choice.in_place = recipe.in_place;
+  choice.seconds = Seconds(node, recipe, device);
+  choice.arithmetic = Arithmetic(recipe, device.threads);
+  return choice;
+}
+
+void AddIfNew(KernelChoice choice, std::vector<KernelChoice>& choices) {
+  for (const KernelChoice& other : choices) {
+    if (other.operands == choice.operands && other.results == choice.results) {
+      return;
+    }
+  }
+  choices.push_back(std::move(choice));
+}
+
+std::vector<KernelChoice> AskAll(const OpView& node,
+                                 const DeviceTraits& device) {
+  const ThreadScope threads(device.threads);
+  std::vector<KernelChoice> choices;
+  for (const OnednnFamily* family : kFamilies) {
+    if (!family->accepts(node)) continue;
+    for (const LayoutWish& wish : family->wishes(node)) {
+      absl::StatusOr<KernelChoice> choice = Ask(*family, node, wish, device);
+      if (choice.ok()) AddIfNew(*std::move(choice), choices);
+    }
+    if (!choices.empty()) break;
+  }
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const KernelChoice& a, const KernelChoice& b) {
+                     return a.seconds < b.seconds;
+                   });
+  return choices;
+}
+
+std::string AnswerKey(const OpView& node, const DeviceTraits& device) {
+  return absl::StrCat(NodeKey(node), "@", device.threads, " ",
+                      device.peak_flops[static_cast<int>(DType::kF32)], " ",
+                      device.memory_bandwidth, " ", device.launch_seconds);
+}
+
+const OnednnFamily* FamilyOf(absl::string_view kernel) {
+  for (const OnednnFamily* family : kFamilies) {
+    if (kernel == family->kernel) return family;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<std::unique_ptr<BoundKernel>> MakePrimitive(
+    const OnednnRecipe& recipe, const OpView& node, int threads) {
+  try {
+    return std::make_unique<OnednnPrimitive>(recipe, node, threads);
+  } catch (const dnnl::error& error) {
+    return OnednnStatus(error.status, "making a primitive");
+  }
+}
+
+}  // namespace
+
+std::vector<KernelChoice> OnednnCatalog::Choices(
+    const OpView& node, const DeviceTraits& device) const {
+  if (device.kind != DeviceKind::kCpu) return {};
+  const std::string key = AnswerKey(node, device);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (auto it = answers_.find(key); it != answers_.end()) return it->second;
+  }
+  std::vector<KernelChoice> choices = AskAll(node, device);
+  absl::MutexLock lock(&mutex_);
+  return answers_.try_emplace(key, std::move(choices)).first->second;
+}
+
+absl::StatusOr<std::vector<KernelImage>> OnednnCatalog::BuildImages(
+    absl::Span<const OpView>, const DeviceTraits&) const {
+  return absl::UnimplementedError(
+      "found a request for images; expected none, as oneDNN generates its code "
+      "when a plan is loaded");
+}
+
+absl::StatusOr<std::unique_ptr<BoundKernel>> OnednnLibrary::Bind(
+    const BindRequest& request) const {
+  const OpView& node = request.node;
+  const OnednnFamily* family = FamilyOf(request.binding->kernel);
+  if (family == nullptr || !family->accepts(node)) {
+    return absl::UnimplementedError(absl::StrCat(
+        node.ToString(), ": found kernel ", request.binding->kernel,
+        "; expected one that computes this node"));
+  }
+  const ThreadScope threads(request.device->threads);
+  absl::StatusOr<OnednnRecipe> recipe =
+      Describe(*family, node, GivenWish(node));
+  if (!recipe.ok()) {
+    return absl::Status(
+        recipe.status().code(),
+        absl::StrCat("while binding ", request.binding->kernel, " to ",
+                     node.ToString(), ": ", recipe.status().message()));
+  }
+  const int64_t needed = ScratchpadBytes(recipe->primitive);
+  if (needed > request.binding->workspace) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        node.ToString(), ": found ", needed, " bytes of workspace needed by ",
+        request.binding->kernel, " with ", request.device->threads,
+        " threads; expected at most ", request.binding->workspace,
+        "; compile the plan again on this machine"));
+  }
+  return MakePrimitive(*recipe, node, request.device->threads);
+}
+
+}  // namespace partita

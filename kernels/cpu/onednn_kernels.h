@@ -1,0 +1,46 @@
+// oneDNN's primitives as kernels of the CPU.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_ONEDNN_KERNELS_H_
+#define PARTITA_KERNELS_CPU_ONEDNN_KERNELS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/kernel_catalog.h"
+#include "kernels/kernel.h"
+
+namespace partita {
+
+// Asks oneDNN for primitive descriptors at the device's number of threads,
+// without generating code, and remembers the answers. What only an
+// implementation of oneDNN's reference loops could do is not offered for fused
+// nodes, so that they are not fused.
+class OnednnCatalog : public KernelCatalog {
+ public:
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits& device) const override;
+  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+      absl::Span<const OpView> nodes,
+      const DeviceTraits& device) const override;
+
+ private:
+  mutable absl::Mutex mutex_;
+  mutable absl::flat_hash_map<std::string, std::vector<KernelChoice>> answers_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+class OnednnLibrary : public KernelLibrary {
+ public:
+  absl::string_view name() const override { return "onednn"; }
+  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
+      const BindRequest& request) const override;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_ONEDNN_KERNELS_H_

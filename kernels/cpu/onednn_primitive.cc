@@ -1,0 +1,79 @@
+// Launching a primitive.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/onednn_primitive.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "kernels/cpu/memory_desc.h"
+#include "oneapi/dnnl/dnnl_debug.h"
+
+namespace partita {
+namespace {
+
+// Setting the place of a memory object writes zeros into its padding, which
+// operands do not allow: they may be mapped read-only. The primitive goes by
+// its own descriptor, so one without padding does for operands.
+dnnl::memory::desc WithoutPadding(const dnnl::memory::desc& desc) {
+  const int64_t elements =
+      static_cast<int64_t>(desc.get_size() / sizeof(float));
+  return RowMajorDesc({elements});
+}
+
+}  // namespace
+
+absl::Status OnednnStatus(dnnl_status_t code, absl::string_view doing) {
+  if (code == dnnl_success) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("onednn: ", dnnl_status2str(code), " while ", doing));
+}
+
+OnednnPrimitive::OnednnPrimitive(const OnednnRecipe& recipe, const OpView& node,
+                                 int threads)
+    : threads_(threads),
+      primitive_(recipe.primitive),
+      stream_(CpuEngine()),
+      scratchpad_(recipe.primitive.scratchpad_desc(), CpuEngine(),
+                  DNNL_MEMORY_NONE),
+      summed_operand_(recipe.summed_operand.value_or(-1)),
+      result_bytes_(static_cast<size_t>(node.result_type(0).num_bytes())) {
+  for (const OnednnRecipe::Argument& argument : recipe.arguments) {
+    const dnnl::memory::desc desc =
+        argument.is_result ? argument.desc : WithoutPadding(argument.desc);
+    slots_.push_back({argument.is_result, argument.index,
+                      dnnl::memory(desc, CpuEngine(), DNNL_MEMORY_NONE)});
+    arguments_.push_back({argument.id, slots_.back().memory.get()});
+  }
+  arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad_.get()});
+}
+
+absl::Status OnednnPrimitive::SetPlaces(const LaunchArgs& args) {
+  for (Slot& slot : slots_) {
+    void* place =
+        slot.is_result ? args.results[slot.index] : args.operands[slot.index];
+    PARTITA_RETURN_IF_ERROR(
+        OnednnStatus(dnnl_memory_set_data_handle(slot.memory.get(), place),
+                     "placing an argument"));
+  }
+  return OnednnStatus(
+      dnnl_memory_set_data_handle(scratchpad_.get(), args.workspace),
+      "placing the scratchpad");
+}
+
+absl::Status OnednnPrimitive::Launch(const LaunchArgs& args) {
+  const ThreadScope threads(threads_);
+  if (summed_operand_ >= 0 &&
+      args.operands[summed_operand_] != args.results[0]) {
+    std::memcpy(args.results[0], args.operands[summed_operand_], result_bytes_);
+  }
+  PARTITA_RETURN_IF_ERROR(SetPlaces(args));
+  return OnednnStatus(
+      dnnl_primitive_execute(primitive_.get(), stream_.get(),
+                             static_cast<int>(arguments_.size()),
+                             arguments_.data()),
+      "executing");
+}
+
+}  // namespace partita

@@ -1,0 +1,42 @@
+// A primitive bound to the places of a launch's values.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_ONEDNN_PRIMITIVE_H_
+#define PARTITA_KERNELS_CPU_ONEDNN_PRIMITIVE_H_
+
+#include <vector>
+
+#include "kernels/cpu/onednn_recipe.h"
+
+namespace partita {
+
+// Generates code when made. May throw dnnl::error.
+class OnednnPrimitive : public BoundKernel {
+ public:
+  OnednnPrimitive(const OnednnRecipe& recipe, const OpView& node, int threads);
+  absl::Status Launch(const LaunchArgs& args) override;
+
+ private:
+  struct Slot {
+    bool is_result;
+    int index;
+    dnnl::memory memory;
+  };
+  absl::Status SetPlaces(const LaunchArgs& args);
+
+  int threads_;
+  dnnl::primitive primitive_;
+  dnnl::stream stream_;
+  std::vector<Slot> slots_;
+  dnnl::memory scratchpad_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+  int summed_operand_ = -1;
+  size_t result_bytes_ = 0;
+};
+
+// oneDNN's code as a Status that keeps its name for it.
+absl::Status OnednnStatus(dnnl_status_t code, absl::string_view doing);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_ONEDNN_PRIMITIVE_H_
