@@ -1,0 +1,186 @@
+// Making nodes, and remembering the first error.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/builder/graph_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/status_macros.h"
+#include "graph/verifier.h"
+
+namespace partita {
+namespace {
+
+std::string LocationOf(const CallSite& site) {
+  return absl::StrCat(site.file_name(), ":", site.line());
+}
+
+}  // namespace
+
+const TensorType& Tensor::type() const { return graph_->type(id_); }
+
+Tensor Tensor::Named(std::string name) const {
+  if (valid()) graph_->value(id_).name = std::move(name);
+  return *this;
+}
+
+GraphBuilder::GraphBuilder(std::string function)
+    : graph_(&module_.AddFunction(std::move(function))) {}
+
+void GraphBuilder::BeginFunction(std::string function) {
+  if (!status_.ok()) return;
+  FinishFunction();
+  graph_ = &module_.AddFunction(std::move(function));
+}
+
+void GraphBuilder::FinishFunction() {
+  graph_->SetOutputs(std::exchange(outputs_, {}),
+                     std::exchange(output_names_, {}));
+}
+
+void GraphBuilder::Fail(const CallSite& site, absl::string_view message) {
+  if (!status_.ok()) return;
+  status_ =
+      absl::InvalidArgumentError(absl::StrCat(LocationOf(site), ": ", message));
+}
+
+// An invalid tensor comes from an error that is already known, unless nobody
+// made it.
+bool GraphBuilder::Accepts(const Tensor& tensor, const CallSite& site) {
+  if (!status_.ok()) return false;
+  if (!tensor.valid()) {
+    Fail(site, "found a tensor that was never built; expected a value of @" +
+                   graph_->name() + "; use what an op or Input returned");
+  } else if (tensor.graph_ != graph_) {
+    Fail(site, absl::StrCat("found a value of @", tensor.graph_->name(),
+                            "; expected one of @", graph_->name(),
+                            "; pass it as an input or keep it in a variable"));
+  }
+  return status_.ok();
+}
+
+Tensor GraphBuilder::Input(std::string name, DType dtype, Shape dims,
+                           CallSite site) {
+  const TensorType type{dtype, std::move(dims), {}};
+  if (absl::Status status = CheckType(type); !status.ok()) {
+    Fail(site, absl::StrCat("input %", name, ": ", status.message()));
+  }
+  if (!status_.ok()) return {};
+  return {this, graph_, graph_->AddInput(std::move(name), type)};
+}
+
+Tensor GraphBuilder::Constant(HostTensor value, CallSite site) {
+  const LiteralId literal = module_.literals().Add(std::move(value));
+  return Op(kConstant, {}, {{"value", literal}}, site);
+}
+
+Tensor GraphBuilder::Scalar(DType dtype, double value, CallSite site) {
+  HostTensor tensor(TensorType{dtype, {}, {}});
+  SetFromDouble(tensor, 0, value);
+  return Constant(std::move(tensor), site);
+}
+
+Tensor GraphBuilder::Variable(std::string name, HostTensor initial,
+                              bool trainable, CallSite site) {
+  if (module_.FindVariable(name) != nullptr) {
+    Fail(site, absl::StrCat("variable @", name,
+                            ": found a second declaration; expected one; use "
+                            "ReadVariable"));
+  }
+  if (!status_.ok()) return {};
+  const TensorType type = initial.type().RowMajor();
+  const LiteralId literal = module_.literals().Add(std::move(initial));
+  module_.AddVariable({name, type, literal, trainable});
+  return ReadVariable(name, site);
+}
+
+Tensor GraphBuilder::ReadVariable(const std::string& name, CallSite site) {
+  const partita::Variable* variable = module_.FindVariable(name);
+  if (variable == nullptr) {
+    Fail(site, absl::StrCat("variable @", name,
+                            ": found no declaration; expected one; declare it "
+                            "with Variable"));
+    return {};
+  }
+  const Shape& dims = variable->type.dims;
+  return Op(kVariable, {},
+            {{"name", name},
+             {"dtype", variable->type.dtype},
+             {"shape", std::vector<int64_t>(dims.begin(), dims.end())}},
+            site)
+      .Named(name);
+}
+
+void GraphBuilder::Update(const std::string& variable, Tensor value,
+                          CallSite site) {
+  if (!Accepts(value, site)) return;
+  const partita::Variable* declared = module_.FindVariable(variable);
+  if (declared == nullptr || declared->type != value.type()) {
+    Fail(site, absl::StrCat("update of @", variable, ": found ",
+                            value.type().ToString(), "; expected ",
+                            declared == nullptr ? "a declared variable"
+                                                : declared->type.ToString(),
+                            "; give the variable's next value"));
+    return;
+  }
+  graph_->AddUpdate({variable, value.id()});
+}
+
+void GraphBuilder::Output(std::string name, Tensor value, CallSite site) {
+  if (!Accepts(value, site)) return;
+  outputs_.push_back(value.id());
+  output_names_.push_back(std::move(name));
+}
+
+std::vector<Tensor> GraphBuilder::Ops(const OpDef& op,
+                                      absl::Span<const Tensor> operands,
+                                      Attributes attributes, CallSite site) {
+  NodeSpec spec{.op = &op,
+                .attributes = std::move(attributes),
+                .scope = scope_,
+                .location = LocationOf(site)};
+  for (const Tensor& operand : operands) {
+    if (!Accepts(operand, site)) return {};
+    spec.operands.push_back(operand.id());
+  }
+  if (!status_.ok()) return {};
+  absl::StatusOr<NodeId> node = graph_->AddNode(std::move(spec));
+  if (!node.ok()) {
+    status_ = node.status();  // names the location itself
+    return {};
+  }
+  std::vector<Tensor> results;
+  for (ValueId result : graph_->node(*node).results) {
+    results.push_back({this, graph_, result});
+  }
+  return results;
+}
+
+Tensor GraphBuilder::Op(const OpDef& op, absl::Span<const Tensor> operands,
+                        Attributes attributes, CallSite site) {
+  const std::vector<Tensor> results =
+      Ops(op, operands, std::move(attributes), site);
+  return results.empty() ? Tensor() : results[0];
+}
+
+GraphBuilder::Scope::Scope(GraphBuilder& builder, absl::string_view name)
+    : builder_(builder), outer_size_(builder.scope_.size()) {
+  absl::StrAppend(&builder.scope_, builder.scope_.empty() ? "" : "/", name);
+}
+
+GraphBuilder::Scope::~Scope() { builder_.scope_.resize(outer_size_); }
+
+absl::StatusOr<Module> GraphBuilder::Build() {
+  PARTITA_RETURN_IF_ERROR(status_);
+  FinishFunction();
+  PARTITA_RETURN_IF_ERROR(VerifyModule(module_));
+  Module built = std::exchange(module_, Module());
+  status_ = absl::FailedPreconditionError(
+      "found a builder that has built; expected a fresh one; make another");
+  return built;
+}
+
+}  // namespace partita

@@ -1,0 +1,127 @@
+// Builds a module in C++, so that the code reads like the maths.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_BUILDER_GRAPH_BUILDER_H_
+#define PARTITA_GRAPH_BUILDER_GRAPH_BUILDER_H_
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "graph/host_tensor.h"
+
+namespace partita {
+
+class GraphBuilder;
+
+// Where the user's code makes a node; the node's location names it.
+using CallSite = std::source_location;
+
+// A value of a graph that is being built: a handle, good until Build. Invalid
+// once the builder has met an error; then every function that takes it does
+// nothing and gives an invalid one, so that code need not check at each step.
+class Tensor {
+ public:
+  Tensor() = default;
+
+  bool valid() const { return id_.valid(); }
+  ValueId id() const { return id_; }
+  GraphBuilder* builder() const { return builder_; }
+  // Of a valid tensor.
+  const TensorType& type() const;
+  int64_t dim(int i) const { return type().dims[i]; }
+  int rank() const { return type().rank(); }
+  // The same value, called `name` in text and messages.
+  Tensor Named(std::string name) const;
+
+ private:
+  friend class GraphBuilder;
+  Tensor(GraphBuilder* builder, Graph* graph, ValueId id)
+      : builder_(builder), graph_(graph), id_(id) {}
+  GraphBuilder* builder_ = nullptr;
+  Graph* graph_ = nullptr;
+  ValueId id_;
+};
+
+// GraphBuilder b("mlp");
+// Tensor x = b.Input("x", DType::kF32, {32, 784});
+// Tensor w = b.Variable("w", std::move(weights));
+// b.Output("y", Relu(MatMul(x, w) + 1));           // graph/builder/ops.h
+// absl::StatusOr<Module> module = b.Build();
+//
+// The first error is remembered, with the line of code that caused it, and
+// Build returns it. Thread safety: none.
+class GraphBuilder {
+ public:
+  // Begins the module with one function.
+  explicit GraphBuilder(std::string function);
+  GraphBuilder(const GraphBuilder&) = delete;
+  GraphBuilder& operator=(const GraphBuilder&) = delete;
+
+  // Begins another function, which shares the variables; what is built from now
+  // on belongs to it.
+  void BeginFunction(std::string function);
+
+  Tensor Input(std::string name, DType dtype, Shape dims,
+               CallSite site = CallSite::current());
+  Tensor Constant(HostTensor value, CallSite site = CallSite::current());
+  // A constant without dimensions.
+  Tensor Scalar(DType dtype, double value, CallSite site = CallSite::current());
+  // Declares a variable, and reads it.
+  Tensor Variable(std::string name, HostTensor initial, bool trainable = true,
+                  CallSite site = CallSite::current());
+  // Reads a variable that is declared, in another function or again.
+  Tensor ReadVariable(const std::string& name,
+                      CallSite site = CallSite::current());
+  // What the variable becomes at the end of a step.
+  void Update(const std::string& variable, Tensor value,
+              CallSite site = CallSite::current());
+  void Output(std::string name, Tensor value,
+              CallSite site = CallSite::current());
+
+  // Any op: all its results, or the only one.
+  std::vector<Tensor> Ops(const OpDef& op, absl::Span<const Tensor> operands,
+                          Attributes attributes = {},
+                          CallSite site = CallSite::current());
+  Tensor Op(const OpDef& op, absl::Span<const Tensor> operands,
+            Attributes attributes = {}, CallSite site = CallSite::current());
+
+  // Names the part of the model that is built while it lives; they nest:
+  // "encoder/layer3".
+  class Scope {
+   public:
+    Scope(GraphBuilder& builder, absl::string_view name);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    GraphBuilder& builder_;
+    const size_t outer_size_;
+  };
+
+  const absl::Status& status() const { return status_; }
+  // The verified module, which leaves the builder empty; or the first error.
+  absl::StatusOr<Module> Build();
+
+ private:
+  friend class Tensor;
+  void Fail(const CallSite& site, absl::string_view message);
+  bool Accepts(const Tensor& tensor, const CallSite& site);
+  void FinishFunction();
+
+  Module module_;
+  Graph* graph_;  // the function that is being built
+  std::vector<ValueId> outputs_;
+  std::vector<std::string> output_names_;
+  std::string scope_;
+  absl::Status status_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_BUILDER_GRAPH_BUILDER_H_
