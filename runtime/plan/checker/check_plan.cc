@@ -1,0 +1,105 @@
+// Form, memory, progress, races and values of every entry, in this order.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/check_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/entry_view.h"
+#include "runtime/plan/checker/form.h"
+#include "runtime/plan/checker/launch_nodes.h"
+#include "runtime/plan/checker/memory.h"
+#include "runtime/plan/checker/progress.h"
+#include "runtime/plan/checker/race.h"
+#include "runtime/plan/checker/value.h"
+
+namespace partita {
+namespace {
+
+bool OwnsGraph(const Plan& plan, const Graph* graph) {
+  const auto& functions = plan.module.functions();
+  return std::any_of(functions.begin(), functions.end(),
+                     [&](const auto& owned) { return owned.get() == graph; });
+}
+
+// The entry with its schedule written out.
+EntryView View(const Plan& plan, int index, Findings& findings) {
+  EntryView view;
+  view.plan = &plan;
+  view.entry = &plan.entries[index];
+  view.index = index;
+  if (view.entry->graph == nullptr || !OwnsGraph(plan, view.entry->graph)) {
+    findings.Add(view.Found(Rule::kShape, -1,
+                            "found no placed graph of the plan's module"));
+    return view;
+  }
+  CheckDeclarations(view, findings);
+  absl::StatusOr<std::vector<Command>> commands = Expand(*view.entry);
+  if (commands.ok()) {
+    view.commands = *std::move(commands);
+  } else {
+    findings.Add(
+        view.Found(Rule::kShape, -1,
+                   absl::StrCat("schedule: ", commands.status().message())));
+  }
+  return view;
+}
+
+void CheckEntry(const EntryView& view, Findings& findings) {
+  CheckCommands(view, findings);
+  if (!findings.empty()) return;
+  CheckSlots(view, findings);
+  const Partners partners = FindPartners(view, findings);
+  if (!findings.empty()) return;
+  const std::vector<LaunchNode> nodes =
+      FindLaunchNodes(view, partners, findings);
+  CheckProgress(view, partners, findings);
+  if (!findings.empty()) return;
+  CheckInsideCommands(view, findings);
+  CheckRaces(view, partners, findings);
+  CheckValues(view, partners, nodes, findings);
+}
+
+}  // namespace
+
+std::vector<Finding> FindFaults(const Plan& plan, CheckOptions options) {
+  Findings findings(options);
+  CheckDevices(plan, findings);
+  if (!findings.empty()) return findings.Take();
+  std::vector<EntryView> views;
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    views.push_back(View(plan, static_cast<int>(i), findings));
+  }
+  if (findings.empty()) CheckPersistent(views, findings);
+  if (!findings.empty()) return findings.Take();
+  CheckMemory(plan, findings);
+  std::vector<Finding> all = findings.Take();
+  for (const EntryView& view : views) {
+    Findings of_entry(options);
+    CheckEntry(view, of_entry);
+    for (Finding& finding : of_entry.Take()) all.push_back(std::move(finding));
+    if (all.size() > 100) break;
+  }
+  return all;
+}
+
+absl::StatusOr<Certificate> CheckPlan(const Plan& plan) {
+  const std::vector<Finding> findings = FindFaults(plan);
+  if (!findings.empty()) return ToStatus(findings);
+  Certificate certificate;
+  certificate.checker = "partita checker 1";
+  certificate.proved = {"form",  "progress", "no race",
+                        "value", "memory",   "plan = placed graph"};
+  certificate.assumed = {
+      "placed graph = optimised graph: verify_split",
+      "optimised graph = the user's graph: passes, tested only",
+      "kernels touch declared ranges only and compute their nodes",
+      "a copy of a replicated value may come from any replica",
+      "executor, transports and caller keep their side",
+  };
+  return certificate;
+}
+
+}  // namespace partita

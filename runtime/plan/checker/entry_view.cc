@@ -1,0 +1,53 @@
+// One entry of a plan with its schedule expanded.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/entry_view.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+
+int EntryView::micro_batches() const {
+  int count = 1;
+  for (const Command& command : commands) {
+    const int number = command.instance.micro_batch;
+    if (number < kMaxMicroBatches) count = std::max(count, number + 1);
+  }
+  return count;
+}
+
+std::string EntryView::BufferText(BufferId id) const {
+  const Buffer& named = buffer(id);
+  return absl::StrCat(device(named.device).traits.name, " !", named.name);
+}
+
+std::string EntryView::StreamText(StreamId id) const {
+  const Stream& stream = entry->streams[id.index];
+  return absl::StrCat(device(stream.device).traits.name, "/", stream.name);
+}
+
+std::string EntryView::Prefix() const {
+  if (plan->entries.size() == 1)
+    return absl::StrCat("plan @", plan->name, ": ");
+  return absl::StrCat("plan @", plan->name, ": entry @", entry->name, ": ");
+}
+
+Finding EntryView::Found(Rule rule, int command,
+                         absl::string_view message) const {
+  Finding finding;
+  finding.rule = rule;
+  finding.entry = index;
+  finding.command = command;
+  finding.message = absl::StrCat(Prefix(), message);
+  return finding;
+}
+
+int64_t PartBegin(const PlanDevice& device, const Buffer& buffer, int copy) {
+  if (buffer.persistent) return 0;
+  return device.persistent_bytes + copy * device.step_bytes;
+}
+
+}  // namespace partita

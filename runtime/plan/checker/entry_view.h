@@ -1,0 +1,72 @@
+// One entry of a plan with its schedule expanded, as every obligation reads it.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_ENTRY_VIEW_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_ENTRY_VIEW_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runtime/plan/checker/finding.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// Larger numbers of micro-batches are refused.
+inline constexpr int kMaxMicroBatches = 1 << 20;
+
+struct EntryView {
+  const Plan* plan = nullptr;
+  const Entry* entry = nullptr;
+  int index = 0;
+  std::vector<Command> commands;  // in launch order
+
+  const Graph& graph() const { return *entry->graph; }
+  const Buffer& buffer(BufferId id) const { return entry->buffers[id.index]; }
+  const PlanDevice& device(DeviceId id) const {
+    return plan->devices[id.index];
+  }
+  DeviceId device_of(const Command& command) const {
+    return entry->streams[command.stream.index].device;
+  }
+  // Micro-batches that the commands speak of.
+  int micro_batches() const;
+
+  // For messages: "gpu:1 !h", "gpu:0/copy", "plan @mlp: ".
+  std::string BufferText(BufferId id) const;
+  std::string StreamText(StreamId id) const;
+  std::string Prefix() const;
+  // A finding about command `command`, with the prefix before `message`.
+  Finding Found(Rule rule, int command, absl::string_view message) const;
+};
+
+// Offset in its arena of the part that `buffer` lies in, for the copy `copy` of
+// the step-local part.
+int64_t PartBegin(const PlanDevice& device, const Buffer& buffer, int copy);
+
+// Calls visit(ByteSpan) for the maximal blocks of a range whose part begins at
+// `base`, in order of address; nothing for an empty one.
+template <typename Visit>
+void ForEachBlock(const Range& range, int64_t base, Visit&& visit) {
+  if (range.empty()) return;
+  int64_t begin = base + range.offset;
+  if (range.count == 1 || range.stride == range.block) {
+    visit(ByteSpan{begin, begin + range.size()});
+    return;
+  }
+  for (int64_t i = 0; i < range.count; ++i, begin += range.stride) {
+    visit(ByteSpan{begin, begin + range.block});
+  }
+}
+
+// How many blocks ForEachBlock visits.
+inline int64_t NumBlocks(const Range& range) {
+  if (range.empty()) return 0;
+  return range.stride == range.block ? 1 : range.count;
+}
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_ENTRY_VIEW_H_

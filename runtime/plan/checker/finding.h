@@ -1,0 +1,99 @@
+// What the checker has against a plan, as data and as text for people.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_FINDING_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_FINDING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// Every rule that a plan can break. Each can be left out in tests, which must
+// then fail.
+enum class Rule : uint8_t {
+  // Form.
+  kShape,         // ids, counts, kinds
+  kRange,         // a buffer inside its part of the arena, in order, aligned
+  kDevice,        // a command works on bytes of its own device
+  kSize,          // buffers have the bytes of the types that they carry
+  kRecordedOnce,  // every event waited for has one record
+  kGroupOrder,    // members of a group issue the same collectives
+  kMessagePairs,  // sends and receives of a channel pair up
+  kSlots,         // message slots belong to their channel alone
+  kPersistent,    // persistent ranges: what they hold, and no overlap
+  // Progress.
+  kEventForward,    // the record before the wait
+  kMessageForward,  // the send before its receive
+  kCapacity,        // receive k before send k + capacity
+  kTogether,        // parts of one node next to each other in launch order
+  // No race.
+  kWriteAfterWrite,
+  kReadAfterWrite,
+  kWriteAfterRead,
+  kInsideCommand,  // results and workspace apart from all else it touches
+  // Value.
+  kUndefined,   // bytes that nothing has defined are read
+  kWrongValue,  // bytes of another value are read
+  kOutputs,     // every output byte fetched exactly once
+  kNextStep,    // persistent ranges at the end of the step
+  // Memory.
+  kMemory,
+};
+inline constexpr int kNumRules = static_cast<int>(Rule::kMemory) + 1;
+absl::string_view RuleName(Rule rule);
+
+// Bytes of one arena, by absolute offset.
+struct ByteSpan {
+  friend bool operator==(const ByteSpan&, const ByteSpan&) = default;
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+struct Finding {
+  Rule rule = Rule::kShape;
+  int entry = -1;    // index into Plan::entries; -1: the whole plan
+  int command = -1;  // number of the expanded command, or none
+  int other = -1;    // the earlier command of a pair, or none
+  DeviceId device;
+  ByteSpan bytes;
+  std::string message;  // starts with "plan @name: "
+};
+
+// Rules left out, for the tests that show that each is needed.
+struct CheckOptions {
+  bool checks(Rule rule) const {
+    return (disabled >> static_cast<int>(rule) & 1) == 0;
+  }
+  uint32_t disabled = 0;  // bit r: rule r
+};
+
+// Collects findings: all of them up to a bound, so that a plan with a million
+// faults costs no more than one with a hundred.
+class Findings {
+ public:
+  explicit Findings(CheckOptions options = {}) : options_(options) {}
+
+  void Add(Finding finding);
+  bool empty() const { return list_.empty(); }
+  bool full() const { return list_.size() >= kMaxFindings; }
+  const std::vector<Finding>& list() const { return list_; }
+  std::vector<Finding> Take() { return std::move(list_); }
+
+ private:
+  static constexpr size_t kMaxFindings = 100;
+  CheckOptions options_;
+  std::vector<Finding> list_;
+};
+
+// The first 20 findings, one a paragraph; OK for none.
+absl::Status ToStatus(const std::vector<Finding>& findings);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_FINDING_H_

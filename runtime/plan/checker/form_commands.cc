@@ -1,0 +1,399 @@
+// Form of each command: ids, kinds, devices, and sizes as the graph's types
+// ask.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "runtime/plan/checker/collective.h"
+#include "runtime/plan/checker/form.h"
+#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/ports.h"
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+
+bool InBounds(int32_t id, size_t bound) {
+  return id >= 0 && static_cast<size_t>(id) < bound;
+}
+
+bool HasInstance(Kind kind) {
+  return kind == Kind::kKernel || kind == Kind::kCopy ||
+         kind == Kind::kCollective || kind == Kind::kSend ||
+         kind == Kind::kRecv;
+}
+
+class CommandForm {
+ public:
+  CommandForm(const EntryView& view, int c, const PortSlices& ports,
+              Findings& findings)
+      : view_(view),
+        c_(c),
+        command_(view.commands[c]),
+        ports_(ports),
+        findings_(findings) {}
+
+  // Ids first: nothing else is looked at before they are known to exist.
+  void Check() {
+    if (!CheckIds() || (HasInstance(command_.kind) && !CheckInstance())) return;
+    switch (command_.kind) {
+      case Kind::kKernel:
+        return CheckKernel();
+      case Kind::kCopy:
+        return CheckCopy();
+      case Kind::kFeed:
+      case Kind::kFetch:
+        return CheckPort();
+      case Kind::kCollective:
+        return CheckCollective();
+      case Kind::kSend:
+      case Kind::kRecv:
+        return CheckMessage();
+      case Kind::kRecord:
+      case Kind::kWait:
+        return;
+    }
+  }
+
+ private:
+  void Add(Rule rule, absl::string_view what) {
+    findings_.Add(
+        view_.Found(rule, c_,
+                    absl::StrCat("command ", c_, " ",
+                                 CommandKindName(command_.kind), ": ", what)));
+  }
+
+  bool CheckIds() {
+    const Entry& entry = *view_.entry;
+    const auto exists = [&](BufferId id) {
+      return InBounds(id.index, entry.buffers.size());
+    };
+    bool good = command_.kind <= Kind::kRecv &&
+                InBounds(command_.stream.index, entry.streams.size()) &&
+                command_.instance.micro_batch >= 0 &&
+                command_.instance.micro_batch < kMaxMicroBatches;
+    good = good && absl::c_all_of(command_.operands, exists) &&
+           absl::c_all_of(command_.results, exists) &&
+           (!command_.workspace.valid() || exists(command_.workspace));
+    if (!good || !CheckOwnIds()) {
+      findings_.Add(view_.Found(
+          Rule::kShape, c_,
+          absl::StrCat("command ", c_,
+                       ": found a stream, buffer, event, port, group or "
+                       "channel that does not exist, or operands and results "
+                       "that its kind does not have")));
+      return false;
+    }
+    return true;
+  }
+
+  bool HasLists(size_t operands, size_t results) const {
+    return command_.operands.size() == operands &&
+           command_.results.size() == results && !command_.workspace.valid();
+  }
+
+  bool CheckOwnIds() const {
+    const Entry& entry = *view_.entry;
+    switch (command_.kind) {
+      case Kind::kKernel:
+        return true;
+      case Kind::kCopy:
+        return HasLists(1, 1);
+      case Kind::kRecord:
+      case Kind::kWait:
+        return HasLists(0, 0) &&
+               InBounds(command_.event.index, entry.num_events);
+      case Kind::kFeed:
+        return HasLists(0, 1) && InBounds(command_.port, entry.inputs.size());
+      case Kind::kFetch:
+        return HasLists(1, 0) && InBounds(command_.port, entry.outputs.size());
+      case Kind::kCollective:
+        return HasLists(1, 1) &&
+               InBounds(command_.group.index, entry.groups.size());
+      case Kind::kSend:
+        return HasLists(1, 0) &&
+               InBounds(command_.channel.index, entry.channels.size());
+      case Kind::kRecv:
+        return HasLists(0, 1) &&
+               InBounds(command_.channel.index, entry.channels.size());
+    }
+    return false;
+  }
+
+  bool CheckInstance() {
+    const Graph& graph = view_.graph();
+    const NodeId id = command_.instance.node;
+    if (!InBounds(id.index, graph.node_id_bound()) || !graph.alive(id)) {
+      Add(Rule::kShape, absl::StrCat("found node ", id.index,
+                                     "; expected one of the placed graph"));
+      return false;
+    }
+    const Placement& placement = graph.node(id).placement;
+    if (!InBounds(command_.instance.member, placement.devices.size())) {
+      Add(Rule::kShape, absl::StrCat("found member ", command_.instance.member,
+                                     " of ", NodeText(), "; expected one of ",
+                                     placement.devices.size()));
+      return false;
+    }
+    return true;
+  }
+
+  OpView node() const { return view_.graph().view(command_.instance.node); }
+  std::string NodeText() const { return node().ToString(); }
+  const std::string& InstanceDevice() const {
+    return node().node().placement.devices[command_.instance.member];
+  }
+  const std::string& DeviceName(DeviceId id) const {
+    return view_.device(id).traits.name;
+  }
+
+  // The instance runs where its stream is, and all its buffers are there.
+  void CheckOwnDevice() {
+    const DeviceId device = view_.device_of(command_);
+    if (HasInstance(command_.kind) && InstanceDevice() != DeviceName(device)) {
+      Add(Rule::kDevice,
+          absl::StrCat("found it on ", DeviceName(device), "; expected ",
+                       NodeText(), " on ", InstanceDevice(),
+                       ", where the graph places it"));
+    }
+    const auto here = [&](BufferId id) {
+      if (view_.buffer(id).device == device) return;
+      Add(Rule::kDevice,
+          absl::StrCat("found ", view_.BufferText(id), " on a stream of ",
+                       DeviceName(device),
+                       "; expected bytes of that device; copy them first"));
+    };
+    absl::c_for_each(command_.operands, here);
+    absl::c_for_each(command_.results, here);
+    if (command_.workspace.valid()) here(command_.workspace);
+  }
+
+  void ExpectBytes(BufferId id, int64_t bytes, absl::string_view what) {
+    const int64_t found = view_.buffer(id).range.size();
+    if (found == bytes) return;
+    Add(Rule::kSize,
+        absl::StrCat("found ", found, " bytes in ", view_.BufferText(id),
+                     "; expected the ", bytes, " of ", what));
+  }
+
+  void ExpectValue(BufferId id, ValueId value, const Sharding& sharding) {
+    const Graph& graph = view_.graph();
+    const TensorType piece =
+        PieceType(graph.type(value), sharding, command_.instance.member,
+                  NumMembers(node().node().placement));
+    ExpectBytes(
+        id, piece.num_bytes(),
+        absl::StrCat("%", graph.value(value).name, ": ", piece.ToString()));
+    if (command_.kind == Kind::kKernel) ExpectDense(id, piece.dtype);
+  }
+
+  // Kernels take one block, aligned to its elements.
+  void ExpectDense(BufferId id, DType dtype) {
+    const Buffer& buffer = view_.buffer(id);
+    if (NumBlocks(buffer.range) > 1) {
+      Add(Rule::kSize, absl::StrCat("found ", view_.BufferText(id), " in ",
+                                    buffer.range.count,
+                                    " blocks; expected one block; copy first"));
+    }
+    const int64_t element = std::max(1, BitsOf(dtype) / 8);
+    for (int copy = 0; copy < std::min(view_.entry->depth, 2); ++copy) {
+      const int64_t begin =
+          PartBegin(view_.device(buffer.device), buffer, copy) +
+          buffer.range.offset;
+      if (buffer.range.empty() || begin % element == 0) continue;
+      Add(Rule::kRange,
+          absl::StrCat("found ", view_.BufferText(id), " at offset ", begin,
+                       "; expected a multiple of ", element));
+      return;
+    }
+  }
+
+  void CheckKernel() {
+    const OpView op = node();
+    if (op.is(kConstant) || op.is(kVariable) || IsCopy(op)) {
+      Add(Rule::kShape, absl::StrCat("found ", NodeText(),
+                                     "; expected a node that computes"));
+      return;
+    }
+    if (command_.operands.size() != op.node().operands.size() ||
+        command_.results.size() != op.node().results.size()) {
+      Add(Rule::kShape,
+          absl::StrCat("found ", command_.operands.size(), " operands and ",
+                       command_.results.size(), " results; expected the ",
+                       op.num_operands(), " and ", op.num_results(), " of ",
+                       NodeText()));
+      return;
+    }
+    CheckOwnDevice();
+    for (int i = 0; i < op.num_operands(); ++i) {
+      ExpectValue(command_.operands[i], op.operand(i).id(),
+                  OperandSharding(op.node(), i));
+    }
+    for (int i = 0; i < op.num_results(); ++i) {
+      ExpectValue(command_.results[i], op.result(i).id(),
+                  ResultSharding(op.node(), i));
+    }
+    CheckWorkspace();
+  }
+
+  void CheckWorkspace() {
+    const std::optional<KernelBinding>& kernel = node().node().kernel;
+    const int64_t wanted = kernel.has_value() ? kernel->workspace : 0;
+    const int64_t found = command_.workspace.valid()
+                              ? view_.buffer(command_.workspace).range.size()
+                              : 0;
+    if (found < wanted) {
+      Add(Rule::kSize,
+          absl::StrCat("found ", found, " bytes of workspace; expected ",
+                       wanted, " for ", kernel->kernel));
+    }
+    if (found > 0 && NumBlocks(view_.buffer(command_.workspace).range) > 1) {
+      Add(Rule::kSize, "found workspace in blocks; expected one range");
+    }
+  }
+
+  void CheckCopy() {
+    const DeviceId here = view_.device_of(command_);
+    const Buffer& from = view_.buffer(command_.operands[0]);
+    const Buffer& to = view_.buffer(command_.results[0]);
+    if (!IsCopy(node())) {
+      Add(Rule::kShape, absl::StrCat("found ", NodeText(),
+                                     "; expected a copy node of the graph"));
+      return;
+    }
+    if (from.device != here && to.device != here) {
+      Add(Rule::kDevice,
+          absl::StrCat("found it on a stream of ", DeviceName(here),
+                       "; expected one of ", DeviceName(from.device), " or ",
+                       DeviceName(to.device), ", whose bytes it moves"));
+    }
+    if (DeviceName(to.device) != InstanceDevice()) {
+      Add(Rule::kDevice,
+          absl::StrCat("found its result on ", DeviceName(to.device),
+                       "; expected ", NodeText(), " on ", InstanceDevice()));
+    }
+    if (from.range.size() != to.range.size()) {
+      Add(Rule::kSize,
+          absl::StrCat("found ", from.range.size(), " bytes copied to ",
+                       to.range.size(), "; expected as many"));
+    }
+  }
+
+  void CheckPort() {
+    CheckOwnDevice();
+    const bool feed = command_.kind == Kind::kFeed;
+    const BufferId id = feed ? command_.results[0] : command_.operands[0];
+    const std::vector<ValueId>& values =
+        feed ? view_.graph().inputs() : view_.graph().outputs();
+    const ValueId value = values[command_.port];
+    const Sharding sharding = ProducedSharding(view_.graph(), value);
+    const int member = ports_.MemberOn(value, view_.device_of(command_));
+    if (sharding.kind == Sharding::Kind::kPartial ||
+        (sharding.kind == Sharding::Kind::kSplit && member < 0)) {
+      Add(Rule::kDevice, "found an output of which this device holds no part");
+      return;
+    }
+    const TensorType piece =
+        PieceType(view_.graph().type(value), sharding, std::max(member, 0),
+                  NumMembers(ProducedPlacement(view_.graph(), value)));
+    ExpectBytes(id, piece.num_bytes(),
+                absl::StrCat(feed ? "input " : "output ", command_.port));
+  }
+
+  void CheckCollective() {
+    if (!CollectiveOf(node()).has_value()) {
+      Add(Rule::kShape,
+          absl::StrCat("found ", NodeText(),
+                       "; expected a node whose operand and result are "
+                       "sharded differently over its devices"));
+      return;
+    }
+    const size_t members = node().node().placement.devices.size();
+    if (view_.entry->groups[command_.group.index].members.size() != members) {
+      Add(Rule::kGroupOrder,
+          absl::StrCat("expected a group of the node's ", members, " members"));
+      return;
+    }
+    CheckOwnDevice();
+    ExpectValue(command_.operands[0], node().operand(0).id(),
+                OperandSharding(node().node(), 0));
+    ExpectValue(command_.results[0], node().result(0).id(),
+                ResultSharding(node().node(), 0));
+    if (node().operand_type(0).num_bytes() == 0) {
+      Add(Rule::kShape, "an empty collective synchronises nothing");
+    }
+  }
+
+  void CheckMessage() {
+    const Channel& channel = view_.entry->channels[command_.channel.index];
+    const bool send = command_.kind == Kind::kSend;
+    if (command_.stream != (send ? channel.sender : channel.receiver)) {
+      Add(Rule::kMessagePairs,
+          absl::StrCat("found it on ", view_.StreamText(command_.stream),
+                       ", which is not the channel's ",
+                       send ? "sender" : "receiver"));
+    }
+    const BufferId id = send ? command_.operands[0] : command_.results[0];
+    const Buffer& buffer = view_.buffer(id);
+    if (!IsCopy(node()) || buffer.device != view_.device_of(command_) ||
+        (!send && DeviceName(buffer.device) != InstanceDevice())) {
+      Add(Rule::kDevice,
+          "expected a copy node, bytes of the stream's device, "
+          "and the receiver on the node's device");
+    }
+    if (buffer.range.empty()) {
+      Add(Rule::kShape, "an empty message synchronises nothing");
+    }
+    for (BufferId slot : channel.slots) {
+      if (view_.buffer(slot).range.size() < buffer.range.size()) {
+        Add(Rule::kSlots, absl::StrCat(view_.BufferText(slot),
+                                       " is smaller than the message"));
+      }
+    }
+  }
+
+  const EntryView& view_;
+  const int c_;
+  const Command& command_;
+  const PortSlices& ports_;
+  Findings& findings_;
+};
+
+int64_t BlocksOf(const EntryView& view, const Command& command) {
+  int64_t blocks = 0;
+  for (BufferId id : command.operands) {
+    blocks += NumBlocks(view.buffer(id).range);
+  }
+  for (BufferId id : command.results) {
+    blocks += NumBlocks(view.buffer(id).range);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+void CheckCommands(const EntryView& view, Findings& findings) {
+  const PortSlices ports(view, findings);
+  if (!findings.empty()) return;
+  int64_t blocks = 0;
+  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+    CommandForm(view, c, ports, findings).Check();
+    if (findings.full()) return;
+    if (!findings.empty()) continue;
+    blocks += BlocksOf(view, view.commands[c]);
+    if (blocks > kMaxBlocks) {
+      findings.Add(view.Found(
+          Rule::kRange, c,
+          absl::StrCat("found more than ", kMaxBlocks,
+                       " blocks in the ranges of all commands; expected fewer; "
+                       "copy to one block first")));
+      return;
+    }
+  }
+}
+
+}  // namespace partita

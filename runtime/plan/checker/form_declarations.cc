@@ -1,0 +1,185 @@
+// Form of what a plan declares: devices, buffers, streams, groups, channels.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/form.h"
+
+namespace partita {
+namespace {
+
+bool InBounds(int32_t id, size_t bound) {
+  return id >= 0 && static_cast<size_t>(id) < bound;
+}
+
+bool IsPartSize(int64_t bytes) { return bytes >= 0 && bytes <= kMaxPartBytes; }
+
+// One past the last byte of a range inside a part of `part` bytes, or -1.
+int64_t EndInside(const Range& range, int64_t part) {
+  if (range.offset < 0 || range.block < 0 || range.count < 0 ||
+      range.stride < 0 || range.offset > part) {
+    return -1;
+  }
+  if (range.empty()) return range.offset;
+  if (range.count > 1 && range.stride < range.block) return -1;
+  const int64_t room = part - range.offset;
+  if (range.block > room) return -1;
+  if (range.count > 1 &&
+      (range.count - 1) > (room - range.block) / range.stride) {
+    return -1;
+  }
+  return range.end();
+}
+
+void CheckBuffer(const EntryView& view, const Buffer& buffer,
+                 Findings& findings) {
+  if (!InBounds(buffer.device.index, view.plan->devices.size())) {
+    findings.Add(view.Found(
+        Rule::kShape, -1,
+        absl::StrCat("!", buffer.name, ": found device ", buffer.device.index,
+                     "; expected one of the plan's ",
+                     view.plan->devices.size())));
+    return;
+  }
+  const PlanDevice& device = view.device(buffer.device);
+  const int64_t part =
+      buffer.persistent ? device.persistent_bytes : device.step_bytes;
+  if (EndInside(buffer.range, part) < 0) {
+    findings.Add(view.Found(
+        Rule::kRange, -1,
+        absl::StrCat(device.traits.name, " !", buffer.name, ": found offset ",
+                     buffer.range.offset, ", ", buffer.range.count, " x ",
+                     buffer.range.block, " bytes; expected a range inside the ",
+                     part, " bytes of ",
+                     buffer.persistent ? "the persistent" : "the step-local",
+                     " part")));
+  }
+}
+
+void CheckGroup(const EntryView& view, size_t g, Findings& findings) {
+  const std::vector<StreamId>& members = view.entry->groups[g].members;
+  absl::flat_hash_set<int32_t> seen;
+  for (StreamId member : members) {
+    if (InBounds(member.index, view.entry->streams.size()) &&
+        seen.insert(member.index).second) {
+      continue;
+    }
+    findings.Add(view.Found(
+        Rule::kShape, -1,
+        absl::StrCat("group ", g, ": found stream ", member.index,
+                     " twice or beyond the entry's ",
+                     view.entry->streams.size(),
+                     "; expected each member to be another stream")));
+    return;
+  }
+}
+
+void CheckChannel(const EntryView& view, size_t i, Findings& findings) {
+  const Channel& channel = view.entry->channels[i];
+  const size_t streams = view.entry->streams.size();
+  const bool ends = InBounds(channel.sender.index, streams) &&
+                    InBounds(channel.receiver.index, streams) &&
+                    channel.sender != channel.receiver;
+  const bool slots =
+      channel.capacity >= 0 &&
+      channel.slots.size() == static_cast<size_t>(channel.capacity) &&
+      std::all_of(channel.slots.begin(), channel.slots.end(), [&](BufferId id) {
+        return InBounds(id.index, view.entry->buffers.size());
+      });
+  if (ends && slots) return;
+  findings.Add(view.Found(
+      Rule::kShape, -1,
+      absl::StrCat("channel ", i,
+                   ": expected two different streams, and as many slots as "
+                   "its capacity ",
+                   channel.capacity, "; found ", channel.slots.size(),
+                   " slots")));
+}
+
+// Shardings that speak of dimensions that exist, one per value or none.
+bool ShardingsFit(const Graph& graph, const std::vector<Sharding>& shardings,
+                  const ValueIds& values) {
+  if (shardings.empty()) return true;
+  if (shardings.size() != values.size()) return false;
+  for (size_t i = 0; i < shardings.size(); ++i) {
+    if (shardings[i].kind == Sharding::Kind::kSplit &&
+        !InBounds(shardings[i].dim, graph.type(values[i]).rank())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void CheckPlacements(const EntryView& view, Findings& findings) {
+  for (NodeId id : view.graph().order()) {
+    const Node& node = view.graph().node(id);
+    if (node.placement.devices.size() <= kMaxDevices &&
+        ShardingsFit(view.graph(), node.placement.operands, node.operands) &&
+        ShardingsFit(view.graph(), node.placement.results, node.results)) {
+      continue;
+    }
+    findings.Add(view.Found(
+        Rule::kShape, -1,
+        absl::StrCat(view.graph().view(id).ToString(),
+                     ": found a sharding along a dimension that does not "
+                     "exist, or too many devices")));
+  }
+}
+
+}  // namespace
+
+void CheckDevices(const Plan& plan, Findings& findings) {
+  if (plan.devices.size() > kMaxDevices) {
+    Finding finding;
+    finding.message =
+        absl::StrCat("plan @", plan.name, ": found ", plan.devices.size(),
+                     " devices; expected at most ", kMaxDevices);
+    return findings.Add(std::move(finding));
+  }
+  absl::flat_hash_set<std::string> names;
+  for (const PlanDevice& device : plan.devices) {
+    if (IsPartSize(device.persistent_bytes) && IsPartSize(device.step_bytes) &&
+        IsPartSize(device.memory) && device.alignment > 0 &&
+        names.insert(device.traits.name).second) {
+      continue;
+    }
+    Finding finding;
+    finding.message = absl::StrCat(
+        "plan @", plan.name, ": device ", device.traits.name,
+        ": expected a name of its own and sizes of 0 to 2^50 bytes");
+    findings.Add(std::move(finding));
+  }
+}
+
+void CheckDeclarations(const EntryView& view, Findings& findings) {
+  const Entry& entry = *view.entry;
+  CheckPlacements(view, findings);
+  if (entry.depth < 1 || entry.depth > kMaxDepth || entry.num_events < 0 ||
+      entry.num_events > kMaxEvents) {
+    findings.Add(
+        view.Found(Rule::kShape, -1,
+                   absl::StrCat("found depth ", entry.depth, " and ",
+                                entry.num_events, " events; expected 1 to ",
+                                kMaxDepth, " overlapping steps and at most ",
+                                kMaxEvents, " events")));
+  }
+  for (const Stream& stream : entry.streams) {
+    if (InBounds(stream.device.index, view.plan->devices.size())) continue;
+    findings.Add(
+        view.Found(Rule::kShape, -1,
+                   absl::StrCat("stream ", stream.name, ": found no device ",
+                                stream.device.index)));
+  }
+  for (const Buffer& buffer : entry.buffers) {
+    CheckBuffer(view, buffer, findings);
+  }
+  for (size_t g = 0; g < entry.groups.size(); ++g)
+    CheckGroup(view, g, findings);
+  for (size_t i = 0; i < entry.channels.size(); ++i) {
+    CheckChannel(view, i, findings);
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,206 @@
+// Form of persistent ranges: what they hold, where, and that they do not
+// overlap.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "runtime/plan/checker/form.h"
+#include "runtime/plan/checker/pieces.h"
+
+namespace partita {
+namespace {
+
+// A persistent range and what tells its content from another's.
+struct Held {
+  DeviceId device;
+  Range range;
+  std::string content;
+  std::string text;
+};
+
+class PersistentForm {
+ public:
+  PersistentForm(const EntryView& view, Findings& findings)
+      : view_(view),
+        literals_(view.plan->module.literals()),
+        findings_(findings) {}
+
+  void Check(const PersistentValue& value, std::vector<Held>& held) {
+    if (!IdsExist(value)) {
+      return Add(value,
+                 "found a buffer, node, member or literal that does not "
+                 "exist; expected a constant or variable in a "
+                 "persistent buffer");
+    }
+    const Buffer& buffer = view_.buffer(value.buffer);
+    const OpView node = view_.graph().view(value.node);
+    const Placement& placement = node.node().placement;
+    const TensorType piece =
+        PieceType(node.result_type(0), ResultSharding(node.node(), 0),
+                  value.member, NumMembers(placement));
+    if (placement.devices[value.member] !=
+        view_.device(buffer.device).traits.name) {
+      Add(value,
+          absl::StrCat("expected it on ", placement.devices[value.member]));
+    }
+    if (buffer.range.size() != piece.num_bytes() ||
+        NumBlocks(buffer.range) > 1) {
+      Add(value, absl::StrCat("found ", buffer.range.size(),
+                              " bytes; expected one block of the ",
+                              piece.num_bytes(), " of ", piece.ToString()));
+    }
+    CheckInitial(value, node);
+    held.push_back({buffer.device, buffer.range, ContentKey(value, node),
+                    view_.BufferText(value.buffer)});
+  }
+
+ private:
+  void Add(const PersistentValue& value, absl::string_view what) {
+    const bool named =
+        value.buffer.valid() &&
+        static_cast<size_t>(value.buffer.index) < view_.entry->buffers.size();
+    findings_.Add(view_.Found(
+        Rule::kPersistent, -1,
+        absl::StrCat("persistent value ",
+                     named ? view_.BufferText(value.buffer) : "of no buffer",
+                     ": ", what)));
+  }
+
+  bool IdsExist(const PersistentValue& value) const {
+    const Graph& graph = view_.graph();
+    if (!value.buffer.valid() ||
+        static_cast<size_t>(value.buffer.index) >=
+            view_.entry->buffers.size() ||
+        !view_.buffer(value.buffer).persistent || !value.node.valid() ||
+        value.node.index >= graph.node_id_bound() || !graph.alive(value.node) ||
+        !value.initial.valid() || value.initial.index >= literals_.size()) {
+      return false;
+    }
+    const OpView node = graph.view(value.node);
+    return (node.is(kConstant) || node.is(kVariable)) && value.member >= 0 &&
+           static_cast<size_t>(value.member) <
+               node.node().placement.devices.size();
+  }
+
+  // The first bytes are those of the constant or of the variable's first value.
+  void CheckInitial(const PersistentValue& value, const OpView& node) {
+    std::optional<LiteralId> whole;
+    if (node.is(kConstant)) {
+      whole = node.attr_literal("value");
+    } else if (const Variable* variable =
+                   view_.plan->module.FindVariable(node.attr_string("name"))) {
+      whole = variable->initial;
+    }
+    if (!whole.has_value() || !whole->valid() ||
+        whole->index >= literals_.size()) {
+      return Add(value, "found a variable that the module does not have");
+    }
+    const Sharding sharding = ResultSharding(node.node(), 0);
+    if (sharding.kind == Sharding::Kind::kReplicated) {
+      if (SameLiteral(*whole, value.initial)) return;
+    } else if (HoldsPiece(node, sharding, value, *whole)) {
+      return;
+    }
+    Add(value, absl::StrCat("found other first bytes than those of ",
+                            node.ToString()));
+  }
+
+  bool SameLiteral(LiteralId a, LiteralId b) const {
+    return a == b || (literals_.type(a) == literals_.type(b) &&
+                      literals_.hash(a) == literals_.hash(b));
+  }
+
+  bool HoldsPiece(const OpView& node, const Sharding& sharding,
+                  const PersistentValue& value, LiteralId whole) const {
+    const TensorType& type = node.result_type(0);
+    const int members = NumMembers(node.node().placement);
+    if (sharding.kind != Sharding::Kind::kSplit ||
+        literals_.type(whole) != type || !type.layout.is_row_major() ||
+        literals_.type(value.initial) !=
+            PieceType(type, sharding, value.member, members) ||
+        !literals_.has_bytes(whole) || !literals_.has_bytes(value.initial)) {
+      return false;
+    }
+    const auto from = literals_.tensor(whole).byte_span();
+    const auto to = literals_.tensor(value.initial).byte_span();
+    int64_t at = 0;
+    bool same = true;
+    ForEachBlock(PieceOfWhole(type, sharding, value.member, members), 0,
+                 [&](ByteSpan block) {
+                   const int64_t size = block.end - block.begin;
+                   same = same && std::memcmp(from.data() + block.begin,
+                                              to.data() + at, size) == 0;
+                   at += size;
+                 });
+    return same;
+  }
+
+  std::string ContentKey(const PersistentValue& value,
+                         const OpView& node) const {
+    const Sharding sharding = ResultSharding(node.node(), 0);
+    std::string key = node.result_type(0).ToString();
+    if (sharding.kind != Sharding::Kind::kReplicated) {
+      absl::StrAppend(&key, " member ", value.member, " of ",
+                      NumMembers(node.node().placement), " along ",
+                      sharding.dim);
+    }
+    return node.is(kVariable)
+               ? absl::StrCat("variable ", node.attr_string("name"), " ", key)
+               : absl::StrCat("literal ",
+                              literals_.hash(value.initial).ToString(), " ",
+                              key);
+  }
+
+  const EntryView& view_;
+  const LiteralPool& literals_;
+  Findings& findings_;
+};
+
+void CheckOverlap(const Plan& plan, std::vector<Held> held,
+                  Findings& findings) {
+  std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) {
+    return std::pair(a.device.index, a.range.offset) <
+           std::pair(b.device.index, b.range.offset);
+  });
+  const Held* furthest = nullptr;
+  for (const Held& next : held) {
+    if (next.range.empty()) continue;
+    const bool overlaps = furthest != nullptr &&
+                          furthest->device == next.device &&
+                          furthest->range.end() > next.range.offset;
+    if (overlaps &&
+        (furthest->range != next.range || furthest->content != next.content)) {
+      Finding finding;
+      finding.rule = Rule::kPersistent;
+      finding.device = next.device;
+      finding.bytes = {next.range.offset, next.range.end()};
+      finding.message = absl::StrCat(
+          "plan @", plan.name, ": persistent ranges ", furthest->text, " and ",
+          next.text,
+          " overlap and hold different values; each needs bytes of "
+          "its own");
+      findings.Add(std::move(finding));
+    }
+    if (!overlaps || next.range.end() > furthest->range.end()) furthest = &next;
+  }
+}
+
+}  // namespace
+
+void CheckPersistent(const std::vector<EntryView>& views, Findings& findings) {
+  std::vector<Held> held;
+  for (const EntryView& view : views) {
+    PersistentForm form(view, findings);
+    for (const PersistentValue& value : view.entry->persistent) {
+      form.Check(value, held);
+      if (findings.full()) return;
+    }
+  }
+  if (!views.empty()) CheckOverlap(*views[0].plan, std::move(held), findings);
+}
+
+}  // namespace partita

@@ -1,0 +1,98 @@
+// Form of message slots: bytes that nothing but their channel touches.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/form.h"
+
+namespace partita {
+namespace {
+
+struct Block {
+  DeviceId device;
+  bool persistent;
+  ByteSpan bytes;
+  bool slot;
+  BufferId buffer;
+};
+
+bool Before(const Block& a, const Block& b) {
+  if (a.device != b.device) return a.device < b.device;
+  if (a.persistent != b.persistent) return a.persistent < b.persistent;
+  return a.bytes.begin < b.bytes.begin;
+}
+
+bool SamePart(const Block& a, const Block& b) {
+  return a.device == b.device && a.persistent == b.persistent;
+}
+
+void AddBlocks(const EntryView& view, BufferId id, bool slot,
+               std::vector<Block>& blocks) {
+  const Buffer& buffer = view.buffer(id);
+  ForEachBlock(buffer.range, 0, [&](ByteSpan bytes) {
+    blocks.push_back({buffer.device, buffer.persistent, bytes, slot, id});
+  });
+}
+
+// Buffers that a command or a persistent value uses.
+std::vector<bool> UsedBuffers(const EntryView& view) {
+  std::vector<bool> used(view.entry->buffers.size());
+  for (const Command& command : view.commands) {
+    for (BufferId id : command.operands) used[id.index] = true;
+    for (BufferId id : command.results) used[id.index] = true;
+    if (command.workspace.valid()) used[command.workspace.index] = true;
+  }
+  for (const PersistentValue& value : view.entry->persistent) {
+    used[value.buffer.index] = true;
+  }
+  return used;
+}
+
+}  // namespace
+
+void CheckSlots(const EntryView& view, Findings& findings) {
+  std::vector<Block> blocks;
+  int64_t count = 0;
+  for (const Channel& channel : view.entry->channels) {
+    for (BufferId slot : channel.slots) {
+      count += NumBlocks(view.buffer(slot).range);
+      if (count > kMaxBlocks) {
+        return findings.Add(
+            view.Found(Rule::kSlots, -1, "found slots in too many blocks"));
+      }
+      AddBlocks(view, slot, /*slot=*/true, blocks);
+    }
+  }
+  if (blocks.empty()) return;
+  const std::vector<bool> used = UsedBuffers(view);
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) AddBlocks(view, BufferId(i), /*slot=*/false, blocks);
+  }
+  std::sort(blocks.begin(), blocks.end(), Before);
+  const Block* any = nullptr;   // the furthest-reaching so far
+  const Block* slot = nullptr;  // of the slots
+  for (const Block& block : blocks) {
+    const Block* other = block.slot ? any : slot;
+    if (other != nullptr && SamePart(*other, block) &&
+        other->bytes.end > block.bytes.begin) {
+      findings.Add(view.Found(
+          Rule::kSlots, -1,
+          absl::StrCat("found ", view.BufferText(block.buffer), " over ",
+                       view.BufferText(other->buffer),
+                       "; a message slot belongs to its channel alone")));
+    }
+    const auto extend = [&](const Block*& furthest) {
+      if (furthest == nullptr || !SamePart(*furthest, block) ||
+          furthest->bytes.end < block.bytes.end) {
+        furthest = &block;
+      }
+    };
+    extend(any);
+    if (block.slot) extend(slot);
+  }
+}
+
+}  // namespace partita

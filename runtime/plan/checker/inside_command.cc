@@ -1,0 +1,193 @@
+// Inside one command: results and workspace apart from all else it touches.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/collective.h"
+#include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/checker/race.h"
+
+namespace partita {
+namespace {
+
+// One block that the command touches, relative to its part of the arena.
+struct Block {
+  DeviceId device;
+  bool persistent;
+  ByteSpan bytes;
+  bool write;
+  BufferId buffer;
+};
+
+bool SameBytes(const Buffer& a, const Buffer& b) {
+  return a.device == b.device && a.persistent == b.persistent &&
+         a.range == b.range;
+}
+
+// The operand of an all_gather in its place of the result, or the result of a
+// reduce_scatter in its place of the operand.
+bool IsOwnPart(const Buffer& part, const Buffer& whole, const Range& place) {
+  Range expected = place;
+  expected.offset += whole.range.offset;
+  if (NumBlocks(whole.range) > 1 || part.device != whole.device ||
+      part.persistent != whole.persistent) {
+    return false;
+  }
+  return NumBlocks(expected) == 1 && NumBlocks(part.range) == 1 &&
+         part.range.offset == expected.offset &&
+         part.range.size() == expected.size();
+}
+
+bool CollectiveInPlace(const EntryView& view, const Command& command) {
+  const OpView node = view.graph().view(command.instance.node);
+  const Buffer& operand = view.buffer(command.operands[0]);
+  const Buffer& result = view.buffer(command.results[0]);
+  const int members = NumMembers(node.node().placement);
+  const int member = command.instance.member;
+  switch (*CollectiveOf(node)) {
+    case CollectiveKind::kAllReduce:
+      return SameBytes(operand, result);
+    case CollectiveKind::kAllGather:
+      return IsOwnPart(
+          operand, result,
+          PieceOfWhole(node.operand_type(0), OperandSharding(node.node(), 0),
+                       member, members));
+    case CollectiveKind::kReduceScatter:
+      return IsOwnPart(
+          result, operand,
+          PieceOfWhole(node.result_type(0), ResultSharding(node.node(), 0),
+                       member, members));
+    case CollectiveKind::kAllToAll:
+      return false;
+  }
+  return false;
+}
+
+// Which operands a result may take the place of, so that only the other one
+// needs to be looked at.
+std::vector<bool> OperandsInPlace(const EntryView& view,
+                                  const Command& command) {
+  std::vector<bool> in_place(command.operands.size());
+  if (command.kind == Command::Kind::kCollective) {
+    in_place[0] = CollectiveInPlace(view, command);
+  }
+  if (command.kind != Command::Kind::kKernel) return in_place;
+  const Node& node = view.graph().node(command.instance.node);
+  if (!node.kernel.has_value()) return in_place;
+  for (const InPlacePair& pair : node.kernel->in_place) {
+    if (pair.operand < 0 || pair.result < 0 ||
+        pair.operand >= static_cast<int>(command.operands.size()) ||
+        pair.result >= static_cast<int>(command.results.size())) {
+      continue;
+    }
+    if (SameBytes(view.buffer(command.operands[pair.operand]),
+                  view.buffer(command.results[pair.result]))) {
+      in_place[pair.operand] = true;
+    }
+  }
+  return in_place;
+}
+
+std::vector<Block> BlocksOf(const EntryView& view, const Command& command) {
+  std::vector<Block> blocks;
+  const auto add = [&](BufferId id, bool write) {
+    const Buffer& buffer = view.buffer(id);
+    ForEachBlock(buffer.range, 0, [&](ByteSpan bytes) {
+      blocks.push_back({buffer.device, buffer.persistent, bytes, write, id});
+    });
+  };
+  const std::vector<bool> in_place = OperandsInPlace(view, command);
+  for (size_t i = 0; i < command.operands.size(); ++i) {
+    const bool collective = command.kind == Command::Kind::kCollective;
+    // A scattered result lies inside its operand, so the larger one stays.
+    if (in_place[i] && !collective) continue;
+    if (in_place[i] && collective) {
+      const int64_t operand = view.buffer(command.operands[0]).range.size();
+      const int64_t result = view.buffer(command.results[0]).range.size();
+      if (operand <= result) continue;
+      add(command.operands[i], true);
+      return blocks;
+    }
+    add(command.operands[i], false);
+  }
+  for (BufferId id : command.results) add(id, true);
+  if (command.workspace.valid()) add(command.workspace, true);
+  return blocks;
+}
+
+bool Before(const Block& a, const Block& b) {
+  if (a.device != b.device) return a.device < b.device;
+  if (a.persistent != b.persistent) return a.persistent < b.persistent;
+  return a.bytes.begin < b.bytes.begin;
+}
+
+// The furthest-reaching block so far, of all and of those written.
+struct Reach {
+  const Block* any = nullptr;
+  const Block* write = nullptr;
+};
+
+const Block* Overlapping(const Reach& reach, const Block& block) {
+  const auto overlaps = [&](const Block* earlier) {
+    return earlier != nullptr && earlier->device == block.device &&
+           earlier->persistent == block.persistent &&
+           earlier->bytes.end > block.bytes.begin;
+  };
+  if (overlaps(reach.write)) return reach.write;
+  return block.write && overlaps(reach.any) ? reach.any : nullptr;
+}
+
+void Extend(Reach& reach, const Block& block) {
+  const auto extend = [&](const Block*& furthest) {
+    if (furthest == nullptr || furthest->device != block.device ||
+        furthest->persistent != block.persistent ||
+        furthest->bytes.end < block.bytes.end) {
+      furthest = &block;
+    }
+  };
+  extend(reach.any);
+  if (block.write) extend(reach.write);
+}
+
+void CheckCommand(const EntryView& view, int c, Findings& findings) {
+  const Command& command = view.commands[c];
+  if (command.results.empty() && !command.workspace.valid()) return;
+  std::vector<Block> blocks = BlocksOf(view, command);
+  std::sort(blocks.begin(), blocks.end(), Before);
+  Reach reach;
+  for (const Block& block : blocks) {
+    const Block* other = Overlapping(reach, block);
+    if (other != nullptr) {
+      Finding finding = view.Found(
+          Rule::kInsideCommand, c,
+          absl::StrCat(
+              "command ", c, " ", CommandKindName(command.kind), " writes ",
+              view.BufferText(block.write ? block.buffer : other->buffer),
+              ", which overlaps its own ",
+              view.BufferText(block.write ? other->buffer : block.buffer),
+              "; its signature allows no such result in place; use bytes of "
+              "its own"));
+      finding.device = block.device;
+      finding.bytes = {block.bytes.begin,
+                       std::min(block.bytes.end, other->bytes.end)};
+      findings.Add(std::move(finding));
+      return;
+    }
+    Extend(reach, block);
+  }
+}
+
+}  // namespace
+
+void CheckInsideCommands(const EntryView& view, Findings& findings) {
+  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+    CheckCommand(view, c, findings);
+    if (findings.full()) return;
+  }
+}
+
+}  // namespace partita

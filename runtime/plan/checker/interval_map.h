@@ -1,0 +1,108 @@
+// A map from the bytes of one arena to what is known of them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_INTERVAL_MAP_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_INTERVAL_MAP_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+
+namespace partita {
+
+// Disjoint, non-empty intervals, each with a T; bytes outside all of them have
+// none. `Shift` tells a T that its interval now starts `bytes` later: it is
+// called as `value.Shift(bytes)` when an interval is cut.
+template <typename T>
+class IntervalMap {
+ public:
+  struct Interval {
+    int64_t end;
+    T value;
+  };
+  using Map = absl::btree_map<int64_t, Interval>;
+
+  // Takes every byte of [begin, end) out of the map.
+  void Erase(int64_t begin, int64_t end) {
+    if (begin >= end) return;
+    Cut(begin);
+    Cut(end);
+    map_.erase(map_.lower_bound(begin), map_.lower_bound(end));
+  }
+
+  // All of [begin, end) becomes one interval.
+  void Set(int64_t begin, int64_t end, T value) {
+    if (begin >= end) return;
+    Erase(begin, end);
+    map_.insert({begin, {end, std::move(value)}});
+  }
+
+  // Calls visit(begin, end, const T*) for the pieces of [begin, end) in order,
+  // with null for a gap, until it returns false.
+  template <typename Visit>
+  void ForEach(int64_t begin, int64_t end, Visit&& visit) const {
+    int64_t at = begin;
+    for (auto it = FirstReaching(begin); at < end; ++it) {
+      const bool last = it == map_.end() || it->first >= end;
+      const int64_t gap_end = last ? end : it->first;
+      if (at < gap_end && !visit(at, gap_end, nullptr)) return;
+      if (last) return;
+      const int64_t from = it->first > begin ? it->first : begin;
+      const int64_t to = it->second.end < end ? it->second.end : end;
+      T value = it->second.value;
+      value.Shift(from - it->first);
+      if (!visit(from, to, &value)) return;
+      at = to;
+    }
+  }
+
+  // Cuts intervals so that [begin, end) is covered by whole ones, fills gaps
+  // with `fresh`, and calls change(begin, end, T&) for each.
+  template <typename Change>
+  void Update(int64_t begin, int64_t end, const T& fresh, Change&& change) {
+    if (begin >= end) return;
+    Cut(begin);
+    Cut(end);
+    int64_t at = begin;
+    auto it = map_.lower_bound(begin);
+    while (at < end) {
+      const int64_t next =
+          it == map_.end() || it->first > end ? end : it->first;
+      if (at < next) it = map_.insert(it, {at, {next, fresh}});
+      change(at, it->second.end, it->second.value);
+      at = it->second.end;
+      ++it;
+    }
+  }
+
+  int64_t size() const { return static_cast<int64_t>(map_.size()); }
+
+ private:
+  typename Map::const_iterator FirstReaching(int64_t begin) const {
+    auto it = map_.upper_bound(begin);
+    if (it != map_.begin()) {
+      auto before = std::prev(it);
+      if (before->second.end > begin) return before;
+    }
+    return it;
+  }
+
+  // No interval crosses `at` afterwards.
+  void Cut(int64_t at) {
+    auto it = map_.lower_bound(at);
+    if (it == map_.begin()) return;
+    --it;
+    if (it->second.end <= at) return;
+    Interval right = it->second;
+    right.value.Shift(at - it->first);
+    it->second.end = at;
+    map_.insert({at, std::move(right)});
+  }
+
+  Map map_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_INTERVAL_MAP_H_

@@ -1,0 +1,218 @@
+// Which commands of an entry belong together.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/launch_nodes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+
+void FindRecorders(const EntryView& view, Partners& partners,
+                   Findings& findings) {
+  partners.recorder.assign(view.entry->num_events, -1);
+  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+    const Command& command = view.commands[c];
+    if (command.kind != Kind::kRecord) continue;
+    int& recorder = partners.recorder[command.event.index];
+    if (recorder >= 0) {
+      findings.Add(view.Found(
+          Rule::kRecordedOnce, c,
+          absl::StrCat("command ", c, " records ev", command.event.index,
+                       ", which command ", recorder,
+                       " has recorded; a wait could pass too early; use "
+                       "another event")));
+    }
+    recorder = c;
+  }
+  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+    const Command& command = view.commands[c];
+    if (command.kind == Kind::kWait &&
+        partners.recorder[command.event.index] < 0) {
+      findings.Add(view.Found(
+          Rule::kRecordedOnce, c,
+          absl::StrCat("command ", c, " waits for ev", command.event.index,
+                       ", which no command records")));
+    }
+  }
+}
+
+// The collectives of one group, by member, in the order of the members'
+// streams.
+using Issued = std::vector<std::vector<int>>;
+
+std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
+  const Entry& entry = *view.entry;
+  std::vector<Issued> issued(entry.groups.size());
+  std::vector<absl::flat_hash_map<StreamId, int>> members(entry.groups.size());
+  for (size_t g = 0; g < entry.groups.size(); ++g) {
+    const std::vector<StreamId>& streams = entry.groups[g].members;
+    issued[g].resize(streams.size());
+    for (size_t m = 0; m < streams.size(); ++m) members[g][streams[m]] = m;
+  }
+  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+    const Command& command = view.commands[c];
+    if (command.kind != Kind::kCollective) continue;
+    const int g = command.group.index;
+    auto member = members[g].find(command.stream);
+    if (member != members[g].end()) {
+      issued[g][member->second].push_back(c);
+      continue;
+    }
+    findings.Add(view.Found(
+        Rule::kGroupOrder, c,
+        absl::StrCat("command ", c, " on ", view.StreamText(command.stream),
+                     " is a collective of group ", g,
+                     ", which that stream is no member of")));
+  }
+  return issued;
+}
+
+void AddPartSets(const EntryView& view, int group, const Issued& issued,
+                 Partners& partners, Findings& findings) {
+  for (size_t m = 1; m < issued.size(); ++m) {
+    if (issued[m].size() == issued[0].size()) continue;
+    findings.Add(view.Found(
+        Rule::kGroupOrder, issued[m].empty() ? -1 : issued[m].back(),
+        absl::StrCat("group ", group, ": member 0 issues ", issued[0].size(),
+                     " collectives and member ", m, " issues ",
+                     issued[m].size(), "; expected as many")));
+    return;
+  }
+  for (size_t k = 0; !issued.empty() && k < issued[0].size(); ++k) {
+    PartSet set{GroupId(group), {}};
+    const Instance& first = view.commands[issued[0][k]].instance;
+    for (size_t m = 0; m < issued.size(); ++m) {
+      const int c = issued[m][k];
+      const Instance& instance = view.commands[c].instance;
+      if (instance.node != first.node ||
+          instance.micro_batch != first.micro_batch ||
+          instance.member != static_cast<int>(m)) {
+        findings.Add(view.Found(
+            Rule::kGroupOrder, c,
+            absl::StrCat("command ", c, " is collective ", k, " of member ", m,
+                         " of group ", group, ", but command ", issued[0][k],
+                         " is that of member 0 and does another one; every "
+                         "member must issue the same sequence")));
+      }
+      set.parts.push_back(c);
+      partners.part_set[c] = static_cast<int>(partners.part_sets.size());
+    }
+    partners.part_sets.push_back(std::move(set));
+  }
+}
+
+int64_t MessageBytes(const EntryView& view, const Command& command) {
+  const std::vector<BufferId>& side =
+      command.kind == Kind::kSend ? command.operands : command.results;
+  return view.buffer(side[0]).range.size();
+}
+
+void AddMessages(const EntryView& view, int channel,
+                 const std::vector<int>& sends, const std::vector<int>& recvs,
+                 Partners& partners, Findings& findings) {
+  if (sends.size() != recvs.size()) {
+    const bool more_sends = sends.size() > recvs.size();
+    findings.Add(view.Found(
+        Rule::kMessagePairs, more_sends ? sends.back() : recvs.back(),
+        absl::StrCat("channel ", channel, " has ", sends.size(), " sends and ",
+                     recvs.size(), " receives; expected as many")));
+    return;
+  }
+  for (size_t k = 0; k < sends.size(); ++k) {
+    const Command& send = view.commands[sends[k]];
+    const Command& recv = view.commands[recvs[k]];
+    if (MessageBytes(view, send) != MessageBytes(view, recv) ||
+        send.instance != recv.instance) {
+      findings.Add(view.Found(
+          Rule::kMessagePairs, recvs[k],
+          absl::StrCat("command ", recvs[k], " receives message ", k,
+                       " of channel ", channel, ", which command ", sends[k],
+                       " sends as another value or size")));
+    }
+    partners.message[sends[k]] = partners.message[recvs[k]] =
+        static_cast<int>(partners.messages.size());
+    partners.messages.push_back(
+        {ChannelId(channel), static_cast<int>(k), sends[k], recvs[k]});
+  }
+}
+
+void FindMessages(const EntryView& view, Partners& partners,
+                  Findings& findings) {
+  const std::vector<Channel>& channels = view.entry->channels;
+  std::vector<std::vector<int>> sends(channels.size());
+  std::vector<std::vector<int>> recvs(channels.size());
+  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+    const Command& command = view.commands[c];
+    if (command.kind == Kind::kSend) sends[command.channel.index].push_back(c);
+    if (command.kind == Kind::kRecv) recvs[command.channel.index].push_back(c);
+  }
+  for (size_t i = 0; i < channels.size(); ++i) {
+    AddMessages(view, static_cast<int>(i), sends[i], recvs[i], partners,
+                findings);
+  }
+}
+
+// Commands that must be one run of the launch order.
+void CheckTogether(const EntryView& view, std::vector<int> commands,
+                   absl::string_view what, std::vector<int>& node_end,
+                   Findings& findings) {
+  std::sort(commands.begin(), commands.end());
+  const int first = commands.front();
+  const int last = commands.back();
+  if (last - first + 1 == static_cast<int>(commands.size())) {
+    node_end[first] = last + 1;
+    return;
+  }
+  Finding finding = view.Found(
+      Rule::kTogether, last,
+      absl::StrCat("commands ", first, " and ", last, " are ", what,
+                   ", but other commands stand between them in launch order; "
+                   "those may wait for the first and hold back the last"));
+  finding.other = first;
+  findings.Add(std::move(finding));
+}
+
+}  // namespace
+
+Partners FindPartners(const EntryView& view, Findings& findings) {
+  Partners partners;
+  partners.part_set.assign(view.commands.size(), -1);
+  partners.message.assign(view.commands.size(), -1);
+  FindRecorders(view, partners, findings);
+  const std::vector<Issued> issued = IssuedByGroup(view, findings);
+  for (size_t g = 0; g < issued.size(); ++g) {
+    AddPartSets(view, static_cast<int>(g), issued[g], partners, findings);
+  }
+  FindMessages(view, partners, findings);
+  return partners;
+}
+
+std::vector<LaunchNode> FindLaunchNodes(const EntryView& view,
+                                        const Partners& partners,
+                                        Findings& findings) {
+  const int count = static_cast<int>(view.commands.size());
+  std::vector<int> node_end(count);
+  for (int c = 0; c < count; ++c) node_end[c] = c + 1;
+  for (const PartSet& set : partners.part_sets) {
+    CheckTogether(view, set.parts, "parts of one collective", node_end,
+                  findings);
+  }
+  for (const Message& message : partners.messages) {
+    if (view.entry->channels[message.channel.index].capacity > 0) continue;
+    CheckTogether(view, {message.send, message.recv},
+                  "the two sides of a message without a slot", node_end,
+                  findings);
+  }
+  std::vector<LaunchNode> nodes;
+  for (int c = 0; c < count; c = node_end[c]) nodes.push_back({c, node_end[c]});
+  return nodes;
+}
+
+}  // namespace partita

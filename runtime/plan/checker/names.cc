@@ -1,0 +1,379 @@
+// Names of bytes, seen through ops that only move bytes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/names.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_def.h"
+#include "runtime/plan/checker/collective.h"
+
+namespace partita {
+namespace {
+
+// A value in more pieces than this is not followed through its op: it must be
+// computed by a command, or refused.
+constexpr int64_t kMaxPiecesOfValue = 4096;
+constexpr int64_t kMaxPieces = int64_t{1} << 22;  // of all values
+constexpr int64_t kSmallLiteral = int64_t{1} << 16;
+
+bool AllRowMajor(const OpView& node) {
+  for (int i = 0; i < node.num_operands(); ++i) {
+    if (!node.operand_type(i).layout.is_row_major()) return false;
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (!node.result_type(i).layout.is_row_major()) return false;
+  }
+  return true;
+}
+
+// A node that hands its only operand on, type and layout unchanged.
+bool IsIdentity(const OpView& node) {
+  return IsCopy(node) && node.num_operands() == 1 && node.num_results() == 1 &&
+         node.operand_type(0) == node.result_type(0);
+}
+
+}  // namespace
+
+Names::Names(const EntryView& view, const PortSlices& ports)
+    : view_(view), pieces_left_(kMaxPieces) {
+  for (size_t d = 0; d < view.plan->devices.size(); ++d) {
+    device_index_[view.plan->devices[d].traits.name] = static_cast<int32_t>(d);
+  }
+  const Graph& graph = view.graph();
+  values_.resize(graph.value_id_bound());
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    NameInput(graph.inputs()[i], ports.input_sliced(static_cast<int>(i)));
+  }
+  for (NodeId id : graph.order()) NameResults(graph.view(id));
+}
+
+int32_t Names::AddRoot(std::string text, bool varies) {
+  roots_.push_back({std::move(text), {}, varies});
+  return static_cast<int32_t>(roots_.size()) - 1;
+}
+
+int32_t Names::RootOfKey(const std::string& key, const std::string& text) {
+  auto [it, added] = root_of_key_.try_emplace(key, 0);
+  if (added) it->second = AddRoot(text, /*varies=*/false);
+  return it->second;
+}
+
+std::vector<int32_t> Names::DeviceIndices(const Placement& placement) const {
+  std::vector<int32_t> indices;
+  for (const std::string& name : placement.devices) {
+    auto it = device_index_.find(name);
+    if (it != device_index_.end()) indices.push_back(it->second);
+  }
+  return indices;
+}
+
+bool Names::NamedLocally(const TensorType& type, const Sharding& sharding,
+                         int members) const {
+  if (sharding.kind == Sharding::Kind::kReplicated) return false;
+  if (sharding.kind == Sharding::Kind::kPartial) return true;
+  return !type.layout.is_row_major() ||
+         NumBlocks(PieceOfWhole(type, sharding, members - 1, members)) >
+             kMaxPiecesOfValue;
+}
+
+void Names::NameInput(ValueId value, bool sliced) {
+  const int64_t bytes = view_.graph().type(value).num_bytes();
+  const int32_t root =
+      AddRoot(absl::StrCat("%", view_.graph().value(value).name), sliced);
+  Keep(value, {{0, bytes, root, 0, false}});
+}
+
+void Names::NameResults(const OpView& node) {
+  if (node.is(kConstant) || node.is(kVariable)) return NameSource(node);
+  if (NameMoved(node)) return;
+  for (int r = 0; r < node.num_results(); ++r) NameOwn(node, r);
+}
+
+// What tells one literal or variable, in one layout, from another.
+std::string Names::SourceKey(const OpView& node) const {
+  const TensorType& type = node.result_type(0);
+  const Sharding sharding = ResultSharding(node.node(), 0);
+  const int members = NumMembers(node.node().placement);
+  std::string key = type.ToString();
+  if (NamedLocally(type, sharding, members)) {
+    absl::StrAppend(&key, " member of ", members, " along ", sharding.dim);
+  }
+  if (node.is(kVariable)) {
+    return absl::StrCat("variable ", node.attr_string("name"), " ", key);
+  }
+  const LiteralId literal = node.attr_literal("value");
+  const LiteralPool& literals = node.graph().literals();
+  // Hashing reads the bytes, so large ones are told apart by their ids.
+  if (!literals.has_bytes(literal) ||
+      literals.type(literal).num_bytes() <= kSmallLiteral) {
+    return absl::StrCat("literal ", literals.hash(literal).ToString(), " ",
+                        literals.type(literal).ToString(), " ", key);
+  }
+  return absl::StrCat("literal ", literal.index, " ", key);
+}
+
+void Names::NameSource(const OpView& node) {
+  const ValueId value = node.result(0).id();
+  const std::string text =
+      node.is(kVariable) ? absl::StrCat("variable ", node.attr_string("name"))
+                         : absl::StrCat("%", node.result(0).name());
+  const int32_t root = RootOfKey(SourceKey(node), text);
+  const Sharding sharding = ResultSharding(node.node(), 0);
+  const int members = NumMembers(node.node().placement);
+  if (NamedLocally(node.result_type(0), sharding, members)) {
+    values_[value.index].local = root;
+    values_[value.index].sharding = sharding;
+    values_[value.index].members = members;
+    return;
+  }
+  if (node.is(kVariable) && sharding.kind == Sharding::Kind::kReplicated) {
+    for (int32_t device : DeviceIndices(node.node().placement)) {
+      std::vector<int32_t>& devices = roots_[root].devices;
+      if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
+        devices.push_back(device);
+      }
+    }
+  }
+  Keep(value, {{0, node.result_type(0).num_bytes(), root, 0, false}});
+}
+
+void Names::NameOwn(const OpView& node, int result) {
+  const ValueId value = node.result(result).id();
+  const Sharding sharding = ResultSharding(node.node(), result);
+  const int members = NumMembers(node.node().placement);
+  bool varies = false;
+  for (ValueId operand : node.node().operands) varies |= Varies(operand);
+  const int32_t root =
+      AddRoot(absl::StrCat("%", node.result(result).name()), varies);
+  if (NamedLocally(node.result_type(result), sharding, members)) {
+    Named& named = values_[value.index];
+    named.local = root;
+    named.sharding = sharding;
+    named.members = members;
+    return;
+  }
+  // All members of an all_reduce get the same bits; other replicas are each
+  // their device's own.
+  if (members > 1 && sharding.kind == Sharding::Kind::kReplicated &&
+      !CollectiveOf(node).has_value()) {
+    roots_[root].devices = DeviceIndices(node.node().placement);
+  }
+  Keep(value, {{0, node.result_type(result).num_bytes(), root, 0, false}});
+}
+
+bool Names::NameMoved(const OpView& node) {
+  if (node.op().moves == nullptr) return false;
+  if (IsIdentity(node) && MoveLocal(node)) return true;
+  const std::optional<CollectiveKind> collective = CollectiveOf(node);
+  if (collective.has_value() && Reduces(*collective)) return false;
+  return MovePieces(node);
+}
+
+// A copy of values that are named by member, to as many members alike.
+bool Names::MoveLocal(const OpView& node) {
+  const Named& from = values_[node.operand(0).id().index];
+  if (from.local < 0) return false;
+  if (ResultSharding(node.node(), 0) != from.sharding ||
+      NumMembers(node.node().placement) != from.members) {
+    return false;
+  }
+  values_[node.result(0).id().index] = from;
+  return true;
+}
+
+bool Names::MovePieces(const OpView& node) {
+  const bool copy = IsCopy(node) || CollectiveOf(node).has_value();
+  if (!IsIdentity(node) && !AllRowMajor(node)) return false;
+  for (int r = 0; r < node.num_results(); ++r) {
+    if (NamedLocally(node.result_type(r), ResultSharding(node.node(), r),
+                     NumMembers(node.node().placement))) {
+      return false;
+    }
+  }
+  std::vector<ByteMove> moves;
+  if (IsIdentity(node)) {
+    moves.push_back({.block = node.operand_type(0).num_bytes()});
+  } else {
+    std::optional<std::vector<ByteMove>> said = node.op().moves(node);
+    if (!said.has_value()) return false;
+    moves = *std::move(said);
+  }
+  std::vector<std::vector<Piece>> pieces(node.num_results());
+  for (const ByteMove& move : moves) {
+    if (move.operand < 0 || move.operand >= node.num_operands() ||
+        move.result < 0 || move.result >= node.num_results() ||
+        move.count > kMaxPiecesOfValue) {
+      return false;
+    }
+    const Named& from = values_[node.operand(move.operand).id().index];
+    if (from.local >= 0) return false;
+    std::vector<Piece>& to = pieces[move.result];
+    for (int64_t i = 0; i < move.count; ++i) {
+      AppendSlice(from.whole, move.operand_offset + i * move.operand_stride,
+                  move.block, move.result_offset + i * move.result_stride, to);
+      if (static_cast<int64_t>(to.size()) > kMaxPiecesOfValue) return false;
+    }
+  }
+  for (int r = 0; r < node.num_results(); ++r) {
+    for (Piece& piece : pieces[r]) piece.any_replica |= copy;
+    if (!Keep(node.result(r).id(), std::move(pieces[r]))) return false;
+  }
+  return true;
+}
+
+// Pieces of [begin, begin + size) of a value, put at `to`.
+void Names::AppendSlice(const std::vector<Piece>& from, int64_t begin,
+                        int64_t size, int64_t to, std::vector<Piece>& out) {
+  auto it = std::upper_bound(
+      from.begin(), from.end(), begin,
+      [](int64_t at, const Piece& piece) { return at < piece.begin; });
+  if (it != from.begin()) --it;
+  for (; it != from.end() && it->begin < begin + size; ++it) {
+    const int64_t first = std::max(begin, it->begin);
+    const int64_t last = std::min(begin + size, it->begin + it->size);
+    if (first >= last) continue;
+    const Piece piece = {to + first - begin, last - first, it->root,
+                         it->byte + first - it->begin, it->any_replica};
+    if (!out.empty() && out.back().root == piece.root &&
+        out.back().any_replica == piece.any_replica &&
+        out.back().begin + out.back().size == piece.begin &&
+        out.back().byte + out.back().size == piece.byte) {
+      out.back().size += piece.size;
+    } else {
+      out.push_back(piece);
+    }
+  }
+}
+
+// Takes the pieces as the value's names if they make up all of it, once.
+bool Names::Keep(ValueId value, std::vector<Piece> pieces) {
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  int64_t at = 0;
+  for (const Piece& piece : pieces) {
+    if (piece.begin != at) return false;
+    at += piece.size;
+  }
+  const int64_t count = static_cast<int64_t>(pieces.size());
+  if (at != view_.graph().type(value).num_bytes() ||
+      (count > 1 && count > pieces_left_)) {
+    return false;
+  }
+  pieces_left_ -= count;
+  values_[value.index].whole = std::move(pieces);
+  return true;
+}
+
+bool Names::PiecesVary(const Named& named) const {
+  if (named.local >= 0) return roots_[named.local].varies;
+  return std::any_of(
+      named.whole.begin(), named.whole.end(),
+      [&](const Piece& piece) { return roots_[piece.root].varies; });
+}
+
+DeviceId Names::DeviceNamed(const std::string& name) const {
+  auto it = device_index_.find(name);
+  return it == device_index_.end() ? DeviceId() : DeviceId(it->second);
+}
+
+bool Names::Varies(ValueId value) const {
+  return PiecesVary(values_[value.index]);
+}
+
+Name Names::NameAt(const Piece& piece, DeviceId device, int micro_batch) const {
+  const Root& root = roots_[piece.root];
+  Name name;
+  name.root = piece.root;
+  name.byte = piece.byte;
+  name.micro_batch = root.varies ? micro_batch : 0;
+  if (root.devices.empty()) return name;
+  const bool here = std::find(root.devices.begin(), root.devices.end(),
+                              device.index) != root.devices.end();
+  if (root.devices.size() == 1) {
+    name.replica = root.devices[0];
+  } else {
+    name.replica = here && !piece.any_replica ? device.index : kAnyReplica;
+  }
+  return name;
+}
+
+std::vector<NamedPiece> Names::Of(ValueId value, const Sharding& sharding,
+                                  int member, int members, DeviceId device,
+                                  int micro_batch) const {
+  std::vector<NamedPiece> out;
+  const Named& named = values_[value.index];
+  const TensorType& type = view_.graph().type(value);
+  if (named.local >= 0) {
+    if (sharding != named.sharding || members != named.members) return out;
+    const int64_t bytes =
+        PieceType(type, sharding, member, members).num_bytes();
+    Name name{named.local, member, roots_[named.local].varies ? micro_batch : 0,
+              0};
+    if (bytes > 0) out.push_back({0, bytes, name});
+    return out;
+  }
+  if (NamedLocally(type, sharding, members)) return out;
+  std::vector<Piece> pieces;
+  int64_t at = 0;
+  const Range range = PieceOfWhole(type, sharding, member, members);
+  ForEachBlock(range, 0, [&](ByteSpan block) {
+    const int64_t size = block.end - block.begin;
+    AppendSlice(named.whole, block.begin, size, at, pieces);
+    at += size;
+  });
+  out.reserve(pieces.size());
+  for (const Piece& piece : pieces) {
+    out.push_back(
+        {piece.begin, piece.size, NameAt(piece, device, micro_batch)});
+  }
+  return out;
+}
+
+std::vector<NamedPiece> Names::OfPersistent(const Entry& entry,
+                                            const PersistentValue& value) {
+  const OpView node = entry.graph->view(value.node);
+  const TensorType& type = node.result_type(0);
+  const Sharding sharding = ResultSharding(node.node(), 0);
+  const int members = NumMembers(node.node().placement);
+  const int32_t root =
+      RootOfKey(SourceKey(node), absl::StrCat("a value of @", entry.name));
+  Name name{root, 0, 0, 0};
+  std::vector<NamedPiece> out;
+  if (NamedLocally(type, sharding, members)) {
+    name.replica = value.member;
+    const int64_t bytes =
+        PieceType(type, sharding, value.member, members).num_bytes();
+    return {{0, bytes, name}};
+  }
+  if (node.is(kVariable) && sharding.kind == Sharding::Kind::kReplicated) {
+    name.replica = entry.buffers[value.buffer.index].device.index;
+  }
+  int64_t at = 0;
+  ForEachBlock(PieceOfWhole(type, sharding, value.member, members), 0,
+               [&](ByteSpan block) {
+                 name.byte = block.begin;
+                 out.push_back({at, block.end - block.begin, name});
+                 at += block.end - block.begin;
+               });
+  return out;
+}
+
+std::string Names::Text(const Name& name, int64_t size) const {
+  const Root& root = roots_[name.root];
+  std::string text =
+      absl::StrCat(root.text, " bytes ", name.byte, "..", name.byte + size);
+  if (root.varies) {
+    absl::StrAppend(&text, " of micro-batch ", name.micro_batch);
+  }
+  if (root.devices.size() > 1 && name.replica >= 0) {
+    absl::StrAppend(&text, " of ",
+                    view_.plan->devices[name.replica].traits.name);
+  }
+  return text;
+}
+
+}  // namespace partita

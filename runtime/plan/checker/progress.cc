@@ -1,0 +1,74 @@
+// Progress: every wait leads forward in launch order.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/progress.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+void Add(const EntryView& view, Rule rule, int command, int other,
+         absl::string_view message, Findings& findings) {
+  Finding finding = view.Found(rule, command, message);
+  finding.other = other;
+  findings.Add(std::move(finding));
+}
+
+void CheckEvents(const EntryView& view, const Partners& partners,
+                 Findings& findings) {
+  for (int c = 0; c < static_cast<int>(view.commands.size()); ++c) {
+    const Command& command = view.commands[c];
+    if (command.kind != Command::Kind::kWait) continue;
+    const int recorder = partners.recorder[command.event.index];
+    if (recorder < c) continue;
+    Add(view, Rule::kEventForward, c, recorder,
+        absl::StrCat("command ", c, " waits for ev", command.event.index,
+                     ", which command ", recorder,
+                     " records later in launch order; whatever serves both "
+                     "waits for ever; launch the record first"),
+        findings);
+  }
+}
+
+// `messages` of one channel are neighbours in Partners::messages, by number.
+void CheckMessages(const EntryView& view, const Partners& partners,
+                   Findings& findings) {
+  for (size_t i = 0; i < partners.messages.size(); ++i) {
+    const Message& message = partners.messages[i];
+    const int64_t capacity =
+        view.entry->channels[message.channel.index].capacity;
+    if (capacity == 0) continue;
+    if (message.recv < message.send) {
+      Add(view, Rule::kMessageForward, message.recv, message.send,
+          absl::StrCat("command ", message.recv, " receives message ",
+                       message.number, " of channel ", message.channel.index,
+                       ", which command ", message.send,
+                       " sends later in launch order; launch the send first"),
+          findings);
+    }
+    if (message.number < capacity) continue;
+    const Message& before = partners.messages[i - capacity];
+    if (before.recv < message.send) continue;
+    Add(view, Rule::kCapacity, message.send, before.recv,
+        absl::StrCat("command ", message.send, " sends message ",
+                     message.number, " of channel ", message.channel.index,
+                     ", which has room for ", capacity, ", before command ",
+                     before.recv, " has received message ", before.number,
+                     "; both ends wait for ever; receive it first, or raise "
+                     "the channel's capacity"),
+        findings);
+  }
+}
+
+}  // namespace
+
+void CheckProgress(const EntryView& view, const Partners& partners,
+                   Findings& findings) {
+  CheckEvents(view, partners, findings);
+  CheckMessages(view, partners, findings);
+}
+
+}  // namespace partita

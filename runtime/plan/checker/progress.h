@@ -1,0 +1,20 @@
+// Progress: every wait leads forward in launch order, so every step ends.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_PROGRESS_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_PROGRESS_H_
+
+#include "runtime/plan/checker/entry_view.h"
+#include "runtime/plan/checker/finding.h"
+#include "runtime/plan/checker/launch_nodes.h"
+
+namespace partita {
+
+// Waits inside one node (its parts, a message without a slot) are the node's
+// own; those between nodes must have what they wait for earlier in the list.
+void CheckProgress(const EntryView& view, const Partners& partners,
+                   Findings& findings);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_PROGRESS_H_

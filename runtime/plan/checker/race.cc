@@ -1,0 +1,260 @@
+// Vector clocks and the last accesses of every byte, in one pass.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/race.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/clock.h"
+#include "runtime/plan/checker/collective.h"
+#include "runtime/plan/checker/interval_map.h"
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+
+// More than any sensible plan needs; a plan made to be slow is refused here.
+constexpr int64_t kMaxVisits = int64_t{1} << 27;
+constexpr int64_t kMaxClockEntries = int64_t{1} << 26;
+
+// One command's touch. `position` counts the commands of its stream, from 1,
+// over the steps that are looked at.
+struct Touch {
+  int command = -1;
+  int step = 0;
+  int32_t stream = -1;
+  int64_t position = 0;
+};
+
+struct LastTouches {
+  void Shift(int64_t) {}
+  Touch write;
+  std::vector<Touch> reads;  // since the write, one per stream
+};
+
+class RacePass {
+ public:
+  RacePass(const EntryView& view, const Partners& partners, Findings& findings)
+      : view_(view),
+        partners_(partners),
+        findings_(findings),
+        known_(view.entry->streams.size()),
+        issued_(view.entry->streams.size()),
+        arenas_(view.plan->devices.size()),
+        event_clocks_(view.entry->num_events),
+        send_clocks_(partners.messages.size()),
+        part_clocks_(partners.part_sets.size()) {
+    for (const PartSet& set : partners.part_sets) {
+      first_parts_.push_back(*absl::c_min_element(set.parts));
+    }
+  }
+
+  void Run() {
+    const int steps = view_.entry->depth > 1 ? 2 : 1;
+    for (step_ = 0; step_ < steps; ++step_) {
+      const int count = static_cast<int>(view_.commands.size());
+      // Parts of one collective exchange start clocks, so those come first.
+      for (int c = 0; c < count && !GaveUp(c); ++c) {
+        const int set = partners_.part_set[c];
+        if (set >= 0 && c == first_parts_[set]) ShareStarts(set);
+        Issue(c);
+      }
+    }
+  }
+
+ private:
+  bool GaveUp(int c) {
+    if (findings_.full()) return true;
+    if (visits_ <= kMaxVisits && clock_entries_ <= kMaxClockEntries) {
+      return false;
+    }
+    findings_.Add(view_.Found(
+        Rule::kReadAfterWrite, c,
+        "found too many streams and pieces of ranges to prove their order; "
+        "expected a plan with fewer"));
+    return true;
+  }
+
+  // Joined start clocks of all parts: in every kind of collective that there is
+  // each member reaches each other one.
+  void ShareStarts(int set) {
+    Clock& joined = part_clocks_[set] = Clock();
+    for (int part : partners_.part_sets[set].parts) {
+      const int32_t stream = view_.commands[part].stream.index;
+      Join(joined, known_[stream]);
+      joined.Advance(stream, issued_[stream]);
+    }
+  }
+
+  void Join(Clock& clock, const Clock& other) {
+    clock_entries_ += other.size();
+    clock.Join(other);
+  }
+
+  // Touches with the clock of the command's start, then the facts that its end
+  // learns.
+  void Issue(int c) {
+    const Command& command = view_.commands[c];
+    const int32_t stream = command.stream.index;
+    const Touch touch{c, step_, stream, issued_[stream] + 1};
+    for (BufferId id : command.operands) TouchBuffer(touch, id, false);
+    for (BufferId id : command.results) TouchBuffer(touch, id, true);
+    if (command.workspace.valid()) TouchBuffer(touch, command.workspace, true);
+    if (command.kind == Kind::kSend) {
+      Clock& start = send_clocks_[partners_.message[c]] = known_[stream];
+      clock_entries_ += start.size();
+      start.Advance(stream, issued_[stream]);
+    }
+    ++issued_[stream];
+    Learn(c, command, stream);
+  }
+
+  void Learn(int c, const Command& command, int32_t stream) {
+    switch (command.kind) {
+      case Kind::kRecord: {
+        Clock& end = event_clocks_[command.event.index] = known_[stream];
+        clock_entries_ += end.size();
+        end.Advance(stream, issued_[stream]);
+        return;
+      }
+      case Kind::kWait:
+        return Join(known_[stream], event_clocks_[command.event.index]);
+      case Kind::kRecv:
+        return Join(known_[stream], send_clocks_[partners_.message[c]]);
+      case Kind::kCollective:
+        return Join(known_[stream], part_clocks_[partners_.part_set[c]]);
+      default:
+        return;
+    }
+  }
+
+  void TouchBuffer(const Touch& touch, BufferId id, bool write) {
+    const Buffer& buffer = view_.buffer(id);
+    const int64_t base = PartBegin(view_.device(buffer.device), buffer, step_);
+    ForEachBlock(buffer.range, base, [&](ByteSpan block) {
+      if (visits_ > kMaxVisits) return;
+      if (write) {
+        Write(touch, id, block);
+      } else {
+        Read(touch, id, block);
+      }
+    });
+  }
+
+  bool EndedBefore(const Touch& earlier, const Touch& now) const {
+    if (earlier.command < 0 || earlier.stream == now.stream) return true;
+    return known_[now.stream].Ended(earlier.stream) >= earlier.position;
+  }
+
+  void Read(const Touch& touch, BufferId id, ByteSpan block) {
+    arenas_[view_.buffer(id).device.index].Update(
+        block.begin, block.end, {},
+        [&](int64_t begin, int64_t end, LastTouches& last) {
+          visits_ += 1 + last.reads.size();
+          if (!EndedBefore(last.write, touch)) {
+            Report(Rule::kReadAfterWrite, touch, last.write, id, {begin, end});
+          }
+          for (Touch& read : last.reads) {
+            if (read.stream == touch.stream) {
+              read = touch;
+              return;
+            }
+          }
+          last.reads.push_back(touch);
+        });
+  }
+
+  void Write(const Touch& touch, BufferId id, ByteSpan block) {
+    auto& arena = arenas_[view_.buffer(id).device.index];
+    arena.ForEach(block.begin, block.end,
+                  [&](int64_t begin, int64_t end, const LastTouches* last) {
+                    ++visits_;
+                    if (last == nullptr) return true;
+                    CheckWrite(touch, id, {begin, end}, *last);
+                    return true;
+                  });
+    LastTouches now;
+    now.write = touch;
+    arena.Set(block.begin, block.end, std::move(now));
+  }
+
+  void CheckWrite(const Touch& touch, BufferId id, ByteSpan bytes,
+                  const LastTouches& last) {
+    visits_ += last.reads.size();
+    if (!EndedBefore(last.write, touch)) {
+      Report(Rule::kWriteAfterWrite, touch, last.write, id, bytes);
+    }
+    for (const Touch& read : last.reads) {
+      if (!EndedBefore(read, touch)) {
+        Report(Rule::kWriteAfterRead, touch, read, id, bytes);
+      }
+    }
+  }
+
+  void Report(Rule rule, const Touch& touch, const Touch& earlier, BufferId id,
+              ByteSpan bytes) {
+    if (findings_.full()) return;
+    const bool reads = rule == Rule::kReadAfterWrite;
+    const absl::string_view next_step =
+        touch.step != earlier.step ? " of the next step" : "";
+    Finding finding = view_.Found(
+        rule, touch.command,
+        absl::StrCat("command ", touch.command, next_step,
+                     reads ? " reads " : " writes ", view_.BufferText(id),
+                     " (bytes ", bytes.begin, "..", bytes.end,
+                     ") while command ", earlier.command, " may still ",
+                     rule == Rule::kWriteAfterRead ? "read" : "write", " it\n",
+                     Remedy(touch, earlier)));
+    finding.other = earlier.command;
+    finding.device = view_.buffer(id).device;
+    finding.bytes = bytes;
+    findings_.Add(std::move(finding));
+  }
+
+  std::string Remedy(const Touch& touch, const Touch& earlier) const {
+    const Command& first = view_.commands[earlier.command];
+    std::string text = absl::StrCat(
+        "  no event orders ", view_.StreamText(first.stream), " before ",
+        view_.StreamText(view_.commands[touch.command].stream), "; ");
+    if (touch.step != earlier.step) {
+      return text + "lower the depth, or keep the steps apart by an event";
+    }
+    for (int c = earlier.command + 1; c < touch.command; ++c) {
+      const Command& record = view_.commands[c];
+      if (record.kind != Kind::kRecord || record.stream != first.stream) {
+        continue;
+      }
+      return absl::StrCat(text, "add `wait ev", record.event.index,
+                          "` before command ", touch.command);
+    }
+    return absl::StrCat(text, "record an event after command ", earlier.command,
+                        " and wait for it before command ", touch.command);
+  }
+
+  const EntryView& view_;
+  const Partners& partners_;
+  Findings& findings_;
+  int step_ = 0;
+  std::vector<Clock> known_;  // by stream, without what the stream itself did
+  std::vector<int64_t> issued_;  // by stream
+  std::vector<IntervalMap<LastTouches>> arenas_;
+  std::vector<Clock> event_clocks_;
+  std::vector<Clock> send_clocks_;
+  std::vector<Clock> part_clocks_;
+  std::vector<int> first_parts_;  // by part set: a command
+  int64_t visits_ = 0;
+  int64_t clock_entries_ = 0;
+};
+
+}  // namespace
+
+void CheckRaces(const EntryView& view, const Partners& partners,
+                Findings& findings) {
+  RacePass(view, partners, findings).Run();
+}
+
+}  // namespace partita
