@@ -1,0 +1,66 @@
+// Expand: extents of 1 repeated to a given shape.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+#include "graph/ops/strided.h"
+
+namespace partita {
+namespace {
+
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType& x = op.operand_type(0);
+  const Shape shape = ToShape(op.attr_ints("shape"));
+  Shape joined = shape;
+  if (!BroadcastInto(x.dims, joined) || joined != shape) {
+    return BadOp(op,
+                 absl::StrCat("shape = [", absl::StrJoin(shape, ", "), "] for ",
+                              Describe(op, 0)),
+                 "a shape that the operand broadcasts to",
+                 "extents must be equal, or 1 in the operand");
+  }
+  return results.Set(0, {x.dtype, shape, {}});
+}
+
+std::vector<StridedMove> MovesOf(const OpView& op) {
+  const Shape& dims = op.result_type(0).dims;
+  return {{.dims = dims,
+           .from_strides = BroadcastStrides(op.operand_type(0).dims, dims),
+           .to_strides = RowMajorStrides(dims)}};
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  return DoMoves(MovesOf(op), in, out);
+}
+
+std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
+  return AsByteMoves(op, MovesOf(op));
+}
+
+void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes) {
+  std::vector<int64_t> shape = op.attr_ints("shape");
+  shape[ResultDimension(op, factor)] = end - begin;
+  attributes.Set("shape", shape);
+}
+
+}  // namespace
+
+extern constinit const OpDef kExpand = {
+    .name = "expand",
+    .doc = "The operand broadcast to exactly this shape.",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("shape", AttributeKind::kInts)}},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = MoveCost,
+    .dimension_rule = BroadcastRule,
+    .piece_attributes = PieceAttributes,
+    .moves = Moves,
+};
+
+}  // namespace partita

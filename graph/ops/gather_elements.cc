@@ -1,0 +1,148 @@
+// Gather elements and scatter elements: single elements along one axis, chosen
+// by an index for each.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/indexing.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+#include "graph/ops/strided.h"
+
+namespace partita {
+namespace {
+
+int Axis(const OpView& op) {
+  return AxisAttr(op, "axis", op.operand_type(0).rank());
+}
+
+// Indices address x at their own position but for the axis.
+absl::Status CheckIndices(const OpView& op) {
+  const TensorType& x = op.operand_type(0);
+  const TensorType& indices = op.operand_type(1);
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 1, kIntegers));
+  PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
+  PARTITA_RETURN_IF_ERROR(ExpectRank(op, 1, x.rank(), x.rank()));
+  for (int d = 0; d < x.rank(); ++d) {
+    if (d == Axis(op) || indices.dims[d] <= x.dims[d]) continue;
+    return BadOp(op, Describe(op, 1),
+                 absl::StrCat("at most ", x.dims[d], " in dimension ", d,
+                              ", as in ", Describe(op, 0)),
+                 "slice the indices");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InferGather(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(CheckIndices(op));
+  return results.Set(0,
+                     {op.operand_type(0).dtype, op.operand_type(1).dims, {}});
+}
+
+absl::Status InferScatter(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers | kBools));
+  PARTITA_RETURN_IF_ERROR(ExpectJoin(op));
+  PARTITA_RETURN_IF_ERROR(CheckIndices(op));
+  PARTITA_RETURN_IF_ERROR(ExpectDims(op, 2, op.operand_type(1).dims));
+  if (op.operand_type(2).dtype != op.operand_type(0).dtype) {
+    return BadOp(op, Describe(op, 2),
+                 absl::StrCat("the type of ", Describe(op, 0)),
+                 "cast the updates");
+  }
+  return results.Set(0, op.operand_type(0).RowMajor());
+}
+
+// visit(offset in x, position in the indices) for every index.
+template <typename Visit>
+absl::Status ForEachIndexed(const OpView& op, const HostTensor& x,
+                            const HostTensor& indices, Visit&& visit) {
+  const int axis = Axis(op);
+  const Shape strides = RowMajorStrides(x.type().dims);
+  Shape others = strides;
+  others[axis] = 0;
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> positions,
+                           ReadIndices(op, indices, {x.type().dims[axis]}));
+  size_t next = 0;
+  ForEachOffset<1>(indices.type().dims, {others},
+                   [&](const std::array<int64_t, 1>& at) {
+                     visit(at[0] + positions[next] * strides[axis], next);
+                     ++next;
+                   });
+  return absl::OkStatus();
+}
+
+absl::Status EvaluateGather(const OpView& op, absl::Span<const HostTensor> in,
+                            absl::Span<HostTensor> out) {
+  return VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* x = reinterpret_cast<const T*>(in[0].bytes());
+    T* y = reinterpret_cast<T*>(out[0].bytes());
+    return ForEachIndexed(op, in[0], in[1],
+                          [&](int64_t from, size_t to) { y[to] = x[from]; });
+  });
+}
+
+absl::Status EvaluateScatter(const OpView& op, absl::Span<const HostTensor> in,
+                             absl::Span<HostTensor> out) {
+  const absl::Span<const std::byte> bytes = in[0].byte_span();
+  std::copy(bytes.begin(), bytes.end(), out[0].bytes());
+  return VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* updates = reinterpret_cast<const T*>(in[2].bytes());
+    T* y = reinterpret_cast<T*>(out[0].bytes());
+    return ForEachIndexed(op, in[0], in[1], [&](int64_t to, size_t from) {
+      y[to] = Joined<T>(JoinOf(op), y[to], updates[from]);
+    });
+  });
+}
+
+// Kept where indices and x have the same extent; along the axis a gather keeps
+// the indices' own.
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  const Shape& x = op.operand_type(0).dims;
+  const Shape& indices = op.operand_type(1).dims;
+  const bool scatters = op.num_operands() == 3;
+  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
+    const bool is_axis = d == Axis(op);
+    if (is_axis ? scatters : indices[d] != x[d]) continue;
+    const int factor = rule.Kept(absl::StrCat("d", d), indices[d]);
+    if (!is_axis) rule.Operand(0, d, factor);
+    rule.Operand(1, d, factor).Result(0, d, factor);
+    if (scatters) rule.Operand(2, d, factor);
+  }
+  return rule.Finish();
+}
+
+}  // namespace
+
+extern constinit const OpDef kGatherElements = {
+    .name = "gather_elements",
+    .doc =
+        "Each element of the result is that of x at its own position, but "
+        "for the axis, where an index says which.",
+    .operands = {{{"x"}, {"indices"}}},
+    .attrs = {{IntAttr("axis", 0)}},
+    .infer = InferGather,
+    .eval = EvaluateGather,
+    .cost = MoveCost,
+    .dimension_rule = Rule,
+};
+
+extern constinit const OpDef kScatterElements = {
+    .name = "scatter_elements",
+    .doc =
+        "x with updates put, or joined, at their own positions, but for the "
+        "axis, where an index says which.",
+    .operands = {{{"x"}, {"indices"}, {"updates"}}},
+    .attrs = {{IntAttr("axis", 0), StringAttr("reduction", "none")}},
+    .tolerance = Tolerance::kReduction,
+    .infer = InferScatter,
+    .eval = EvaluateScatter,
+    .cost = MoveCost,
+    .dimension_rule = Rule,
+};
+
+}  // namespace partita

@@ -1,0 +1,59 @@
+// Checks of index operands.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/ops/indexing.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/op_error.h"
+
+namespace partita {
+namespace {
+
+struct Name {
+  const char* text;
+  Join join;
+};
+constexpr Name kNames[] = {{"none", Join::kReplace},
+                           {"add", Join::kAdd},
+                           {"mul", Join::kMul},
+                           {"min", Join::kMin},
+                           {"max", Join::kMax}};
+
+const Name* FindJoin(const OpView& op) {
+  for (const Name& name : kNames) {
+    if (op.attr_string("reduction") == name.text) return &name;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<int64_t>> ReadIndices(
+    const OpView& op, const HostTensor& indices,
+    absl::Span<const int64_t> extents) {
+  std::vector<int64_t> positions = ToInt64s(indices);
+  if (extents.empty()) return positions;
+  size_t column = 0;
+  for (int64_t& position : positions) {
+    const int64_t extent = extents[column];
+    if (++column == extents.size()) column = 0;
+    if (position < -extent || position >= extent) {
+      return BadOp(op, absl::StrCat("index ", position),
+                   absl::StrCat(-extent, "..", extent - 1),
+                   "correct the indices");
+    }
+    if (position < 0) position += extent;
+  }
+  return positions;
+}
+
+absl::Status ExpectJoin(const OpView& op) {
+  if (FindJoin(op) != nullptr) return absl::OkStatus();
+  return BadOp(
+      op, absl::StrCat("reduction \"", op.attr_string("reduction"), "\""),
+      "\"none\", \"add\", \"mul\", \"min\" or \"max\"", "name one of them");
+}
+
+Join JoinOf(const OpView& op) { return FindJoin(op)->join; }
+
+}  // namespace partita

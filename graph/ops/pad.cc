@@ -1,0 +1,117 @@
+// Pad: elements put around a tensor, or taken off it.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+absl::Status CheckAmounts(const OpView& op, absl::string_view name) {
+  PARTITA_RETURN_IF_ERROR(
+      ExpectPerDimension(op, name, op.operand_type(0).rank()));
+  const std::vector<int64_t>& list = op.attr_ints(name);
+  for (int64_t amount : list) {
+    if (amount >= -kMaxTensorBytes && amount <= kMaxTensorBytes) continue;
+    return BadOp(op, absl::StrCat(name, " = [", absl::StrJoin(list, ", "), "]"),
+                 absl::StrCat(-kMaxTensorBytes, "..", kMaxTensorBytes),
+                 "correct the amounts");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMode(const OpView& op) {
+  const std::string& mode = op.attr_string("mode");
+  if (mode == "constant" || mode == "reflect" || mode == "edge") {
+    return absl::OkStatus();
+  }
+  return BadOp(op, absl::StrCat("mode \"", mode, "\""),
+               "\"constant\", \"reflect\" or \"edge\"", "name one of them");
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  TensorType type = op.operand_type(0).RowMajor();
+  PARTITA_RETURN_IF_ERROR(CheckMode(op));
+  PARTITA_RETURN_IF_ERROR(CheckAmounts(op, "before"));
+  PARTITA_RETURN_IF_ERROR(CheckAmounts(op, "after"));
+  for (int d = 0; d < type.rank(); ++d) {
+    const int64_t extent = type.dims[d];
+    const int64_t padded =
+        extent + op.attr_ints("before")[d] + op.attr_ints("after")[d];
+    const bool empty = extent == 0 && padded > 0;
+    if (padded < 0 || (empty && op.attr_string("mode") != "constant")) {
+      return BadOp(op,
+                   absl::StrCat("pads of ", op.attr_ints("before")[d], " and ",
+                                op.attr_ints("after")[d], " in dimension ", d,
+                                " of ", Describe(op, 0)),
+                   empty ? "elements to copy" : "an extent of 0 or more",
+                   empty ? "use mode \"constant\"" : "crop less");
+    }
+    type.dims[d] = padded;
+  }
+  return results.Set(0, type);
+}
+
+// The element of 0..extent-1 that position `at`, which may lie outside, shows;
+// -1 for the pad value.
+int64_t Source(int64_t at, int64_t extent, const std::string& mode) {
+  if (at >= 0 && at < extent) return at;
+  if (mode == "constant") return -1;
+  if (mode == "edge" || extent == 1) return at < 0 ? 0 : extent - 1;
+  // A mirror at both ends: the way there and back, without the ends twice.
+  const int64_t period = 2 * (extent - 1);
+  const int64_t phase = ((at % period) + period) % period;
+  return phase < extent ? phase : period - phase;
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T value = Narrow<T>(op.attr_float("value"));
+    for (T& element : out[0].data<T>()) element = value;
+  });
+  std::vector<std::vector<int64_t>> sources;
+  for (int d = 0; d < out[0].type().rank(); ++d) {
+    std::vector<int64_t>& source = sources.emplace_back();
+    for (int64_t i = 0; i < out[0].type().dims[d]; ++i) {
+      source.push_back(Source(i - op.attr_ints("before")[d],
+                              in[0].type().dims[d], op.attr_string("mode")));
+    }
+  }
+  CopyByIndex(in[0], sources, out[0]);
+  return absl::OkStatus();
+}
+
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
+    const bool kept =
+        op.attr_ints("before")[d] == 0 && op.attr_ints("after")[d] == 0;
+    if (kept) rule.Keep(absl::StrCat("d", d), d, d);
+  }
+  return rule.Finish();
+}
+
+}  // namespace
+
+extern constinit const OpDef kPad = {
+    .name = "pad",
+    .doc =
+        "The operand with elements before and after it in each dimension: a "
+        "value, the mirrored operand, or its edge; negative amounts crop.",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("before", AttributeKind::kInts),
+               RequiredAttr("after", AttributeKind::kInts),
+               StringAttr("mode", "constant"), FloatAttr("value", 0)}},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = MoveCost,
+    .dimension_rule = Rule,
+};
+
+}  // namespace partita

@@ -1,0 +1,87 @@
+// Split: consecutive parts along an axis, one result each.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+int Axis(const OpView& op) {
+  return AxisAttr(op, "axis", op.operand_type(0).rank());
+}
+
+bool SizesFill(absl::Span<const int64_t> sizes, int64_t extent) {
+  for (int64_t size : sizes) {
+    if (size < 0 || size > extent) return false;
+    extent -= size;
+  }
+  return extent == 0 && !sizes.empty();
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType& x = op.operand_type(0);
+  PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
+  const std::vector<int64_t>& sizes = op.attr_ints("sizes");
+  TensorType part = x.RowMajor();
+  int64_t& extent = part.dims[Axis(op)];
+  if (!SizesFill(sizes, extent)) {
+    return BadOp(op, absl::StrCat("sizes = [", absl::StrJoin(sizes, ", "), "]"),
+                 absl::StrCat("sizes of 0 or more that sum to ", extent),
+                 "correct sizes");
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    extent = sizes[i];
+    PARTITA_RETURN_IF_ERROR(results.Set(static_cast<int>(i), part));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<StridedMove> MovesOf(const OpView& op) {
+  const Shape strides = RowMajorStrides(op.operand_type(0).dims);
+  const int axis = Axis(op);
+  std::vector<StridedMove> moves;
+  int64_t offset = 0;
+  for (int i = 0; i < op.num_results(); ++i) {
+    const Shape& dims = op.result_type(i).dims;
+    moves.push_back({.result = i,
+                     .dims = dims,
+                     .from_offset = offset * strides[axis],
+                     .from_strides = strides,
+                     .to_strides = RowMajorStrides(dims)});
+    offset += dims[axis];
+  }
+  return moves;
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  return DoMoves(MovesOf(op), in, out);
+}
+
+std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
+  return AsByteMoves(op, MovesOf(op));
+}
+
+DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
+
+}  // namespace
+
+extern constinit const OpDef kSplit = {
+    .name = "split",
+    .doc = "Consecutive parts of the operand along an axis, of these sizes.",
+    .operands = {{{"x"}}},
+    .num_results = kAnyNumber,
+    .attrs = {{RequiredAttr("axis", AttributeKind::kInt),
+               RequiredAttr("sizes", AttributeKind::kInts)}},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = MoveCost,
+    .dimension_rule = Rule,
+    .moves = Moves,
+};
+
+}  // namespace partita

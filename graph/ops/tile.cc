@@ -1,0 +1,78 @@
+// Tile: the whole operand repeated along each dimension.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+absl::Status Infer(const OpView& op, Types& results) {
+  TensorType type = op.operand_type(0).RowMajor();
+  PARTITA_RETURN_IF_ERROR(ExpectPerDimension(op, "repeats", type.rank()));
+  const std::vector<int64_t>& repeats = op.attr_ints("repeats");
+  for (int d = 0; d < type.rank(); ++d) {
+    const int64_t most = kMaxTensorBytes / std::max<int64_t>(type.dims[d], 1);
+    if (repeats[d] < 0 || repeats[d] > most) {
+      return BadOp(op,
+                   absl::StrCat("repeats = [", absl::StrJoin(repeats, ", "),
+                                "] for ", Describe(op, 0)),
+                   absl::StrCat("0..", most, " in dimension ", d),
+                   "correct repeats");
+    }
+    type.dims[d] *= repeats[d];
+  }
+  return results.Set(0, type);
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  std::vector<std::vector<int64_t>> sources;
+  for (int d = 0; d < in[0].type().rank(); ++d) {
+    std::vector<int64_t>& source = sources.emplace_back();
+    for (int64_t i = 0; i < out[0].type().dims[d]; ++i) {
+      source.push_back(i % in[0].type().dims[d]);
+    }
+  }
+  CopyByIndex(in[0], sources, out[0]);
+  return absl::OkStatus();
+}
+
+// [x] -> [r x]: whole repeats may be cut.
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
+    const int r = rule.Kept(absl::StrCat("r", d), op.attr_ints("repeats")[d]);
+    const int x = rule.Kept(absl::StrCat("d", d), op.operand_type(0).dims[d]);
+    rule.Operand(0, d, x).Result(0, d, r).Result(0, d, x);
+  }
+  return rule.Finish();
+}
+
+void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes) {
+  const int dim = ResultDimension(op, factor);
+  std::vector<int64_t> repeats = op.attr_ints("repeats");
+  if (dim < 0 || repeats[dim] == 1) return;
+  repeats[dim] = end - begin;
+  attributes.Set("repeats", repeats);
+}
+
+}  // namespace
+
+extern constinit const OpDef kTile = {
+    .name = "tile",
+    .doc = "The operand repeated, as a whole, along each dimension.",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("repeats", AttributeKind::kInts)}},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = MoveCost,
+    .dimension_rule = Rule,
+    .piece_attributes = PieceAttributes,
+};
+
+}  // namespace partita
