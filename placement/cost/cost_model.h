@@ -48,6 +48,8 @@ class CostModel {
   // that the best kernels of its maker and readers want, rounded up to 64.
   int64_t bytes(ValueId value) const { return bytes_[value.index]; }
 
+  // True if every node costs the same on both.
+  bool SameSpeed(int a, int b) const { return class_of_[a] == class_of_[b]; }
   // Null if no link joins the two.
   const Link* link(int from, int to) const {
     return links_[from * num_devices() + to];

@@ -21,9 +21,11 @@ struct Strategy {
 
 constexpr Strategy kSingle = {"single", DraftSingle};
 constexpr Strategy kPinned = {"pinned", DraftPinned};
+constexpr Strategy kPipeline = {"pipeline", DraftPipeline};
+constexpr Strategy kList = {"list", DraftList};
 
 // Tried, in this order, as remedies for one that does not fit.
-constexpr Strategy kSpreading[] = {kSingle};
+constexpr Strategy kSpreading[] = {kList, kPipeline, kSingle};
 
 absl::Status CheckObjective(const Machine& machine,
                             const Objective& objective) {
@@ -101,6 +103,9 @@ constexpr Planner kPlanners[] = {
      Plan<kSingle>},
     {"pinned", "where --pin says, and the rest near what it reads",
      Plan<kPinned>},
+    {"pipeline", "consecutive stages, the slowest as fast as can be",
+     Plan<kPipeline>},
+    {"list", "the earliest finish of each node, within memory", Plan<kList>},
 };
 
 }  // namespace

@@ -10,9 +10,16 @@ namespace partita {
 namespace {
 
 std::string SecondsText(double seconds) {
-  if (seconds >= 1) return absl::StrFormat("%.3g s", seconds);
-  if (seconds >= 1e-3) return absl::StrFormat("%.3g ms", seconds * 1e3);
-  return absl::StrFormat("%.3g us", seconds * 1e6);
+  struct Unit {
+    const char* name;
+    double seconds;
+  };
+  for (const Unit& unit : {Unit{"s", 1}, Unit{"ms", 1e-3}, Unit{"us", 1e-6}}) {
+    // 999.6 ms would round to 1e+03 ms.
+    if (seconds < 0.9995 * unit.seconds) continue;
+    return absl::StrFormat("%.3g %s", seconds / unit.seconds, unit.name);
+  }
+  return absl::StrFormat("%.3g ns", seconds * 1e9);
 }
 
 }  // namespace

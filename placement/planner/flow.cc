@@ -1,0 +1,79 @@
+// Collects the flow of a graph, and orders devices.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/planner/flow.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/algorithm/container.h"
+
+namespace partita {
+namespace {
+
+void AddOnce(std::vector<ValueId>& values, ValueId value) {
+  if (!absl::c_linear_search(values, value)) values.push_back(value);
+}
+
+}  // namespace
+
+Flow::Flow(const CostModel& costs) : values(costs.graph().value_id_bound()) {
+  const Graph& graph = costs.graph();
+  for (NodeId node : costs.order()) {
+    if (!costs.computes(node)) continue;
+    const int item = static_cast<int>(items.size());
+    items.push_back({node, {}, {}});
+    for (ValueId operand : graph.node(node).operands) {
+      const ValueId root = costs.root(operand);
+      const NodeId maker = graph.value(root).defining_node;
+      const bool stored = maker.valid() && costs.is_stored(maker);
+      AddOnce(stored ? items.back().stored : items.back().sources, root);
+      std::vector<int>& readers = values[root.index].readers;
+      if (readers.empty() || readers.back() != item) readers.push_back(item);
+    }
+    for (ValueId result : graph.node(node).results) {
+      values[result.index].maker = item;
+    }
+  }
+  for (ValueId output : graph.outputs()) {
+    values[costs.root(output).index].is_output = true;
+  }
+  for (const VariableUpdate& update : graph.updates()) {
+    values[costs.root(update.value).index].is_output = true;
+  }
+}
+
+std::vector<int> FastestFirst(const CostModel& costs) {
+  std::vector<double> total(costs.num_devices(), 0);
+  for (NodeId node : costs.order()) {
+    double sum = 0;
+    int able = 0;
+    for (int d = 0; d < costs.num_devices(); ++d) {
+      if (!costs.cost(node, d).can_run) continue;
+      sum += costs.cost(node, d).seconds;
+      ++able;
+    }
+    for (int d = 0; d < costs.num_devices(); ++d) {
+      const NodeCost& here = costs.cost(node, d);
+      total[d] += here.can_run ? here.seconds : 10 * sum / std::max(1, able);
+    }
+  }
+  std::vector<int> devices(costs.num_devices());
+  std::iota(devices.begin(), devices.end(), 0);
+  absl::c_stable_sort(devices,
+                      [&](int a, int b) { return total[a] < total[b]; });
+  return devices;
+}
+
+std::vector<int> LinkedDevices(const CostModel& costs) {
+  std::vector<int> taken;
+  for (int device : FastestFirst(costs)) {
+    const bool joined = absl::c_all_of(
+        taken, [&](int other) { return costs.link(device, other) != nullptr; });
+    if (joined) taken.push_back(device);
+  }
+  absl::c_sort(taken);
+  return taken;
+}
+
+}  // namespace partita

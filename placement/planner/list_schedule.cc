@@ -1,0 +1,288 @@
+// List scheduling within memory.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/planner/list_schedule.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+#include "absl/algorithm/container.h"
+
+namespace partita {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// What a node would do on a device.
+struct Option {
+  int device = -1;
+  double finish = kNever;
+  bool waits = false;   // for what it reads, longer than for the device
+  int64_t missing = 0;  // bytes beyond the limit
+};
+
+class Scheduler {
+ public:
+  Scheduler(const PlanRequest& request, const Flow& flow,
+            const ListOptions& options)
+      : request_(request),
+        costs_(request.costs),
+        flow_(flow),
+        options_(options),
+        schedule_{Draft(request.graph())},
+        devices_(costs_.num_devices()),
+        free_at_(devices_, 0),
+        used_(devices_, 0),
+        present_(flow.values.size() * devices_, 0),
+        made_at_(flow.values.size(), 0),
+        home_(flow.values.size(), costs_.host()),
+        unread_(flow.values.size()) {
+    for (size_t v = 0; v < flow.values.size(); ++v) {
+      unread_[v] = static_cast<int>(flow.values[v].readers.size());
+    }
+  }
+
+  ListSchedule Run() {
+    PutPinned(request_, schedule_.draft);
+    QueueReady();
+    while (!ready_.empty()) {
+      const int item = ready_.top().second * -1;
+      ready_.pop();
+      Place(item);
+      Release(item);
+    }
+    PutFollowers(request_, schedule_.draft);
+    return std::move(schedule_);
+  }
+
+ private:
+  const FlowItem& item(int i) const { return flow_.items[i]; }
+  char& present(ValueId value, int device) {
+    return present_[value.index * devices_ + device];
+  }
+
+  void QueueReady() {
+    waiting_.assign(flow_.items.size(), 0);
+    for (size_t i = 0; i < flow_.items.size(); ++i) {
+      for (ValueId source : flow_.items[i].sources) {
+        waiting_[i] += flow_.values[source.index].maker >= 0;
+      }
+      if (waiting_[i] == 0) Queue(static_cast<int>(i));
+    }
+  }
+
+  void Queue(int i) { ready_.push({options_.priority[i], -i}); }
+
+  // When the value can be on the device; never without a link. The caller's
+  // inputs are fed to any device.
+  double Arrival(ValueId value, int device) {
+    const int home = home_[value.index];
+    if (home < 0 || home == device) return made_at_[value.index];
+    const bool is_input = flow_.values[value.index].maker < 0;
+    if (is_input && costs_.link(home, device) == nullptr) return 0;
+    return made_at_[value.index] +
+           costs_.TransferSeconds(home, device, costs_.bytes(value));
+  }
+
+  // Bytes that the node adds to the device while it runs.
+  int64_t Needs(int i, int device) {
+    int64_t bytes = costs_.cost(item(i).node, device).workspace;
+    for (ValueId value : item(i).stored) {
+      if (!present(value, device)) bytes += costs_.bytes(value);
+    }
+    for (ValueId value : item(i).sources) {
+      if (!present(value, device)) bytes += costs_.bytes(value);
+    }
+    for (ValueId result : request_.graph().node(item(i).node).results) {
+      bytes += costs_.bytes(result);
+    }
+    return bytes;
+  }
+
+  Option Try(int i, int device) {
+    Option option;
+    option.device = device;
+    double start = free_at_[device];
+    for (ValueId source : item(i).sources) {
+      start = std::max(start, Arrival(source, device));
+    }
+    option.waits = start > free_at_[device];
+    option.finish = start + costs_.cost(item(i).node, device).seconds;
+    option.missing = std::max<int64_t>(
+        0, used_[device] + Needs(i, device) - options_.limits[device]);
+    return option;
+  }
+
+  // The devices that may take the node: those of the run that can run it, or,
+  // if none of them can, any that can.
+  std::vector<int> Able(int i) {
+    std::vector<int> able;
+    for (int d : options_.devices) {
+      if (costs_.cost(item(i).node, d).can_run) able.push_back(d);
+    }
+    if (!able.empty()) return able;
+    for (int d = 0; d < devices_; ++d) {
+      if (costs_.cost(item(i).node, d).can_run) able.push_back(d);
+    }
+    return able;
+  }
+
+  void Place(int i) {
+    const NodeId node = item(i).node;
+    if (request_.pin(node) == nullptr) Choose(i);
+    const NodeDevices& place = schedule_.draft.assignment[node.index];
+    double finish = 0;
+    for (int device : place.devices) {
+      finish = std::max(finish, Try(i, device).finish);
+    }
+    for (int device : place.devices) Occupy(i, device, finish);
+    for (ValueId result : request_.graph().node(node).results) {
+      made_at_[result.index] = finish;
+      home_[result.index] = place.devices[0];
+    }
+    schedule_.makespan = std::max(schedule_.makespan, finish);
+  }
+
+  // Earliest finish among the devices with room.
+  void Choose(int i) {
+    std::vector<Option> options;
+    for (int device : Able(i)) options.push_back(Try(i, device));
+    const auto sooner = [](const Option& a, const Option& b) {
+      return a.finish < b.finish;
+    };
+    absl::c_stable_sort(options, sooner);
+    auto best = absl::c_find_if(options,
+                                [](const Option& o) { return o.missing == 0; });
+    if (best == options.end()) {
+      best = std::min_element(options.begin(), options.end(),
+                              [](const Option& a, const Option& b) {
+                                return a.missing < b.missing;
+                              });
+    }
+    Put(schedule_.draft, item(i).node, best->device,
+        Why(i, options, best - options.begin()));
+  }
+
+  PlacedNode Why(int i, const std::vector<Option>& options, size_t chosen) {
+    PlacedNode why;
+    why.reason = Reason::kCheaperBy;
+    if (devices_ == 1) why.reason = Reason::kOnlyDevice;
+    if (devices_ > 1 && options.size() == 1) {
+      why.reason = options_.devices.size() == 1 ? Reason::kOnlyDevice
+                                                : Reason::kOnlyKernel;
+    }
+    if (chosen > 0) why.reason = Reason::kMemoryFull;
+    if (why.reason != Reason::kCheaperBy) return why;
+    why.seconds = options[1].finish - options[0].finish;
+    if (why.seconds == kNever) why.seconds = 0;  // no link to the next device
+    // The next device is as fast and as free, only farther from an operand.
+    const NodeCost& here = costs_.cost(item(i).node, options[0].device);
+    const NodeCost& next = costs_.cost(item(i).node, options[1].device);
+    if (here.seconds < next.seconds || !options[1].waits) return why;
+    why.value = LargestFrom(i, options[0].device);
+    if (why.value.valid()) why.reason = Reason::kFollows;
+    return why;
+  }
+
+  // The largest operand that was made on the device.
+  ValueId LargestFrom(int i, int device) {
+    ValueId largest;
+    for (ValueId source : item(i).sources) {
+      if (flow_.values[source.index].maker < 0) continue;
+      if (home_[source.index] != device) continue;
+      if (!largest.valid() || costs_.bytes(source) > costs_.bytes(largest)) {
+        largest = source;
+      }
+    }
+    return largest;
+  }
+
+  void Occupy(int i, int device, double finish) {
+    free_at_[device] = finish;
+    const auto hold = [&](ValueId value) {
+      if (present(value, device)) return;
+      present(value, device) = 1;
+      used_[device] += costs_.bytes(value);
+    };
+    for (ValueId value : item(i).stored) hold(value);
+    for (ValueId value : item(i).sources) hold(value);
+    for (ValueId value : request_.graph().node(item(i).node).results) {
+      hold(value);
+    }
+  }
+
+  // Frees what the node read last, and lets its readers go.
+  void Release(int i) {
+    for (ValueId source : item(i).sources) {
+      if (--unread_[source.index] == 0) Free(source);
+    }
+    for (ValueId result : request_.graph().node(item(i).node).results) {
+      if (unread_[result.index] == 0) Free(result);
+      for (int reader : flow_.values[result.index].readers) {
+        if (--waiting_[reader] == 0) Queue(reader);
+      }
+    }
+  }
+
+  void Free(ValueId value) {
+    if (flow_.values[value.index].is_output) return;
+    for (int d = 0; d < devices_; ++d) {
+      if (!present(value, d)) continue;
+      present(value, d) = 0;
+      used_[d] -= costs_.bytes(value);
+    }
+  }
+
+  const PlanRequest& request_;
+  const CostModel& costs_;
+  const Flow& flow_;
+  const ListOptions& options_;
+  ListSchedule schedule_;
+  const int devices_;
+  std::vector<double> free_at_;  // by device
+  std::vector<int64_t> used_;    // bytes, by device
+  std::vector<char> present_;    // value * devices + device
+  std::vector<double> made_at_;  // by value
+  std::vector<int> home_;        // by value: the device that makes it
+  std::vector<int> unread_;      // by value: readers not yet placed
+  std::vector<int> waiting_;     // by item: makers not yet placed
+  std::priority_queue<std::pair<double, int>> ready_;  // priority, -item
+};
+
+}  // namespace
+
+ListSchedule ScheduleList(const PlanRequest& request, const Flow& flow,
+                          const ListOptions& options) {
+  return Scheduler(request, flow, options).Run();
+}
+
+std::vector<double> UpwardRanks(const PlanRequest& request, const Flow& flow) {
+  const CostModel& costs = request.costs;
+  double latency = 0, seconds_per_byte = 0;
+  for (const Link& link : costs.machine().links) {
+    latency += link.latency / costs.machine().links.size();
+    seconds_per_byte += 1 / link.bandwidth / costs.machine().links.size();
+  }
+  std::vector<double> ranks(flow.items.size(), 0);
+  for (int i = static_cast<int>(flow.items.size()) - 1; i >= 0; --i) {
+    const NodeId node = flow.items[i].node;
+    double sum = 0, behind = 0;
+    int able = 0;
+    for (int d = 0; d < costs.num_devices(); ++d) {
+      if (!costs.cost(node, d).can_run) continue;
+      sum += costs.cost(node, d).seconds;
+      ++able;
+    }
+    for (ValueId result : costs.graph().node(node).results) {
+      const double transfer = latency + costs.bytes(result) * seconds_per_byte;
+      for (int reader : flow.values[result.index].readers) {
+        behind = std::max(behind, transfer + ranks[reader]);
+      }
+    }
+    ranks[i] = sum / std::max(1, able) + behind;
+  }
+  return ranks;
+}
+
+}  // namespace partita

@@ -1,0 +1,314 @@
+// Strategy `pipeline`: consecutive stages.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "placement/planner/flow.h"
+#include "placement/planner/stage_search.h"
+#include "placement/planner/strategies.h"
+
+namespace partita {
+namespace {
+
+constexpr int kMostPieces = 512;
+constexpr int kMostRounds = 8;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// How the search runs: which devices, under which limits, and whether a stage
+// may stretch over nodes that are pinned elsewhere.
+struct Attempt {
+  std::vector<int> devices;
+  std::vector<int64_t> limits;
+  bool pins_outside = false;
+};
+
+class Pipeline {
+ public:
+  explicit Pipeline(const PlanRequest& request)
+      : request_(request), costs_(request.costs), flow_(request.costs) {
+    has_pins_ = absl::c_any_of(flow_.items, [&](const FlowItem& item) {
+      return request_.pin(item.node) != nullptr;
+    });
+    Sweep();
+    CutAtThinPlaces();
+  }
+
+  bool empty() const { return flow_.items.empty(); }
+  int num_pieces() const { return static_cast<int>(ends_.size()); }
+  bool has_pins() const { return has_pins_; }
+
+  std::optional<Draft> Try(const Attempt& attempt) const {
+    const StageLine line = MakeLine(attempt);
+    const std::optional<Stages> stages =
+        SearchStages(line, request_.options.stages);
+    if (!stages.has_value()) return std::nullopt;
+    return MakeDraft(*stages, attempt.devices);
+  }
+
+ private:
+  // 1. Bytes that cross into each item, and that are live while it runs.
+  void Sweep() {
+    const size_t n = flow_.items.size();
+    std::vector<int64_t> crossing(n + 2, 0), living(n + 2, 0);
+    for (size_t v = 0; v < flow_.values.size(); ++v) {
+      const FlowValue& value = flow_.values[v];
+      const int64_t bytes = costs_.bytes(ValueId(static_cast<int32_t>(v)));
+      const bool stored = value.maker < 0 && IsStoredValue(v);
+      if (stored || (value.maker < 0 && value.readers.empty())) continue;
+      const int first = std::max(0, value.maker);
+      const int last = value.readers.empty() ? first : value.readers.back();
+      living[first] += bytes;
+      living[last + 1] -= bytes;
+      if (value.maker < 0) continue;  // inputs are fed where they are read
+      crossing[value.maker + 1] += bytes;
+      crossing[std::max(value.maker, last) + 1] -= bytes;
+    }
+    std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
+    std::partial_sum(living.begin(), living.end(), living.begin());
+    crossing_.assign(crossing.begin(), crossing.begin() + n);
+    living_.assign(living.begin(), living.begin() + n);
+    for (size_t i = 0; i < n; ++i) {
+      int64_t workspace = 0;
+      for (int d = 0; d < costs_.num_devices(); ++d) {
+        workspace =
+            std::max(workspace, costs_.cost(flow_.items[i].node, d).workspace);
+      }
+      living_[i] += workspace;
+    }
+  }
+
+  bool IsStoredValue(size_t v) const {
+    const NodeId maker =
+        request_.graph().value(ValueId(static_cast<int32_t>(v))).defining_node;
+    return maker.valid() && !costs_.computes(maker);
+  }
+
+  // At most kMostPieces pieces: of every window of items, the thinnest place.
+  void CutAtThinPlaces() {
+    const int n = static_cast<int>(flow_.items.size());
+    const int windows = std::min(n, kMostPieces);
+    for (int w = 1; w < windows; ++w) {
+      const int begin = static_cast<int>(int64_t{w} * n / windows);
+      const int end = static_cast<int>(int64_t{w + 1} * n / windows);
+      const auto thinnest =
+          std::min_element(crossing_.begin() + begin, crossing_.begin() + end);
+      ends_.push_back(static_cast<int>(thinnest - crossing_.begin()));
+    }
+    if (n > 0) ends_.push_back(n);
+  }
+
+  int begin_of(int piece) const { return piece == 0 ? 0 : ends_[piece - 1]; }
+
+  double Seconds(const FlowItem& item, int device, bool pins_outside) const {
+    if (const Pin* pin = request_.pin(item.node); pin != nullptr) {
+      if (pins_outside) return 0;
+      const bool here = pin->devices.size() == 1 &&
+                        costs_.FindDevice(pin->devices[0]) == device;
+      if (!here) return kNever;
+    }
+    const NodeCost& cost = costs_.cost(item.node, device);
+    return cost.can_run ? cost.seconds : kNever;
+  }
+
+  Piece MakePiece(int p, const Attempt& attempt) const {
+    Piece piece;
+    piece.entering = crossing_[begin_of(p)];
+    piece.seconds.assign(attempt.devices.size(), 0);
+    for (int i = begin_of(p); i < ends_[p]; ++i) {
+      piece.live = std::max(piece.live, living_[i]);
+      for (size_t k = 0; k < attempt.devices.size(); ++k) {
+        piece.seconds[k] +=
+            Seconds(flow_.items[i], attempt.devices[k], attempt.pins_outside);
+      }
+    }
+    return piece;
+  }
+
+  // Stored values, each noted with its readers' pieces once.
+  void AddStored(std::vector<Piece>& pieces) const {
+    std::vector<int> piece_of(flow_.items.size());
+    for (int p = 0; p < num_pieces(); ++p) {
+      std::fill(piece_of.begin() + begin_of(p), piece_of.begin() + ends_[p], p);
+    }
+    for (size_t v = 0; v < flow_.values.size(); ++v) {
+      if (!IsStoredValue(v)) continue;
+      int next = num_pieces();
+      const std::vector<int>& readers = flow_.values[v].readers;
+      for (auto it = readers.rbegin(); it != readers.rend(); ++it) {
+        const int here = piece_of[*it];
+        if (here == next) continue;
+        pieces[here].stored.push_back(
+            {costs_.bytes(ValueId(static_cast<int32_t>(v))), next});
+        next = here;
+      }
+    }
+  }
+
+  StageLine MakeLine(const Attempt& attempt) const {
+    StageLine line;
+    for (int p = 0; p < num_pieces(); ++p) {
+      line.pieces.push_back(MakePiece(p, attempt));
+    }
+    AddStored(line.pieces);
+    for (int device : attempt.devices) {
+      line.limits.push_back(attempt.limits[device]);
+    }
+    line.transfer = [this, &attempt](int from, int to, int64_t bytes) {
+      return costs_.TransferSeconds(attempt.devices[from], attempt.devices[to],
+                                    bytes);
+    };
+    line.equal = [this, &attempt](int a, int b) {
+      return Interchangeable(attempt.devices[a], attempt.devices[b], attempt);
+    };
+    line.likely_orders = LikelyOrders(attempt);
+    return line;
+  }
+
+  std::vector<std::vector<int>> LikelyOrders(const Attempt& attempt) const {
+    std::vector<int> fastest, own(attempt.devices.size());
+    std::iota(own.begin(), own.end(), 0);
+    for (int device : FastestFirst(costs_)) {
+      const auto it = absl::c_find(attempt.devices, device);
+      if (it == attempt.devices.end()) continue;
+      fastest.push_back(static_cast<int>(it - attempt.devices.begin()));
+    }
+    return {fastest, own};
+  }
+
+  // Equal speed, limit and links to all others, and no pin that tells them
+  // apart.
+  bool Interchangeable(int a, int b, const Attempt& attempt) const {
+    if (attempt.limits[a] != attempt.limits[b] || has_pins()) return false;
+    if (!costs_.SameSpeed(a, b)) return false;
+    for (int other = 0; other < costs_.num_devices(); ++other) {
+      if (other == a || other == b) continue;
+      const Link* to_a = costs_.link(a, other);
+      const Link* to_b = costs_.link(b, other);
+      if ((to_a == nullptr) != (to_b == nullptr)) return false;
+      if (to_a == nullptr) continue;
+      if (to_a->bandwidth != to_b->bandwidth ||
+          to_a->latency != to_b->latency) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Draft MakeDraft(const Stages& stages, const std::vector<int>& devices) const {
+    Draft draft(request_.graph());
+    PutPinned(request_, draft);
+    int stage = 0;
+    for (int p = 0; p < num_pieces(); ++p) {
+      if (p == stages.ends[stage]) ++stage;
+      for (int i = begin_of(p); i < ends_[p]; ++i) {
+        const NodeId node = flow_.items[i].node;
+        if (request_.pin(node) != nullptr) continue;
+        Put(draft, node, devices[stages.devices[stage]],
+            {.reason = Reason::kStage, .stage = stage});
+      }
+    }
+    PutFollowers(request_, draft);
+    return draft;
+  }
+
+  const PlanRequest& request_;
+  const CostModel& costs_;
+  const Flow flow_;
+  bool has_pins_ = false;
+  std::vector<int64_t> crossing_;  // by item: bytes made before, read from here
+  std::vector<int64_t> living_;    // by item
+  std::vector<int> ends_;          // by piece: one past its last item
+};
+
+absl::Status CheckStageCount(const PlanRequest& request, int pieces) {
+  const int most = std::min(request.costs.num_devices(), std::max(1, pieces));
+  const int stages = request.options.stages;
+  if (stages >= 0 && stages <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--stages: found ", stages, "; expected at most ", most,
+                   ", one device and one node for each (0: as many as help)"));
+}
+
+// What came of one way of searching.
+struct Outcome {
+  std::optional<Draft> draft;     // fits
+  std::optional<Draft> short_of;  // misses memory
+  std::optional<Shortage> shortage;
+  absl::Status links;  // needs a missing link
+};
+
+// 4. Lowers the limit of a device that the whole estimate finds short.
+Outcome SearchWithin(const PlanRequest& request, const Pipeline& pipeline,
+                     Attempt attempt) {
+  Outcome outcome;
+  for (int round = 0; round < kMostRounds; ++round) {
+    std::optional<Draft> draft = pipeline.Try(attempt);
+    if (!draft.has_value()) break;
+    outcome.links = CheckLinks(request, *draft);
+    if (!outcome.links.ok()) break;
+    const std::optional<Shortage> shortage = FindShortage(request, *draft);
+    if (!shortage.has_value()) {
+      outcome.draft = std::move(draft);
+      break;
+    }
+    int64_t& limit = attempt.limits[shortage->device];
+    limit = std::max<int64_t>(0, std::min(limit, shortage->needed) -
+                                     (shortage->needed - shortage->limit));
+    outcome.short_of = std::move(draft);
+    outcome.shortage = shortage;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request,
+                                    Refusal& refusal) {
+  const Pipeline pipeline(request);
+  PARTITA_RETURN_IF_ERROR(CheckStageCount(request, pipeline.num_pieces()));
+  if (pipeline.empty()) return DraftSingle(request, refusal);
+  std::vector<int> all(request.costs.num_devices());
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::vector<int>> device_sets = {all};
+  if (LinkedDevices(request.costs) != all) {
+    device_sets.push_back(LinkedDevices(request.costs));
+  }
+  const std::vector<int64_t>& limits = request.objective.memory_limits;
+  const std::vector<int64_t> boundless(limits.size(),
+                                       std::numeric_limits<int64_t>::max());
+  Outcome last;
+  absl::Status links;
+  // Under the limits first; then without, where the search's own count of
+  // memory may have been too careful, or to explain what is missing.
+  for (const std::vector<int64_t>& bound : {limits, boundless}) {
+    for (bool pins_outside : {false, true}) {
+      if (pins_outside && !pipeline.has_pins()) continue;
+      for (const std::vector<int>& devices : device_sets) {
+        Outcome outcome =
+            SearchWithin(request, pipeline, {devices, bound, pins_outside});
+        if (outcome.draft.has_value()) return *std::move(outcome.draft);
+        links.Update(outcome.links);
+        if (outcome.shortage.has_value()) last = std::move(outcome);
+      }
+    }
+  }
+  if (last.shortage.has_value()) {
+    refusal =
+        ExplainShortage(request, *last.short_of, *last.shortage, "pipeline");
+    return RefusalError(refusal);
+  }
+  if (!links.ok()) return links;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "placement @", request.graph().name(), " by pipeline: found no ",
+      request.options.stages > 0 ? absl::StrCat(request.options.stages, " ")
+                                 : "",
+      "consecutive stages with kernels and links for all of them; expected at "
+      "least one way; try `--strategy list`"));
+}
+
+}  // namespace partita

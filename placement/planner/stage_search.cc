@@ -1,0 +1,176 @@
+// Dynamic programming over pieces done, a row for each sequence of devices.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/planner/stage_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace partita {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// The best way to do the first j pieces with the devices of a row.
+struct Cell {
+  double slowest = kNever;
+  double total = kNever;
+  int from = -1;  // where the last stage begins
+};
+using Row = std::vector<Cell>;
+
+class Search {
+ public:
+  Search(const StageLine& line, int count)
+      : line_(line),
+        count_(count),
+        pieces_(static_cast<int>(line.pieces.size())),
+        devices_(static_cast<int>(line.limits.size())),
+        used_(devices_, false) {}
+
+  std::optional<Stages> Run() {
+    Row start(pieces_ + 1);
+    start[0] = {0, 0, -1};
+    rows_.push_back(std::move(start));
+    if (CountPrefixes() <= kMostRows) {
+      Extend();
+    } else {
+      for (const std::vector<int>& order : line_.likely_orders) Follow(order);
+    }
+    return std::move(best_);
+  }
+
+ private:
+  int most_stages() const {
+    return std::min(count_ > 0 ? count_ : devices_, pieces_);
+  }
+
+  // Of several equal unused devices only the first is tried.
+  bool IsFirstOfItsKind(int device) const {
+    for (int other = 0; other < device; ++other) {
+      if (!used_[other] && line_.equal(other, device)) return false;
+    }
+    return true;
+  }
+
+  // Stops counting past kMostRows.
+  int CountPrefixes() {
+    int count = 0;
+    CountFrom(0, count);
+    return count;
+  }
+  void CountFrom(int depth, int& count) {
+    if (depth == most_stages()) return;
+    for (int d = 0; d < devices_ && count <= kMostRows; ++d) {
+      if (used_[d] || !IsFirstOfItsKind(d)) continue;
+      ++count;
+      used_[d] = true;
+      CountFrom(depth + 1, count);
+      used_[d] = false;
+    }
+  }
+
+  void Extend() {
+    if (static_cast<int>(order_.size()) == most_stages()) return;
+    for (int d = 0; d < devices_; ++d) {
+      if (used_[d] || !IsFirstOfItsKind(d)) continue;
+      Push(d);
+      Extend();
+      Pop();
+    }
+  }
+
+  void Follow(const std::vector<int>& order) {
+    for (int d : order) {
+      if (static_cast<int>(order_.size()) == most_stages()) break;
+      Push(d);
+    }
+    while (!order_.empty()) Pop();
+  }
+
+  void Push(int device) {
+    rows_.push_back(NextRow(device));
+    order_.push_back(device);
+    used_[device] = true;
+    Judge();
+  }
+  void Pop() {
+    used_[order_.back()] = false;
+    order_.pop_back();
+    rows_.pop_back();
+  }
+
+  // Every end j, with the stage's start i going back from it: pieces, memory
+  // and stored bytes only grow, so the first that is too much ends the loop.
+  Row NextRow(int device) const {
+    const Row& before = rows_.back();
+    Row row(pieces_ + 1);
+    for (int j = 1; j <= pieces_; ++j) {
+      double seconds = 0;
+      int64_t stored = 0, live = 0;
+      for (int i = j - 1; i >= 0; --i) {
+        const Piece& piece = line_.pieces[i];
+        seconds += piece.seconds[device];
+        live = std::max(live, piece.live);
+        for (const StoredRead& read : piece.stored) {
+          if (read.next_piece >= j) stored += read.bytes;
+        }
+        if (seconds > row[j].slowest || seconds == kNever) break;
+        if (stored + live > line_.limits[device]) break;
+        Improve(row[j], before[i], i, seconds + Entering(i, device));
+      }
+    }
+    return row;
+  }
+
+  double Entering(int piece, int device) const {
+    if (order_.empty()) return 0;
+    return line_.transfer(order_.back(), device, line_.pieces[piece].entering);
+  }
+
+  static void Improve(Cell& cell, const Cell& before, int from, double stage) {
+    const double slowest = std::max(before.slowest, stage);
+    const double total = before.total + stage;
+    if (!(slowest < kNever)) return;
+    if (std::tie(slowest, total) >= std::tie(cell.slowest, cell.total)) return;
+    cell = {slowest, total, from};
+  }
+
+  void Judge() {
+    const Cell& end = rows_.back()[pieces_];
+    const int stages = static_cast<int>(order_.size());
+    if (end.slowest == kNever || (count_ > 0 && stages != count_)) return;
+    if (best_.has_value()) {
+      const int best_stages = static_cast<int>(best_->devices.size());
+      if (std::tie(end.slowest, stages, end.total) >=
+          std::tie(best_->slowest, best_stages, best_->total)) {
+        return;
+      }
+    }
+    best_ = Stages{end.slowest, end.total, order_, {}};
+    int j = pieces_;
+    for (int stage = stages; stage >= 1; --stage) {
+      best_->ends.insert(best_->ends.begin(), j);
+      j = rows_[stage][j].from;
+    }
+  }
+
+  const StageLine& line_;
+  const int count_;
+  const int pieces_;
+  const int devices_;
+  std::vector<Row> rows_;   // one more than order_
+  std::vector<int> order_;  // devices of the stages so far
+  std::vector<bool> used_;
+  std::optional<Stages> best_;
+};
+
+}  // namespace
+
+std::optional<Stages> SearchStages(const StageLine& line, int count) {
+  if (line.pieces.empty()) return std::nullopt;
+  return Search(line, count).Run();
+}
+
+}  // namespace partita
