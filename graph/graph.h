@@ -193,6 +193,10 @@ class Module {
  public:
   Module() : literals_(std::make_unique<LiteralPool>()) {}
 
+  // The same functions and variables over the same constants, whose bytes are
+  // shared, not copied.
+  Module Clone() const;
+
   Graph& AddFunction(std::string name);
   // Takes a graph that was made over this module's literals.
   Graph& AddFunction(std::unique_ptr<Graph> function);

@@ -74,8 +74,11 @@ MappedFile::~MappedFile() {
 }
 
 LiteralId LiteralPool::Add(HostTensor tensor) {
-  Literal& literal = literals_.emplace_back();
-  literal.tensor = std::move(tensor);
+  return AddShared(std::make_shared<const HostTensor>(std::move(tensor)));
+}
+
+LiteralId LiteralPool::AddShared(std::shared_ptr<const HostTensor> tensor) {
+  literals_.emplace_back().tensor = std::move(tensor);
   return LiteralId(size() - 1);
 }
 
@@ -84,8 +87,8 @@ LiteralId LiteralPool::AddMapped(TensorType type,
                                  int64_t offset,
                                  std::optional<ContentHash> hash) {
   Literal& literal = literals_.emplace_back();
-  literal.tensor =
-      HostTensor::ConstView(std::move(type), file->bytes().data() + offset);
+  literal.tensor = std::make_shared<const HostTensor>(
+      HostTensor::ConstView(std::move(type), file->bytes().data() + offset));
   literal.file = std::move(file);
   literal.offset = offset;
   literal.hash = hash;
@@ -94,14 +97,15 @@ LiteralId LiteralPool::AddMapped(TensorType type,
 
 LiteralId LiteralPool::AddDeclared(TensorType type, ContentHash hash) {
   Literal& literal = literals_.emplace_back();
-  literal.tensor = HostTensor::View(std::move(type), nullptr);
+  literal.tensor = std::make_shared<const HostTensor>(
+      HostTensor::View(std::move(type), nullptr));
   literal.declared = true;
   literal.hash = hash;
   return LiteralId(size() - 1);
 }
 
 const TensorType& LiteralPool::type(LiteralId id) const {
-  return literals_[id.index].tensor.type();
+  return literals_[id.index].tensor->type();
 }
 
 bool LiteralPool::has_bytes(LiteralId id) const {
@@ -109,13 +113,13 @@ bool LiteralPool::has_bytes(LiteralId id) const {
 }
 
 const HostTensor& LiteralPool::tensor(LiteralId id) const {
-  return literals_[id.index].tensor;
+  return *literals_[id.index].tensor;
 }
 
 const ContentHash& LiteralPool::hash(LiteralId id) const {
   const Literal& literal = literals_[id.index];
   if (!literal.hash.has_value()) {
-    literal.hash = HashBytes(literal.tensor.byte_span());
+    literal.hash = HashBytes(literal.tensor->byte_span());
   }
   return *literal.hash;
 }

@@ -52,13 +52,15 @@ class MappedFile {
 };
 
 // Literals are never changed and never removed, so ids and references stay
-// good. Weights stay in their mapped file until somebody reads them.
-// Thread safety: reads may run in parallel once nothing is added any more,
-// except hash(), which remembers what it computed.
+// good, and a copy of the pool shares their bytes. Weights stay in their mapped
+// file until somebody reads them. Thread safety: reads may run in parallel once
+// nothing is added any more, except hash(), which remembers what it computed.
 class LiteralPool {
  public:
   // Takes over the tensor's bytes.
   LiteralId Add(HostTensor tensor);
+  // Bytes that several pools hold.
+  LiteralId AddShared(std::shared_ptr<const HostTensor> tensor);
   // Refers to bytes of a mapped file, which is kept open. `offset` bytes from
   // its start must hold type.num_bytes(); the caller has checked that. A hash
   // that is known, as in a plan, is believed, so that nothing is read.
@@ -83,7 +85,7 @@ class LiteralPool {
 
  private:
   struct Literal {
-    HostTensor tensor;
+    std::shared_ptr<const HostTensor> tensor;
     std::shared_ptr<const MappedFile> file;
     int64_t offset = 0;
     bool declared = false;

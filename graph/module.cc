@@ -7,6 +7,16 @@
 
 namespace partita {
 
+Module Module::Clone() const {
+  Module copy;
+  *copy.literals_ = *literals_;
+  copy.variables_ = variables_;
+  for (const auto& function : functions_) {
+    copy.AddFunction(function->Clone(copy.literals_.get()));
+  }
+  return copy;
+}
+
 Graph& Module::AddFunction(std::string name) {
   return AddFunction(std::make_unique<Graph>(std::move(name), literals_.get()));
 }

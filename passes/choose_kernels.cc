@@ -36,8 +36,8 @@ bool HasPadding(TensorType type, const Layout& layout) {
 class Chooser {
  public:
   Chooser(Graph& graph, const KernelCatalog& catalog,
-          absl::Span<const DeviceTraits> devices)
-      : graph_(graph), catalog_(catalog), layouts_(graph) {
+          absl::Span<const DeviceTraits> devices, PackedConstants& packed)
+      : graph_(graph), catalog_(catalog), layouts_(graph, packed) {
     for (const DeviceTraits& device : devices) {
       devices_.emplace(device.name, &device);
     }
@@ -271,8 +271,8 @@ bool OnlyRenamesBytes(const OpView& op) {
 
 absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
     Graph& graph, const KernelCatalog& catalog,
-    absl::Span<const DeviceTraits> devices) {
-  Chooser chooser(graph, catalog, devices);
+    absl::Span<const DeviceTraits> devices, PackedConstants& packed) {
+  Chooser chooser(graph, catalog, devices, packed);
   PARTITA_RETURN_IF_ERROR(chooser.Run());
   return chooser.TakeChosen();
 }

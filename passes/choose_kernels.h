@@ -12,6 +12,7 @@
 #include "graph/device_traits.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
+#include "passes/layout_state.h"
 
 namespace partita {
 
@@ -34,10 +35,12 @@ struct ChosenKernel {
 // the bytes of their operand; outputs and updates row-major; constants packed
 // as their reader wants them.
 // A fused node that only the fallback could compute is inlined first.
-// Unimplemented, naming all such nodes, if a device has no kernel for a node.
+// `packed` keeps constants in the layouts that kernels want, for the next graph
+// over the same constants. Unimplemented, naming all such nodes, if a device
+// has no kernel for a node.
 absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
     Graph& graph, const KernelCatalog& catalog,
-    absl::Span<const DeviceTraits> devices);
+    absl::Span<const DeviceTraits> devices, PackedConstants& packed);
 
 // True for an op that gives all bytes of its one operand another name: it needs
 // no kernel, only row-major values.

@@ -12,6 +12,20 @@
 
 namespace partita {
 
+std::shared_ptr<const HostTensor> PackedConstants::Get(
+    const HostTensor& constant, const Layout& layout) {
+  TensorType type = constant.type();
+  type.layout = layout;
+  // The address tells constants apart; the type does for those of no bytes.
+  auto& packed = packed_[{constant.bytes(), type.ToString()}];
+  if (packed == nullptr) {
+    HostTensor tensor(std::move(type));
+    ConvertLayout(constant, tensor);
+    packed = std::make_shared<const HostTensor>(std::move(tensor));
+  }
+  return packed;
+}
+
 double LayoutState::ReorderSeconds(ValueId value, const Layout& layout,
                                    const DeviceTraits& device) const {
   const TensorType& type = graph_.type(value);
@@ -26,13 +40,10 @@ double LayoutState::ReorderSeconds(ValueId value, const Layout& layout,
 
 ValueId LayoutState::PackConstant(ValueId value, const Layout& layout,
                                   NodeId before) {
-  TensorType type = graph_.type(value);
-  type.layout = layout;
-  HostTensor packed(type);
-  ConvertLayout(*ValueView(&graph_, value).constant(), packed);
   const NodeId maker = graph_.value(value).defining_node;
   const ValueId constant =
-      graph_.AddConstant(graph_.literals().Add(std::move(packed)),
+      graph_.AddConstant(graph_.literals().AddShared(packed_.Get(
+                             *ValueView(&graph_, value).constant(), layout)),
                          graph_.value(value).name, before);
   graph_.value(constant).type.layout = layout;
   graph_.node(graph_.value(constant).defining_node).placement =

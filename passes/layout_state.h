@@ -4,8 +4,9 @@
 #ifndef PARTITA_PASSES_LAYOUT_STATE_H_
 #define PARTITA_PASSES_LAYOUT_STATE_H_
 
+#include <memory>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -14,11 +15,25 @@
 
 namespace partita {
 
+// Constants packed once for all the plans that a compilation tries.
+class PackedConstants {
+ public:
+  // `constant` in `layout`. The bytes of `constant` must outlive this object.
+  std::shared_ptr<const HostTensor> Get(const HostTensor& constant,
+                                        const Layout& layout);
+
+ private:
+  absl::flat_hash_map<std::pair<const void*, std::string>,
+                      std::shared_ptr<const HostTensor>>
+      packed_;
+};
+
 // Remembers which value holds which other value in another layout, so that each
 // is reordered once.
 class LayoutState {
  public:
-  explicit LayoutState(Graph& graph) : graph_(graph) {}
+  LayoutState(Graph& graph, PackedConstants& packed)
+      : graph_(graph), packed_(packed) {}
 
   // Seconds that InLayout would cost at run time; constants are packed at
   // compile time for nothing.
@@ -36,6 +51,7 @@ class LayoutState {
   ValueId PackConstant(ValueId value, const Layout& layout, NodeId before);
 
   Graph& graph_;
+  PackedConstants& packed_;
   absl::flat_hash_map<std::pair<ValueId, std::string>, ValueId> made_;
 };
 
