@@ -5,6 +5,7 @@ _LIST = """
 set -e
 list=$(RULEDIR)/op_list.h
 table=$(RULEDIR)/op_table.cc
+checks=$(RULEDIR)/op_names.inc
 names=""
 for file in $(SRCS); do
   found=$$(sed -nE 's/^extern constinit const OpDef (k[A-Za-z0-9]+).*/\\1/p' $$file)
@@ -44,10 +45,15 @@ names=$$(printf '%s\\n' $$names | LC_ALL=C sort)
   echo "const int kOpTableSize = sizeof(kOpTable) / sizeof(kOpTable[0]);"
   echo "}  // namespace partita"
 } > $$table
+{
+  echo "// EXPECT_NAMED of every op; written by op_table.bzl."
+  echo "// SPDX-License-Identifier: Apache-2.0"
+  for name in $$names; do echo "EXPECT_NAMED($$name);"; done
+} > $$checks
 """
 
 def op_table(name, srcs):
-    """Writes op_list.h (declarations) and op_table.cc (kOpTable) of the ops in `srcs`.
+    """Writes op_list.h (declarations), op_table.cc (kOpTable) and op_names.inc (for tests) of the ops in `srcs`.
 
     A source that defines no op fails the build, so that no file is dropped silently; a misspelt constant is an error
     of the linker that names it.
@@ -55,6 +61,6 @@ def op_table(name, srcs):
     native.genrule(
         name = name,
         srcs = srcs,
-        outs = ["op_list.h", "op_table.cc"],
+        outs = ["op_list.h", "op_table.cc", "op_names.inc"],
         cmd = _LIST,
     )

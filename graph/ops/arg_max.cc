@@ -1,0 +1,101 @@
+// The position of the greatest or least element along an axis.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+#include "graph/ops/strided.h"
+
+namespace partita {
+namespace {
+
+int Axis(const OpView& op) {
+  return AxisAttr(op, "axis", op.operand_type(0).rank());
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType& x = op.operand_type(0);
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
+  PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
+  Shape dims = x.dims;
+  if (dims[Axis(op)] == 0) {
+    return BadOp(op, Describe(op, 0),
+                 absl::StrCat("at least 1 in dimension ", Axis(op)),
+                 "no position of an empty axis is the greatest or least");
+  }
+  dims[Axis(op)] = 1;
+  if (!op.attr_bool("keep_dims")) dims.erase(dims.begin() + Axis(op));
+  return results.Set(0, {DType::kI64, dims, {}});
+}
+
+// The first of equals, or the last; a NaN is beyond all numbers.
+template <bool is_max>
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  const AxisLines lines(in[0].type().dims, Axis(op));
+  const bool last = op.attr_bool("last_index");
+  int64_t* y = reinterpret_cast<int64_t*>(out[0].bytes());
+  VisitDType(in[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using E = Exact<T>;
+    const T* x = reinterpret_cast<const T*>(in[0].bytes());
+    const auto beyond = [](E a, E b) {
+      if (a != a || b != b) return a != a && b == b;
+      return is_max ? a > b : a < b;
+    };
+    lines.ForEach([&](int64_t at) {
+      int64_t best = 0;
+      E top = static_cast<E>(x[at]);
+      for (int64_t i = 1; i < lines.extent; ++i) {
+        const E v = static_cast<E>(x[at + i * lines.inner]);
+        if (last ? beyond(top, v) : !beyond(v, top)) continue;
+        best = i;
+        top = v;
+      }
+      *y++ = best;
+    });
+  });
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType x = op.operand_type(0).RowMajor();
+  return {
+      .flops = 1.0 * x.num_elements(),
+      .bytes = 1.0 * x.num_bytes() + op.result_type(0).RowMajor().num_bytes()};
+}
+
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  int next = 0;
+  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
+    if (d != Axis(op)) rule.Keep(absl::StrCat("d", d), d, next);
+    next += d != Axis(op) || op.attr_bool("keep_dims");
+  }
+  return rule.Finish();
+}
+
+constexpr OpDef ArgOp(const char* name, const char* doc,
+                      decltype(OpDef::eval) eval) {
+  OpDef op;
+  op.name = name;
+  op.doc = doc;
+  op.operands = {{{"x"}}};
+  op.attrs = {{IntAttr("axis", 0), BoolAttr("keep_dims", true),
+               BoolAttr("last_index", false)}};
+  op.infer = Infer;
+  op.eval = eval;
+  op.cost = EstimateCost;
+  op.dimension_rule = Rule;
+  return op;
+}
+
+}  // namespace
+
+// clang-format off
+extern constinit const OpDef kArgMax = ArgOp("arg_max", "The position of the greatest element along an axis: the first such, or the last.", Evaluate<true>);
+extern constinit const OpDef kArgMin = ArgOp("arg_min", "The position of the least element along an axis: the first such, or the last.", Evaluate<false>);
+// clang-format on
+
+}  // namespace partita

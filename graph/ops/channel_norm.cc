@@ -1,0 +1,219 @@
+// Normalisations with a scale and a bias for each channel: batch, instance and
+// group norm of x [n, channels, ...].
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+// Every operand but x has one element for each channel.
+absl::Status Infer(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(ExpectRank(op, 0, 2));
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
+  for (int i = 1; i < op.num_operands(); ++i) {
+    PARTITA_RETURN_IF_ERROR(ExpectDType(op, i, kFloats));
+    PARTITA_RETURN_IF_ERROR(ExpectDims(op, i, {op.operand_type(0).dims[1]}));
+  }
+  return results.Set(0, op.operand_type(0).RowMajor());
+}
+
+absl::Status InferGroups(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(Infer(op, results));
+  const int64_t groups = op.attr_int("groups");
+  const int64_t channels = op.operand_type(0).dims[1];
+  if (groups >= 1 && channels % groups == 0) return absl::OkStatus();
+  return BadOp(op, absl::StrCat("groups ", groups),
+               absl::StrCat("a divisor of ", channels, " channels"),
+               "correct groups");
+}
+
+// The extents that matter: [outer, channels, inner].
+struct Planes {
+  explicit Planes(const TensorType& x) : outer(x.dims[0]), channels(x.dims[1]) {
+    for (int d = 2; d < x.rank(); ++d) inner *= x.dims[d];
+  }
+  int64_t outer;
+  int64_t channels;
+  int64_t inner = 1;
+};
+
+// x -> (x - mean) / sqrt(variance + epsilon) * scale + bias
+struct Affine {
+  Affine(double mean, double variance, double epsilon, double scale,
+         double bias)
+      : mean(mean), factor(scale / std::sqrt(variance + epsilon)), bias(bias) {}
+  void Apply(double* x, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) x[i] = (x[i] - mean) * factor + bias;
+  }
+  double mean;
+  double factor;
+  double bias;
+};
+
+absl::Status EvaluateBatchNorm(const OpView& op,
+                               absl::Span<const HostTensor> in,
+                               absl::Span<HostTensor> out) {
+  std::vector<double> x = ToDoubles(in[0]);
+  const std::vector<double> scale = ToDoubles(in[1]);
+  const std::vector<double> bias = ToDoubles(in[2]);
+  const std::vector<double> mean = ToDoubles(in[3]);
+  const std::vector<double> variance = ToDoubles(in[4]);
+  const Planes planes(in[0].type());
+  double* plane = x.data();
+  for (int64_t n = 0; n < planes.outer; ++n) {
+    for (int64_t c = 0; c < planes.channels; ++c, plane += planes.inner) {
+      Affine(mean[c], variance[c], op.attr_float("epsilon"), scale[c], bias[c])
+          .Apply(plane, planes.inner);
+    }
+  }
+  FromDoubles(x, out[0]);
+  return absl::OkStatus();
+}
+
+struct Moments {
+  Moments(const double* x, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) mean += x[i];
+    mean /= static_cast<double>(count);
+    for (int64_t i = 0; i < count; ++i) {
+      variance += (x[i] - mean) * (x[i] - mean);
+    }
+    variance /= static_cast<double>(count);
+  }
+  double mean = 0;
+  double variance = 0;
+};
+
+// Mean and variance are those of `channels / groups` planes together.
+absl::Status EvaluateGrouped(const OpView& op, int64_t groups,
+                             absl::Span<const HostTensor> in,
+                             absl::Span<HostTensor> out) {
+  std::vector<double> x = ToDoubles(in[0]);
+  const std::vector<double> scale = ToDoubles(in[1]);
+  const std::vector<double> bias = ToDoubles(in[2]);
+  const Planes planes(in[0].type());
+  const int64_t group = groups == 0 ? 0 : planes.channels / groups;
+  double* plane = x.data();
+  for (int64_t n = 0; n < planes.outer; ++n) {
+    for (int64_t g = 0; g < groups; ++g) {
+      const Moments moments(plane, group * planes.inner);
+      for (int64_t c = g * group; c < (g + 1) * group; ++c) {
+        Affine(moments.mean, moments.variance, op.attr_float("epsilon"),
+               scale[c], bias[c])
+            .Apply(plane, planes.inner);
+        plane += planes.inner;
+      }
+    }
+  }
+  FromDoubles(x, out[0]);
+  return absl::OkStatus();
+}
+
+absl::Status EvaluateInstanceNorm(const OpView& op,
+                                  absl::Span<const HostTensor> in,
+                                  absl::Span<HostTensor> out) {
+  return EvaluateGrouped(op, in[0].type().dims[1], in, out);
+}
+absl::Status EvaluateGroupNorm(const OpView& op,
+                               absl::Span<const HostTensor> in,
+                               absl::Span<HostTensor> out) {
+  return EvaluateGrouped(op, op.attr_int("groups"), in, out);
+}
+
+template <int flops>
+Cost EstimateCost(const OpView& op) {
+  const TensorType x = op.operand_type(0).RowMajor();
+  return {.flops = 1.0 * flops * x.num_elements(),
+          .bytes = 2.0 * x.num_bytes()};
+}
+
+void PutChannels(const OpView& op, int factor, RuleBuilder& rule) {
+  rule.Operand(0, 1, factor).Result(0, 1, factor);
+  for (int i = 1; i < op.num_operands(); ++i) rule.Operand(i, 0, factor);
+}
+
+// [n c s...], [c]... -> [n c s...]
+DimensionRule BatchNormRule(const OpView& op) {
+  RuleBuilder rule(op);
+  rule.Keep("n", 0, 0);
+  PutChannels(op, rule.Kept("c", op.operand_type(0).dims[1]), rule);
+  for (int d = 2; d < op.operand_type(0).rank(); ++d) {
+    rule.Keep(absl::StrCat("s", d - 2), d, d);
+  }
+  return rule.Finish();
+}
+
+// The planes are whole.
+DimensionRule InstanceNormRule(const OpView& op) {
+  RuleBuilder rule(op);
+  rule.Keep("n", 0, 0);
+  PutChannels(op, rule.Kept("c", op.operand_type(0).dims[1]), rule);
+  return rule.Finish();
+}
+
+// [n gc s...], [gc]... -> [n gc s...]: groups are kept, their channels whole.
+DimensionRule GroupNormRule(const OpView& op) {
+  RuleBuilder rule(op);
+  const int64_t groups = op.attr_int("groups");
+  rule.Keep("n", 0, 0);
+  PutChannels(op, rule.Kept("g", groups), rule);
+  PutChannels(op, rule.Whole("c", op.operand_type(0).dims[1] / groups), rule);
+  return rule.Finish();
+}
+
+void GroupNormPiece(const OpView& op, int factor, int64_t begin, int64_t end,
+                    Attributes& attributes) {
+  if (ResultDimension(op, factor) != 1) return;
+  attributes.Set("groups", end - begin);
+}
+
+}  // namespace
+
+extern constinit const OpDef kBatchNorm = {
+    .name = "batch_norm",
+    .doc = "(x - mean) / sqrt(var + epsilon) * scale + bias, by channel.",
+    .operands = {{{"x"}, {"scale"}, {"bias"}, {"mean"}, {"var"}}},
+    .attrs = {{FloatAttr("epsilon", 1e-5)}},
+    .tolerance = Tolerance::kRounding,
+    .infer = Infer,
+    .eval = EvaluateBatchNorm,
+    .cost = EstimateCost<2>,
+    .dimension_rule = BatchNormRule,
+};
+
+extern constinit const OpDef kInstanceNorm = {
+    .name = "instance_norm",
+    .doc =
+        "Each plane shifted and scaled to mean 0 and variance 1, then by its "
+        "channel's scale and bias.",
+    .operands = {{{"x"}, {"scale"}, {"bias"}}},
+    .attrs = {{FloatAttr("epsilon", 1e-5)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = EvaluateInstanceNorm,
+    .cost = EstimateCost<6>,
+    .dimension_rule = InstanceNormRule,
+};
+
+extern constinit const OpDef kGroupNorm = {
+    .name = "group_norm",
+    .doc =
+        "Like instance_norm, with one mean and variance for each group of "
+        "channels.",
+    .operands = {{{"x"}, {"scale"}, {"bias"}}},
+    .attrs = {{RequiredAttr("groups", AttributeKind::kInt),
+               FloatAttr("epsilon", 1e-5)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = InferGroups,
+    .eval = EvaluateGroupNorm,
+    .cost = EstimateCost<6>,
+    .dimension_rule = GroupNormRule,
+    .piece_attributes = GroupNormPiece,
+};
+
+}  // namespace partita

@@ -1,0 +1,203 @@
+// Transposed convolution: each operand element adds a filter, scaled by it, to
+// a window of the result.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/window.h"
+
+namespace partita {
+namespace {
+
+absl::Span<const int64_t> Spatial(const TensorType& type) {
+  return absl::MakeConstSpan(type.dims).subspan(2);
+}
+
+absl::Status CheckOperands(const OpView& op) {
+  const TensorType& x = op.operand_type(0);
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
+  PARTITA_RETURN_IF_ERROR(ExpectOneDType(op));
+  PARTITA_RETURN_IF_ERROR(ExpectRank(op, 0, 3));
+  PARTITA_RETURN_IF_ERROR(ExpectRank(op, 1, x.rank(), x.rank()));
+  const TensorType& w = op.operand_type(1);
+  const int64_t groups = op.attr_int("groups");
+  if (groups < 1 || x.dims[1] % groups != 0) {
+    return BadOp(op, absl::StrCat("groups ", groups),
+                 absl::StrCat("a divisor of ", x.dims[1], " channels"),
+                 "correct groups");
+  }
+  if (w.dims[0] != x.dims[1]) {
+    return BadOp(op, Describe(op, 1),
+                 absl::StrCat(x.dims[1], " in dimension 0: the channels of ",
+                              Describe(op, 0)),
+                 "correct the weights");
+  }
+  if (w.dims[1] > kMaxTensorBytes / groups) {
+    return BadOp(op, absl::StrCat("groups ", groups), "fewer groups",
+                 "correct groups");
+  }
+  return op.num_operands() == 3 ? ExpectDims(op, 2, {w.dims[1] * groups})
+                                : absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> ResultExtent(const OpView& op, const Window& w, int d) {
+  const int64_t extent = Spatial(op.operand_type(0))[d];
+  const std::vector<int64_t>& more = op.attr_ints("output_padding");
+  const int64_t extra = more.empty() ? 0 : more[d];
+  const int64_t most = kMaxTensorBytes / w.strides[d];
+  if (extent > most || extra < 0 || extra > kMaxTensorBytes) {
+    return BadOp(op,
+                 absl::StrCat("extent ", extent, ", stride ", w.strides[d],
+                              " and output_padding ", extra,
+                              " in spatial dimension ", d),
+                 "a result that fits", "correct the attributes");
+  }
+  const int64_t spread = extent == 0 ? 0 : (extent - 1) * w.strides[d];
+  const int64_t result =
+      spread + extra + w.Extent(d) - w.before[d] - w.after[d];
+  if (result >= 0) return result;
+  return BadOp(op, absl::StrCat("pads ", w.before[d], " and ", w.after[d]),
+               absl::StrCat("at most ", spread + extra + w.Extent(d),
+                            " in spatial dimension ", d),
+               "lower the pads");
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(CheckOperands(op));
+  const TensorType& x = op.operand_type(0);
+  const TensorType& w = op.operand_type(1);
+  PARTITA_ASSIGN_OR_RETURN(const Window window, ReadWindow(op, Spatial(w)));
+  if (!op.attr_ints("output_padding").empty()) {
+    PARTITA_RETURN_IF_ERROR(
+        ExpectPerDimension(op, "output_padding", window.rank()));
+  }
+  Shape dims = {x.dims[0], w.dims[1] * op.attr_int("groups")};
+  for (int d = 0; d < window.rank(); ++d) {
+    PARTITA_ASSIGN_OR_RETURN(const int64_t extent, ResultExtent(op, window, d));
+    dims.push_back(extent);
+  }
+  return results.Set(0, {x.dtype, dims, {}});
+}
+
+int64_t Product(absl::Span<const int64_t> dims) {
+  int64_t product = 1;
+  for (int64_t dim : dims) product *= dim;
+  return product;
+}
+
+// What of the planes of a group reaches one plane of the result.
+template <typename W>
+struct Spread {
+  absl::Span<const Tap> taps;
+  const TapLoops& loops;
+  int64_t plane_size;
+  int64_t channels;       // of the group
+  int64_t filter_stride;  // from one channel's filter to the next
+
+  void Add(const W* planes, const W* filters, W* sums) const {
+    for (int64_t c = 0; c < channels; ++c) {
+      const W* plane = planes + c * plane_size;
+      for (const Tap& tap : taps) {
+        const W weight = filters[c * filter_stride + tap.index];
+        loops.ForEachLine(tap, [&](int64_t to, int64_t from, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            sums[to + i * loops.step] += weight * plane[from + i];
+          }
+        });
+      }
+    }
+  }
+};
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  const TensorType& x_type = in[0].type();
+  const TensorType& w_type = in[1].type();
+  const Window window =
+      WindowOf(op, Spatial(w_type), Spatial(out[0].type()), Spatial(x_type));
+  const std::vector<Tap> taps = TapsOf(window);
+  const TapLoops loops(window);
+  const int64_t filters = w_type.dims[1];  // of a group
+  const int64_t channels = x_type.dims[1] / op.attr_int("groups");
+  const int64_t kernel = Product(window.kernel);
+  const int64_t large = Product(window.large);
+  const int64_t small = Product(window.small);
+  VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using W = Wide<T>;
+    const std::vector<W> x = WidenAll<T>(in[0]);
+    const std::vector<W> w = WidenAll<T>(in[1]);
+    const std::vector<W> bias =
+        in.size() > 2 ? WidenAll<T>(in[2]) : std::vector<W>();
+    const Spread<W> spread = {taps, loops, small, channels, filters * kernel};
+    std::vector<W> sums;
+    T* y = reinterpret_cast<T*>(out[0].bytes());
+    for (int64_t n = 0; n < x_type.dims[0]; ++n) {
+      for (int64_t o = 0; o < out[0].type().dims[1]; ++o, y += large) {
+        const int64_t first = o / filters * channels;
+        sums.assign(large, bias.empty() ? W(0) : bias[o]);
+        spread.Add(x.data() + (n * x_type.dims[1] + first) * small,
+                   w.data() + (first * filters + o % filters) * kernel,
+                   sums.data());
+        for (int64_t i = 0; i < large; ++i) y[i] = Narrow<T>(sums[i]);
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType& x = op.operand_type(0);
+  const TensorType& w = op.operand_type(1);
+  return {.flops = 2.0 * x.num_elements() * w.dims[1] * Product(Spatial(w)),
+          .bytes = 1.0 * x.RowMajor().num_bytes() + w.RowMajor().num_bytes() +
+                   op.result_type(0).RowMajor().num_bytes()};
+}
+
+// [n gc s...], [gc o k...], [go] -> [n go t...]; with a bias, as in conv, the
+// channels are whole.
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  const bool biased = op.num_operands() == 3;
+  const int64_t groups = op.attr_int("groups");
+  const int64_t channels = op.operand_type(0).dims[1] / groups;
+  rule.Keep("n", 0, 0);
+  const int g = rule.Kept("g", groups);
+  const int o = rule.Kept("o", op.operand_type(1).dims[1]);
+  const int c = biased ? rule.Whole("c", channels)
+                       : rule.Reduced("c", channels, Reduction::kSum);
+  rule.Operand(0, 1, g).Operand(0, 1, c);
+  rule.Operand(1, 0, g).Operand(1, 0, c).Operand(1, 1, o);
+  rule.Result(0, 1, g).Result(0, 1, o);
+  if (biased) rule.Operand(2, 0, g).Operand(2, 0, o);
+  return rule.Finish();
+}
+
+void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes) {
+  if (Rule(op).factors[factor].name != "g") return;
+  attributes.Set("groups", end - begin);
+}
+
+}  // namespace
+
+extern constinit const OpDef kConvTranspose = {
+    .name = "conv_transpose",
+    .doc =
+        "Transposed convolution of x [n, channels, spatial...] with w "
+        "[channels, filters of a group, spatial...], plus a bias.",
+    .operands = {{{"x"}, {"w"}, {"bias", kOptional}}},
+    .attrs = {{IntsAttr("strides"), IntsAttr("dilations"),
+               IntsAttr("pads_before"), IntsAttr("pads_after"),
+               IntsAttr("output_padding"), IntAttr("groups", 1)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+    .piece_attributes = PieceAttributes,
+};
+
+}  // namespace partita

@@ -1,0 +1,69 @@
+// Cumsum: running sums along an axis.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+#include "graph/ops/strided.h"
+
+namespace partita {
+namespace {
+
+int Axis(const OpView& op) {
+  return AxisAttr(op, "axis", op.operand_type(0).rank());
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
+  PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", op.operand_type(0).rank()));
+  return results.Set(0, op.operand_type(0).RowMajor());
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  const AxisLines lines(in[0].type().dims, Axis(op));
+  const bool exclusive = op.attr_bool("exclusive");
+  const bool reverse = op.attr_bool("reverse");
+  VisitDType(out[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* x = reinterpret_cast<const T*>(in[0].bytes());
+    T* y = reinterpret_cast<T*>(out[0].bytes());
+    lines.ForEach([&](int64_t at) {
+      Wide<T> sum = 0;
+      for (int64_t i = 0; i < lines.extent; ++i) {
+        const int64_t step = reverse ? lines.extent - 1 - i : i;
+        const int64_t here = at + step * lines.inner;
+        if (exclusive) y[here] = Narrow<T>(sum);
+        sum += static_cast<Wide<T>>(x[here]);
+        if (!exclusive) y[here] = Narrow<T>(sum);
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType x = op.operand_type(0).RowMajor();
+  return {.flops = 1.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
+}
+
+DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
+
+}  // namespace
+
+extern constinit const OpDef kCumsum = {
+    .name = "cumsum",
+    .doc =
+        "The sum of all elements up to each along an axis; exclusive leaves "
+        "the element itself out, reverse starts at the end.",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("axis", AttributeKind::kInt),
+               BoolAttr("exclusive", false), BoolAttr("reverse", false)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+};
+
+}  // namespace partita

@@ -1,0 +1,87 @@
+// Layer norm: everything from one axis on, shifted and scaled to mean 0 and
+// variance 1.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+int Axis(const OpView& op) {
+  return AxisAttr(op, "axis", op.operand_type(0).rank());
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType& x = op.operand_type(0);
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
+  PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
+  const auto normalised = absl::MakeConstSpan(x.dims).subspan(Axis(op));
+  for (int i = 1; i < op.num_operands(); ++i) {
+    PARTITA_RETURN_IF_ERROR(ExpectDType(op, i, kFloats));
+    PARTITA_RETURN_IF_ERROR(ExpectDims(op, i, normalised));
+  }
+  return results.Set(0, x.RowMajor());
+}
+
+void Normalise(absl::Span<double> x, double epsilon) {
+  const double count = static_cast<double>(x.size());
+  double mean = 0;
+  for (double v : x) mean += v;
+  mean /= count;
+  double variance = 0;
+  for (double v : x) variance += (v - mean) * (v - mean);
+  const double deviation = std::sqrt(variance / count + epsilon);
+  for (double& v : x) v = (v - mean) / deviation;
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  std::vector<double> x = ToDoubles(in[0]);
+  const std::vector<double> scale = ToDoubles(in[1]);
+  const std::vector<double> bias =
+      in.size() > 2 ? ToDoubles(in[2]) : std::vector<double>(scale.size(), 0);
+  for (size_t at = 0; at < x.size(); at += scale.size()) {
+    const absl::Span<double> line(&x[at], scale.size());
+    Normalise(line, op.attr_float("epsilon"));
+    for (size_t i = 0; i < line.size(); ++i) {
+      line[i] = line[i] * scale[i] + bias[i];
+    }
+  }
+  FromDoubles(x, out[0]);
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType x = op.operand_type(0).RowMajor();
+  return {.flops = 8.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
+}
+
+// What lies before the axis is kept.
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  for (int d = 0; d < Axis(op); ++d) rule.Keep(absl::StrCat("d", d), d, d);
+  return rule.Finish();
+}
+
+}  // namespace
+
+extern constinit const OpDef kLayerNorm = {
+    .name = "layer_norm",
+    .doc =
+        "All dimensions from axis on shifted and scaled to mean 0 and "
+        "variance 1, then by scale and bias of their extents.",
+    .operands = {{{"x"}, {"scale"}, {"bias", kOptional}}},
+    .attrs = {{IntAttr("axis", -1), FloatAttr("epsilon", 1e-5)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+};
+
+}  // namespace partita

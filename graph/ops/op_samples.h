@@ -1,0 +1,49 @@
+// Small instances of every op, for tests that walk the table.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_OPS_OP_SAMPLES_H_
+#define PARTITA_GRAPH_OPS_OP_SAMPLES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/host_tensor.h"
+#include "graph/op_def.h"
+
+namespace partita {
+
+// An operand of random elements between low and high, both included.
+struct SampleOperand {
+  DType dtype = DType::kF32;
+  Shape dims;
+  double low = -2;
+  double high = 2;
+};
+
+struct OpSample {
+  const OpDef* op;
+  std::vector<SampleOperand> operands;
+  Attributes attributes;
+};
+
+// At least one instance of every op of the table that users may write, except
+// those that need more than operands and attributes: constant and variable
+// (their bytes), fused (a body).
+std::vector<OpSample> OpSamples();
+
+// The tensor that `seed` makes of an operand.
+HostTensor RandomTensor(const SampleOperand& operand, uint32_t seed);
+
+// A graph of the one node, with an input for each operand; its error if the op
+// refuses.
+absl::StatusOr<NodeId> AddSample(const OpSample& sample, Graph& graph);
+
+// "conv(f32[1, 4, 9, 9], f32[6, 4, 3, 3])".
+std::string ToString(const OpSample& sample);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_OPS_OP_SAMPLES_H_
