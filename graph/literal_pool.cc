@@ -40,7 +40,8 @@ std::optional<ContentHash> ParseContentHash(absl::string_view hex) {
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(
     const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Not blocking: a pipe of this name is refused below, not waited for.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return absl::NotFoundError(
         absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));

@@ -300,6 +300,15 @@ TensorType PlanLine::Type() {
   return type;
 }
 
+absl::StatusOr<TensorType> ParseTensorType(absl::string_view text) {
+  Diagnostics faults(text, "type");
+  PlanLine line(text, faults);
+  TensorType type = line.Type();
+  line.ExpectEnd();
+  if (!faults.ok()) return faults.ToStatus();
+  return type;
+}
+
 ContentHash PlanLine::Hash() {
   const std::string hex = Sigil('#', "a content hash");
   const std::optional<ContentHash> hash = ParseContentHash(hex);

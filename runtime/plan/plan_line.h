@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/literal_pool.h"
 #include "graph/tensor_type.h"
@@ -19,6 +20,9 @@ namespace partita {
 // a sigil may hold slashes.
 std::string SpellName(absl::string_view name);
 std::string SpellSigilName(char sigil, absl::string_view name);
+
+// The type that TensorType::ToString spells.
+absl::StatusOr<TensorType> ParseTensorType(absl::string_view text);
 
 // Takes a line's words from left to right. The first fault is reported; after
 // it every call returns a default, so that callers look at ok() once, at the

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "absl/strings/str_replace.h"
+#include "runtime/plan/example_plans.h"
 
 namespace partita {
 namespace {
@@ -20,88 +21,14 @@ std::string FaultOf(absl::string_view text) {
   return std::string(Parse(text).status().message());
 }
 
-// Every construct of the text, in the form that PrintPlan gives it.
-const char kEverything[] =
-    R"(variable @w: f32[2] trainable = f32[2] [1, 2]
-
-graph @f(%x: f32[2] on cpu:0) -> f32[2] {
-  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on cpu:0
-  %c = constant f32[2] [3, 4] on cpu:0
-  %h = copy %x : f32[2] on gpu:1
-  %y = copy %h : f32[2] on cpu:0
-  update @w = %y
-  return %y
-}
-
-plan @f {
-  device cpu:0 cpu threads 2 isa "avx512" memory 4096 alignment 64
-    arena persistent 80 step 256
-    rates bandwidth 2.5e+10 launch 2e-06 f32 1e+12 bf16 2e+12
-  device gpu:1 cuda threads 1 isa "" memory 2048 alignment 256
-    arena persistent 0 step 64
-  image "x86-64-avx512" bytes 1234 #0123456789abcdef0123456789abcdef
-  entry @f of @f depth 2 events 2 {
-    input x f32[2]
-    output y f32[2]
-    arena cpu:0
-      !w  persistent  0  8
-      !c  persistent  64  8
-      !x  0  4 x 2 every 16                     // live 0..1
-      !y  64  8                                 // live 6..6
-    arena gpu:1
-      !h  0  8                                  // live 1..5
-    persistent
-      !w = %w initial f32[2] #3ddb0cb5f55ef4a83a2f9cce8aa0a0c2
-      !c = %c initial none
-    stream cpu:0/compute
-      0  feed -> !x input 0                     // x
-      6  fetch !y output 0                      // y
-    stream cpu:0/copy:gpu:1
-      1  copy %h !x -> !h
-      2  record ev0
-    stream gpu:1/compute
-      3  wait ev0                               // for 2 on cpu:0/copy:gpu:1
-      4  collective %h member 1 batch 3 !h -> !h group 0  // copy
-      5  send %y !h channel 0
-    group 0 (cpu:0/compute, gpu:1/compute)
-    channel 0 gpu:1/compute -> cpu:0/compute capacity 1 slots (!y)
-  }
-  entry @g depth 1 events 4 {
-    arena cpu:0
-      !a  0  8
-      !"b c"  8  8
-      !d  16  8
-    stream cpu:0/compute
-    stream cpu:0/copy
-    program fwd buffers 2 events 1 {
-      stream cpu:0/compute
-        0  kernel ($0, !a) -> ($1, !d) workspace !"b c"
-        2  wait slot0                           // for 1 on cpu:0/copy
-      stream cpu:0/copy
-        1  record slot0
-        3  recv -> !a
-    }
-    program done {
-    }
-    schedule
-      invoke fwd buffers (!a, !d) events (ev0)
-      invoke fwd batch 1 buffers (!d, !a) events (ev3)
-      invoke done
-  }
-  certificate "checker 1" of "0123"
-    proved "no race"
-    assumed "kernels touch \"declared\" ranges only"
-}
-)";
-
 TEST(PlanText, PrintsWhatItRead) {
-  absl::StatusOr<Plan> plan = Parse(kEverything);
+  absl::StatusOr<Plan> plan = Parse(EveryConstruct());
   ASSERT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(PrintPlan(*plan), std::string(kEverything));
+  EXPECT_EQ(PrintPlan(*plan), EveryConstruct());
 }
 
 TEST(PlanText, ReadsEveryField) {
-  absl::StatusOr<Plan> read = Parse(kEverything);
+  absl::StatusOr<Plan> read = Parse(EveryConstruct());
   ASSERT_TRUE(read.ok()) << read.status().message();
   const Plan& plan = *read;
   EXPECT_EQ(plan.devices[0].traits.threads, 2);
@@ -196,14 +123,14 @@ TEST(PlanText, IdsOfNothingPrintWithAQuestionMark) {
 }
 
 TEST(PlanText, ReasonsAreCommentsOnDemand) {
-  absl::StatusOr<Plan> plan = Parse(kEverything);
+  absl::StatusOr<Plan> plan = Parse(EveryConstruct());
   ASSERT_TRUE(plan.ok());
   const NodeId h = plan->entries[0].graph->order()[2];
   plan->notes.emplace();
   plan->notes->entries.resize(1);
   plan->notes->entries[0].nodes.push_back({h, "pinned", 1e-3});
   plan->notes->entries[0].step_seconds = 0.25;
-  EXPECT_EQ(PrintPlan(*plan), std::string(kEverything));
+  EXPECT_EQ(PrintPlan(*plan), EveryConstruct());
   const std::string text = PrintPlan(*plan, {.reasons = true});
   EXPECT_NE(text.find("copy %h !x -> !h                       // pinned\n"),
             std::string::npos)
@@ -211,7 +138,7 @@ TEST(PlanText, ReasonsAreCommentsOnDemand) {
   EXPECT_NE(text.find("// 250 ms a step, bound 0 ms\n"), std::string::npos);
   absl::StatusOr<Plan> again = Parse(text);
   ASSERT_TRUE(again.ok()) << again.status().message();
-  EXPECT_EQ(PrintPlan(*again), std::string(kEverything));
+  EXPECT_EQ(PrintPlan(*again), EveryConstruct());
 }
 
 // kShort with one piece of text replaced.
@@ -282,7 +209,7 @@ TEST(PlanText, AFaultInTheGraphsIsReportedAtItsLine) {
 TEST(PlanText, AnyBytesAreSafe) {
   std::mt19937 random(7);
   for (int i = 0; i < 3000; ++i) {
-    std::string text(kEverything);
+    std::string text = EveryConstruct();
     for (int k = 0; k < 1 + i % 4; ++k) {
       const size_t at = random() % text.size();
       if (random() % 2 == 0) {

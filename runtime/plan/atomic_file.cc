@@ -1,0 +1,117 @@
+// Writing, syncing and renaming.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// More than the kernel takes at once.
+constexpr size_t kMostPerCall = size_t{1} << 30;
+
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+absl::StatusCode CodeOf(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return absl::StatusCode::kResourceExhausted;
+    default:
+      return absl::ErrnoToStatusCode(error);
+  }
+}
+
+}  // namespace
+
+absl::Status AtomicFile::Failure(int error, const char* what) const {
+  return absl::Status(
+      CodeOf(error),
+      absl::StrCat(path_, ": ", what, ": ", std::strerror(error), "; after ",
+                   offset_, " bytes, which are removed again"));
+}
+
+absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
+    const std::string& path) {
+  std::unique_ptr<AtomicFile> file(new AtomicFile);
+  file->path_ = path;
+  // Another process, or a crash long ago, may hold a name.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    file->written_path_ =
+        absl::StrCat(path, ".", getpid(), ".", attempt, ".tmp");
+    file->fd_ = open(file->written_path_.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->fd_ >= 0) return file;
+    if (errno != EEXIST) break;
+  }
+  const int error = errno;
+  return absl::Status(
+      CodeOf(error),
+      absl::StrCat(path, ": cannot be created: ", std::strerror(error)));
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!committed_ && !written_path_.empty()) unlink(written_path_.c_str());
+}
+
+absl::Status AtomicFile::Write(absl::Span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        write(fd_, bytes.data(), std::min(bytes.size(), kMostPerCall));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return Failure(errno, "cannot be written");
+    }
+    offset_ += written;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::PadTo(int64_t offset) {
+  static constexpr std::array<std::byte, 4096> kZeros = {};
+  while (offset_ < offset) {
+    const size_t size = std::min<int64_t>(offset - offset_, kZeros.size());
+    PARTITA_RETURN_IF_ERROR(Write(absl::MakeConstSpan(kZeros.data(), size)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Commit() {
+  if (fsync(fd_) != 0) return Failure(errno, "cannot be written to the disk");
+  const int fd = std::exchange(fd_, -1);
+  if (close(fd) != 0) return Failure(errno, "cannot be closed");
+  if (rename(written_path_.c_str(), path_.c_str()) != 0) {
+    return Failure(errno, "cannot be replaced");
+  }
+  committed_ = true;
+  // So that the new name survives a crash too. Folders that cannot be synced
+  // (some network file systems) are left to their own ways.
+  const int folder =
+      open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    fsync(folder);
+    close(folder);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

@@ -1,0 +1,48 @@
+// A file that appears whole or not at all.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_ATOMIC_FILE_H_
+#define PARTITA_RUNTIME_PLAN_ATOMIC_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace partita {
+
+// Writes to another name in the folder of `path`; Commit renames. Destroyed
+// before that, it removes what was written.
+class AtomicFile {
+ public:
+  static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(
+      const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  absl::Status Write(absl::Span<const std::byte> bytes);
+  // Writes zeros up to `offset`, which must not lie behind.
+  absl::Status PadTo(int64_t offset);
+  int64_t offset() const { return offset_; }
+  // To the disk, then under its name.
+  absl::Status Commit();
+
+ private:
+  AtomicFile() = default;
+  absl::Status Failure(int error, const char* what) const;
+
+  std::string path_;
+  std::string written_path_;
+  int fd_ = -1;
+  int64_t offset_ = 0;
+  bool committed_ = false;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_ATOMIC_FILE_H_

@@ -1,0 +1,56 @@
+// Plans as files.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_PLAN_FILE_H_
+#define PARTITA_RUNTIME_PLAN_PLAN_FILE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/op_set.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// Where the bytes of constants go.
+enum class WeightStorage : uint8_t {
+  kEmbed,      // all into the plan
+  kReference,  // those that lie in a mapped file stay there
+};
+
+struct PlanFileOptions {
+  WeightStorage weights = WeightStorage::kEmbed;
+};
+
+// Writes beside `path` under another name, and takes that name only when all
+// is on the disk: at every moment `path` is the old file or the new one. On a
+// failure (ResourceExhausted for a full disk, PermissionDenied, ...) nothing is
+// left behind. The same plan gives the same bytes. Constants are written from
+// where they lie; their bytes must be at hand.
+absl::Status WritePlan(const Plan& plan, const std::string& path,
+                       const PlanFileOptions& options = {});
+
+struct ReadPlanOptions {
+  const OpSet* ops = nullptr;  // the built-in ones
+  // Reads all constants and images, and refuses bytes that are not those that
+  // the plan was written with. Without it only sizes are checked.
+  bool verify_hashes = false;
+  // Weights are looked for in the plan's folder and below, or where their
+  // absolute path says; with this also above it.
+  bool allow_parent_folders = false;
+};
+
+// Maps the file; constants stay in it, and in the files that it references,
+// until somebody reads them. Any bytes at all are safe to read: what does not
+// fit is InvalidArgument. Every id of the plan refers to something; whether it
+// is a good plan is the checker's question.
+absl::StatusOr<Plan> ReadPlan(const std::string& path,
+                              const ReadPlanOptions& options = {});
+
+// Whether the file begins as a plan does.
+bool LooksLikePlanFile(absl::Span<const std::byte> bytes);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_PLAN_FILE_H_

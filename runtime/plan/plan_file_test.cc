@@ -1,0 +1,361 @@
+// Tests of plan files: round trips, damage, full disks, the golden file.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/plan_file.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/example_plans.h"
+#include "runtime/plan/plan_format.h"
+#include "runtime/plan/plan_hash.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+void WriteFile(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// Over the file's bytes, as many as before: emptying it first takes the disk
+// milliseconds.
+void Overwrite(const std::string& path, const std::string& bytes) {
+  std::fstream(path, std::ios::binary | std::ios::in | std::ios::out) << bytes;
+}
+
+class PlanFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = absl::StrCat(testing::TempDir(), "/plan_file_", getpid());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    path_ = folder_ + "/m.plan";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // The names in the folder: nothing may be left behind.
+  std::vector<std::string> Listing() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      names.push_back(entry.path().filename());
+    }
+    return names;
+  }
+  std::string Written(const Plan& plan) const {
+    const absl::Status status = WritePlan(plan, path_);
+    EXPECT_TRUE(status.ok()) << status;
+    return ReadFile(path_);
+  }
+  // Of ReadPlan on these bytes, without the folder.
+  std::string ErrorOf(const std::string& bytes,
+                      const ReadPlanOptions& options = {}) const {
+    WriteFile(path_, bytes);
+    const std::string message(ReadPlan(path_, options).status().message());
+    return message.substr(std::min(message.size(), folder_.size() + 1));
+  }
+
+  std::string folder_;
+  std::string path_;
+};
+
+// The metadata's hash made to fit its bytes again, so that damage gets past it.
+void MendHash(std::string& bytes) {
+  const absl::Span<const std::byte> span(
+      reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
+  absl::StatusOr<PlanHeader> header = DecodeHeader(span);
+  if (!header.ok()) return;
+  header->metadata_hash =
+      HashBytes(span.subspan(header->metadata_offset, header->metadata_size));
+  const auto encoded = EncodeHeader(*header);
+  std::memcpy(bytes.data(), encoded.data(), encoded.size());
+}
+
+TEST_F(PlanFile, GivesBackWhatWasWritten) {
+  const Plan plan = EveryConstructWithBytes();
+  Written(plan);
+  absl::StatusOr<Plan> read = ReadPlan(path_, {.verify_hashes = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(PrintPlan(*read, {.reasons = true}),
+            PrintPlan(plan, {.reasons = true}));
+  EXPECT_EQ(read->images, plan.images);
+  EXPECT_EQ(read->notes->summary, "all on one device");
+  EXPECT_EQ(read->notes->entries.size(), 2u);
+  EXPECT_EQ(read->notes->entries[0].predicted[0].end_seconds, 1e-6);
+  EXPECT_EQ(PlanHash(*read), PlanHash(plan));
+  EXPECT_EQ(Listing(), std::vector<std::string>{"m.plan"});
+}
+
+TEST_F(PlanFile, ConstantsStayInTheFile) {
+  Written(EveryConstructWithBytes());
+  absl::StatusOr<Plan> read = ReadPlan(path_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  const LiteralPool& pool = read->module.literals();
+  const LiteralId initial = read->entries[0].persistent[1].initial;
+  ASSERT_TRUE(pool.file_range(initial).has_value());
+  EXPECT_EQ(pool.tensor(initial).data<float>()[19], 26);
+  const Graph& graph = *read->entries[0].graph;
+  const auto range =
+      pool.file_range(graph.view(graph.order()[1]).attr_literal("value"));
+  ASSERT_TRUE(range.has_value());
+  EXPECT_EQ(range->offset % 4096, 0);
+}
+
+TEST_F(PlanFile, TheSamePlanGivesTheSameBytes) {
+  const std::string first = Written(EveryConstructWithBytes());
+  EXPECT_EQ(Written(EveryConstructWithBytes()), first);
+  // And so does what was read back, written over the file that it lies in.
+  absl::StatusOr<Plan> read = ReadPlan(path_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(Written(*read), first);
+}
+
+TEST_F(PlanFile, EqualConstantsAreStoredOnce) {
+  Plan plan = EveryConstructWithBytes();
+  const std::string once = Written(plan);
+  LiteralPool& pool = plan.module.literals();
+  PersistentValue again = plan.entries[0].persistent[1];
+  again.initial = pool.Add(pool.tensor(again.initial).Clone());
+  plan.entries[0].persistent.push_back(again);
+  EXPECT_LT(Written(plan).size(), once.size() + 100);
+}
+
+TEST_F(PlanFile, AnOldFileStaysUntilTheNewOneIsWhole) {
+  WriteFile(path_, "old");
+  Plan declared = *ParsePlan(EveryConstruct(), "t", OpSet::BuiltIn());
+  const absl::Status status = WritePlan(declared, path_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "plan @f: constant f32[2] #3ddb0cb5f55ef4a83a2f9cce8aa0a0c2: found "
+            "no bytes; expected them at hand; take the plan from its file, not "
+            "from its text");
+  EXPECT_EQ(ReadFile(path_), "old");
+}
+
+TEST_F(PlanFile, AFullDiskLeavesNothingBehind) {
+  const Plan plan = EveryConstructWithBytes();
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 5000;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const absl::Status status = WritePlan(plan, path_);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, handler);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            path_ +
+                ": cannot be written: File too large; after 5000 bytes, "
+                "which are removed again");
+  EXPECT_TRUE(Listing().empty());
+}
+
+TEST_F(PlanFile, AFolderThatIsNotThereIsAnError) {
+  const absl::Status status =
+      WritePlan(EveryConstructWithBytes(), folder_ + "/no/m.plan");
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(
+      status.message(),
+      folder_ + "/no/m.plan: cannot be created: No such file or directory");
+  EXPECT_FALSE(WritePlan(EveryConstructWithBytes(), folder_).ok());
+  EXPECT_TRUE(Listing().empty());
+}
+
+// A plan whose big constant lies in `weights`.
+Plan PlanOver(const std::string& weights) {
+  Plan plan = EveryConstructWithBytes();
+  std::vector<float> values(1500, 2.5f);
+  std::string bytes(8, 'h');
+  bytes.append(reinterpret_cast<const char*>(values.data()), 6000);
+  WriteFile(weights, bytes);
+  Graph& graph = *plan.module.FindFunction("f");
+  const NodeId constant = graph.order()[1];
+  graph.node(constant).attributes.Set(
+      "value", plan.module.literals().AddMapped({DType::kF32, {1500}, {}},
+                                                *MappedFile::Open(weights), 8));
+  EXPECT_TRUE(graph.InferAgain(constant).ok());
+  return plan;
+}
+
+TEST_F(PlanFile, ReferencedWeightsStayWhereTheyAre) {
+  const std::string weights = folder_ + "/w.bin";
+  const Plan plan = PlanOver(weights);
+  const size_t embedded = Written(plan).size();
+  ASSERT_TRUE(WritePlan(plan, path_, {WeightStorage::kReference}).ok());
+  EXPECT_LT(ReadFile(path_).size() + 4096, embedded);
+  absl::StatusOr<Plan> read = ReadPlan(path_, {.verify_hashes = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(PrintPlan(*read), PrintPlan(plan));
+  const Graph& graph = *read->entries[0].graph;
+  EXPECT_EQ(graph.view(graph.order()[1]).result(0).constant()->data<float>()[7],
+            2.5f);
+
+  // The weights change, then shrink, then go.
+  std::string bytes = ReadFile(weights);
+  bytes[1000] ^= 1;
+  WriteFile(weights, bytes);
+  EXPECT_TRUE(ReadPlan(path_).ok());
+  EXPECT_TRUE(absl::StrContains(
+      ReadPlan(path_, {.verify_hashes = true}).status().message(),
+      "the file was changed since the plan was compiled: compile again"));
+  fs::resize_file(weights, 6000);
+  EXPECT_EQ(ReadPlan(path_).status().message(),
+            absl::StrCat(path_, ": constant 0 in ", weights,
+                         ": found 6000 bytes at 8; expected a part of the "
+                         "file's 6000 bytes"));
+  fs::remove(weights);
+  EXPECT_EQ(ReadPlan(path_).status().message(),
+            absl::StrCat(path_, ": weights: ", weights,
+                         ": cannot be opened: No such file or directory; "
+                         "expected the file that the plan was compiled from"));
+}
+
+TEST_F(PlanFile, NamesWhatIsWrongWithAHeader) {
+  const std::string good = Written(EveryConstructWithBytes());
+  EXPECT_EQ(ErrorOf(""),
+            "m.plan: found no plan; expected a file that `partita "
+            "compile` wrote");
+  EXPECT_EQ(ErrorOf(good.substr(0, 20)),
+            "m.plan: found 20 bytes; expected a header of 64; the file was cut "
+            "short: copy or compile it again");
+  std::string newer = good;
+  newer[8] = 2;
+  EXPECT_EQ(ErrorOf(newer),
+            "m.plan: found plan format version 2; expected 1..1; compile the "
+            "model again or use a newer partita");
+  EXPECT_EQ(ErrorOf(good + "x"),
+            absl::StrCat("m.plan: found ", good.size() + 1, " bytes; expected ",
+                         good.size(),
+                         " as the header says; the file was cut short or "
+                         "changed: copy or compile it again"));
+  std::string damaged = good;
+  damaged[good.size() - 9] ^= 4;
+  EXPECT_EQ(ErrorOf(damaged),
+            "m.plan: metadata: found other bytes than were written; the file "
+            "is damaged: copy or compile it again");
+}
+
+TEST_F(PlanFile, DamagedConstantsAreFoundOnRequest) {
+  std::string bytes = Written(EveryConstructWithBytes());
+  bytes[4096 + 77] ^= 1;  // in the constant of 6000 bytes
+  EXPECT_EQ(ErrorOf(bytes), "");
+  EXPECT_TRUE(absl::StrContains(ErrorOf(bytes, {.verify_hashes = true}),
+                                "constant 0 in "));
+}
+
+TEST_F(PlanFile, EveryCutIsAnError) {
+  const std::string good = Written(EveryConstructWithBytes());
+  for (size_t size = good.size(); size-- > 0;) {
+    fs::resize_file(path_, size);
+    ASSERT_FALSE(ReadPlan(path_).ok()) << size;
+  }
+}
+
+TEST_F(PlanFile, EveryFlippedBitIsAnErrorOrHarmless) {
+  const Plan plan = EveryConstructWithBytes();
+  const std::string good = Written(plan);
+  const std::string text = PrintPlan(plan);
+  std::mt19937 random(11);
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = good;
+    // Half of them in the first and last two kilobytes, where the structure is.
+    size_t at = random() % bytes.size();
+    if (i % 2 == 0)
+      at = at % 4096 < 64 ? at % 64 : bytes.size() - 1 - at % 4096;
+    bytes[at] ^= 1 << random() % 8;
+    Overwrite(path_, bytes);
+    absl::StatusOr<Plan> read = ReadPlan(path_);
+    if (!read.ok()) continue;
+    ASSERT_EQ(PrintPlan(*read), text) << "byte " << at;
+  }
+}
+
+// Damage behind a hash that fits, as an attacker would do it: a plan or an
+// error, and whatever is read can be printed and written again.
+TEST_F(PlanFile, ForgedMetadataIsSafeToRead) {
+  const std::string good = Written(EveryConstructWithBytes());
+  const int64_t start =
+      DecodeHeader(
+          {reinterpret_cast<const std::byte*>(good.data()), good.size()})
+          ->metadata_offset;
+  std::mt19937 random(13);
+  int readable = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::string bytes = good;
+    for (int k = 0; k <= i % 3; ++k) {
+      const size_t at = start + random() % (bytes.size() - start);
+      bytes[at] = i % 2 == 0 ? bytes[at] ^ (1 << random() % 8)
+                             : static_cast<char>(random());
+    }
+    MendHash(bytes);
+    Overwrite(path_, bytes);
+    absl::StatusOr<Plan> read = ReadPlan(path_, {.verify_hashes = true});
+    if (!read.ok()) continue;
+    ++readable;
+    PrintPlan(*read, {.reasons = true});
+    for (const Entry& entry : read->entries)
+      Expand(entry).status().IgnoreError();
+    if (readable > 20) continue;  // each waits for the disk
+    WritePlan(*read, folder_ + "/again.plan").IgnoreError();
+  }
+  EXPECT_GT(readable, 50);
+}
+
+TEST_F(PlanFile, RefusesIdsOfNothing) {
+  Plan plan = EveryConstructWithBytes();
+  plan.entries[0].programs[0].commands[1].operands[0] = BufferId(9);
+  EXPECT_EQ(WritePlan(plan, path_).message(),
+            "entry @f: program main: command 1: found buffer 9; expected one "
+            "of 5");
+}
+
+TEST(PlanHash, NotesAndCertificatesDoNotCount) {
+  Plan plan = EveryConstructWithBytes();
+  const std::string hash = PlanHash(plan);
+  EXPECT_EQ(hash.size(), 32u);
+  StripNotes(plan);
+  plan.certificate.reset();
+  EXPECT_EQ(PlanHash(plan), hash);
+  plan.entries[0].buffers[2].range.offset += 64;
+  EXPECT_NE(PlanHash(plan), hash);
+}
+
+// The file of format version 1: every later version must read it, so it is
+// never written anew. PARTITA_UPDATE_GOLDEN=folder writes the text anew, and
+// the file of a version that has none yet.
+TEST_F(PlanFile, ReadsTheGoldenFileOfVersion1) {
+  if (const char* folder = std::getenv("PARTITA_UPDATE_GOLDEN")) {
+    const Plan plan = EveryConstructWithBytes();
+    const std::string stem =
+        absl::StrCat(folder, "/format_", kPlanFormatVersion);
+    if (!fs::exists(stem + ".plan")) {
+      ASSERT_TRUE(WritePlan(plan, stem + ".plan").ok());
+    }
+    WriteFile(stem + ".txt", PrintPlan(plan, {.reasons = true}));
+  }
+  absl::StatusOr<Plan> read =
+      ReadPlan("tests/plans/format_1.plan", {.verify_hashes = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(PrintPlan(*read, {.reasons = true}),
+            ReadFile("tests/plans/format_1.txt"));
+}
+
+}  // namespace
+}  // namespace partita
