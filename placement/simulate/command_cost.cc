@@ -1,0 +1,222 @@
+// Prices the commands of a plan.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/simulate/command_cost.h"
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/status_macros.h"
+#include "placement/cost/node_roles.h"
+#include "placement/cost/roofline.h"
+
+namespace partita {
+namespace {
+
+using On = CommandCost::On;
+
+double SecondsOf(const OpView& node, const DeviceTraits& device,
+                 const KernelCatalog& catalog) {
+  const std::vector<KernelChoice> choices = catalog.Choices(node, device);
+  const std::optional<KernelBinding>& binding = node.node().kernel;
+  for (const KernelChoice& choice : choices) {
+    if (binding.has_value() && choice.kernel != binding->kernel) continue;
+    if (choice.seconds > 0) return choice.seconds;
+    break;
+  }
+  return RooflineSeconds(node, device);
+}
+
+class Pricer {
+ public:
+  Pricer(const Plan& plan, const Entry& entry, const Machine& machine,
+         absl::Span<const double> node_seconds)
+      : plan_(plan),
+        entry_(entry),
+        machine_(machine),
+        node_seconds_(node_seconds) {
+    const auto cpu =
+        absl::c_find_if(machine.devices, [](const MachineDevice& device) {
+          return device.traits.kind == DeviceKind::kCpu;
+        });
+    if (cpu != machine.devices.end()) host_ = &cpu->traits;
+  }
+
+  absl::StatusOr<CommandCost> Price(const Command& command) const {
+    PARTITA_RETURN_IF_ERROR(CheckIds(command));
+    switch (command.kind) {
+      case Command::Kind::kRecord:
+      case Command::Kind::kWait:
+        return CommandCost{.device = DeviceOf(command.stream)};
+      case Command::Kind::kKernel:
+        return PriceKernel(command);
+      case Command::Kind::kCopy:
+        return PriceCopy(command.operands[0], command.results[0]);
+      case Command::Kind::kFeed:
+        return PricePort(command.results[0], true);
+      case Command::Kind::kFetch:
+        return PricePort(command.operands[0], false);
+      case Command::Kind::kCollective:
+      case Command::Kind::kSend:
+      case Command::Kind::kRecv:
+        break;
+    }
+    return absl::UnimplementedError(absl::StrCat(
+        "found a ", CommandKindName(command.kind),
+        " command; expected kernels, copies, feeds and fetches only: "
+        "collectives and messages cannot be simulated yet"));
+  }
+
+ private:
+  // A plan that was not checked may hold any numbers.
+  absl::Status CheckIds(const Command& command) const {
+    const auto in = [](const auto& id, size_t size) {
+      return id.valid() && static_cast<size_t>(id.index) < size;
+    };
+    const auto known = [&](BufferId id) {
+      return in(id, entry_.buffers.size()) &&
+             in(entry_.buffers[id.index].device, plan_.devices.size());
+    };
+    using Kind = Command::Kind;
+    const Kind kind = command.kind;
+    const bool reads = kind == Kind::kCopy || kind == Kind::kFetch;
+    const bool writes = kind == Kind::kCopy || kind == Kind::kFeed;
+    const bool good =
+        in(command.stream, entry_.streams.size()) &&
+        in(entry_.streams[command.stream.index].device, plan_.devices.size()) &&
+        absl::c_all_of(command.operands, known) &&
+        absl::c_all_of(command.results, known) &&
+        (!reads || command.operands.size() == 1) &&
+        (!writes || command.results.size() == 1) &&
+        (kind != Kind::kKernel ||
+         in(command.instance.node, node_seconds_.size())) &&
+        ((kind != Kind::kRecord && kind != Kind::kWait) ||
+         in(command.event, entry_.num_events));
+    if (good) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "found an id that does not exist; expected a plan that the checker "
+        "accepts");
+  }
+
+  int DeviceOf(StreamId stream) const {
+    return entry_.streams[stream.index].device.index;
+  }
+  const Buffer& buffer(BufferId id) const { return entry_.buffers[id.index]; }
+  const DeviceTraits& traits(int device) const {
+    return plan_.devices[device].traits;
+  }
+
+  CommandCost PriceKernel(const Command& command) const {
+    CommandCost cost;
+    cost.on = On::kCompute;
+    cost.device = DeviceOf(command.stream);
+    cost.seconds = node_seconds_[command.instance.node.index];
+    if (entry_.graph != nullptr && entry_.graph->alive(command.instance.node)) {
+      const Placement& placement =
+          entry_.graph->node(command.instance.node).placement;
+      const auto split = [](const Sharding& sharding) {
+        return sharding.kind == Sharding::Kind::kSplit;
+      };
+      if (absl::c_any_of(placement.results, split)) {
+        cost.seconds /= placement.devices.size();
+      }
+    }
+    return cost;
+  }
+
+  // Reads and writes every byte once.
+  CommandCost PriceLocal(int device, int64_t bytes) const {
+    CommandCost cost;
+    cost.on = On::kDevice;
+    cost.device = device;
+    cost.seconds = traits(device).launch_seconds;
+    if (traits(device).memory_bandwidth > 0) {
+      cost.seconds += 2.0 * bytes / traits(device).memory_bandwidth;
+    }
+    return cost;
+  }
+
+  CommandCost PriceLink(const Link& link, bool forward, int device,
+                        int64_t bytes) const {
+    return {.on = On::kLink,
+            .device = device,
+            .seconds = link.latency,
+            .link = &link,
+            .forward = forward,
+            .bytes = static_cast<double>(bytes)};
+  }
+
+  absl::StatusOr<CommandCost> PriceCopy(BufferId from, BufferId to) const {
+    const int source = buffer(from).device.index;
+    const int target = buffer(to).device.index;
+    const int64_t bytes = buffer(from).range.size();
+    if (source == target) return PriceLocal(source, bytes);
+    const std::string& source_name = traits(source).name;
+    const std::string& target_name = traits(target).name;
+    const Link* link = machine_.FindLink(source_name, target_name);
+    if (link == nullptr) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "found a copy from ", source_name, " to ", target_name,
+          " and no link between them in machine ", machine_.name,
+          "; expected one; simulate on the machine that the plan is for"));
+    }
+    return PriceLink(*link, link->from == source_name, target, bytes);
+  }
+
+  CommandCost PricePort(BufferId id, bool feed) const {
+    const int device = buffer(id).device.index;
+    const int64_t bytes = buffer(id).range.size();
+    const std::string& name = traits(device).name;
+    const Link* link = host_ == nullptr || host_->name == name
+                           ? nullptr
+                           : machine_.FindLink(host_->name, name);
+    if (traits(device).kind == DeviceKind::kCpu || link == nullptr) {
+      return PriceLocal(device, bytes);
+    }
+    return PriceLink(*link, (link->from == host_->name) == feed, device, bytes);
+  }
+
+  const Plan& plan_;
+  const Entry& entry_;
+  const Machine& machine_;
+  const absl::Span<const double> node_seconds_;
+  const DeviceTraits* host_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<double> PlacedNodeSeconds(const Graph& graph,
+                                      const Machine& machine,
+                                      const KernelCatalog& catalog) {
+  std::vector<double> seconds(graph.node_id_bound(), 0);
+  for (const OpView& node : graph.ops()) {
+    const Placement& placement = node.node().placement;
+    if (IsStored(node) || node.is(kCopy) || !placement.placed()) continue;
+    // A view has a kernel only where its layout made it one.
+    if (IsView(node) && !node.node().kernel.has_value()) continue;
+    const MachineDevice* device = machine.FindDevice(placement.devices[0]);
+    if (device == nullptr) continue;
+    seconds[node.id().index] = SecondsOf(node, device->traits, catalog);
+  }
+  return seconds;
+}
+
+absl::StatusOr<std::vector<CommandCost>> CostCommands(
+    const Plan& plan, const Entry& entry, absl::Span<const Command> commands,
+    const Machine& machine, absl::Span<const double> node_seconds) {
+  const Pricer pricer(plan, entry, machine, node_seconds);
+  std::vector<CommandCost> costs;
+  costs.reserve(commands.size());
+  for (size_t i = 0; i < commands.size(); ++i) {
+    absl::StatusOr<CommandCost> cost = pricer.Price(commands[i]);
+    if (!cost.ok()) {
+      return absl::Status(cost.status().code(),
+                          absl::StrCat("plan @", plan.name, ": command ", i,
+                                       ": ", cost.status().message()));
+    }
+    costs.push_back(*cost);
+  }
+  return costs;
+}
+
+}  // namespace partita

@@ -1,0 +1,46 @@
+// Critical path and load of a graph on a machine.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/simulate/lower_bound.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace partita {
+namespace {
+
+// Zero for a node that runs nowhere: no plan runs it at all.
+double FastestSeconds(const CostModel& costs, NodeId node) {
+  double fastest = std::numeric_limits<double>::infinity();
+  for (int d = 0; d < costs.num_devices(); ++d) {
+    if (!costs.cost(node, d).can_run) continue;
+    fastest = std::min(fastest, costs.cost(node, d).seconds);
+  }
+  return fastest < std::numeric_limits<double>::infinity() ? fastest : 0;
+}
+
+}  // namespace
+
+LowerBound BoundStep(const CostModel& costs, Goal goal) {
+  LowerBound bound;
+  std::vector<double> done(costs.graph().value_id_bound(), 0);
+  double work = 0;
+  for (NodeId id : costs.order()) {
+    const Node& node = costs.graph().node(id);
+    const double seconds = FastestSeconds(costs, id);
+    double start = 0;
+    for (ValueId operand : node.operands) {
+      start = std::max(start, done[operand.index]);
+    }
+    for (ValueId result : node.results) done[result.index] = start + seconds;
+    bound.critical_path = std::max(bound.critical_path, start + seconds);
+    work += seconds;
+  }
+  bound.device_load = work / std::max(1, costs.num_devices());
+  bound.seconds = goal == Goal::kThroughput
+                      ? bound.device_load
+                      : std::max(bound.critical_path, bound.device_load);
+  return bound;
+}
+
+}  // namespace partita

@@ -1,0 +1,71 @@
+// Turns a simulation into tracks, spans and points.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/simulate/predicted_timeline.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "placement/simulate/memory_curve.h"
+
+namespace partita {
+namespace {
+
+std::string PortName(const std::vector<Port>& ports, int port) {
+  if (port < 0 || port >= static_cast<int>(ports.size())) return "?";
+  return ports[port].name;
+}
+
+}  // namespace
+
+std::string CommandTitle(const Entry& entry, const Command& command) {
+  const std::string kind(CommandKindName(command.kind));
+  switch (command.kind) {
+    case Command::Kind::kRecord:
+    case Command::Kind::kWait:
+      return absl::StrCat(kind, " ev", command.event.index);
+    case Command::Kind::kFeed:
+      return absl::StrCat(kind, " ", PortName(entry.inputs, command.port));
+    case Command::Kind::kFetch:
+      return absl::StrCat(kind, " ", PortName(entry.outputs, command.port));
+    default:
+      break;
+  }
+  const NodeId node = command.instance.node;
+  if (entry.graph == nullptr || !node.valid() ||
+      node.index >= entry.graph->node_id_bound() || !entry.graph->alive(node)) {
+    return kind;
+  }
+  return entry.graph->view(node).ToString();
+}
+
+absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry_index,
+                                           const Simulation& simulation) {
+  const Entry& entry = plan.entries[entry_index];
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  PARTITA_ASSIGN_OR_RETURN(const auto curves,
+                           MemoryCurves(plan, entry_index, simulation));
+  Timeline timeline;
+  timeline.name = "predicted";
+  for (const Stream& stream : entry.streams) {
+    timeline.tracks.push_back(
+        {plan.devices[stream.device.index].traits.name, stream.name});
+  }
+  for (size_t c = 0; c < commands.size(); ++c) {
+    timeline.spans.push_back({commands[c].stream.index,
+                              CommandTitle(entry, commands[c]),
+                              std::string(CommandKindName(commands[c].kind)),
+                              simulation.commands[c].start,
+                              simulation.commands[c].end,
+                              {{"command", absl::StrCat(c)}}});
+  }
+  for (size_t d = 0; d < curves.size(); ++d) {
+    for (const MemoryPoint& point : curves[d]) {
+      timeline.points.push_back({plan.devices[d].traits.name, "memory",
+                                 point.time, static_cast<double>(point.bytes)});
+    }
+  }
+  return timeline;
+}
+
+}  // namespace partita

@@ -1,0 +1,52 @@
+// The one writer of timelines in Chrome trace format, for predicted and for
+// measured ones.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHROME_TRACE_H_
+#define PARTITA_RUNTIME_PLAN_CHROME_TRACE_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+// A row of the picture: one stream. Rows of one device stand together.
+struct TraceTrack {
+  std::string device;  // "gpu:0"
+  std::string stream;  // "compute"
+};
+
+// One command on a track. Times are seconds from the start of the timeline.
+struct TraceSpan {
+  int track = 0;         // index into Timeline::tracks
+  std::string name;      // "conv %y"
+  std::string category;  // the kind: "kernel", "copy"
+  double start = 0;
+  double end = 0;
+  std::vector<std::pair<std::string, std::string>> details;  // shown on a click
+};
+
+// A quantity over time: from `time` until the next point of its name.
+struct TracePoint {
+  std::string device;
+  std::string name;  // "memory"
+  double time = 0;
+  double value = 0;
+};
+
+struct Timeline {
+  std::string name;  // "predicted", "measured"
+  std::vector<TraceTrack> tracks;
+  std::vector<TraceSpan> spans;
+  std::vector<TracePoint> points;
+};
+
+// JSON that chrome://tracing, Perfetto and others open: a process for each
+// device, a thread for each track. Several timelines stand one above the other.
+// The same timelines give the same text.
+std::string ChromeTraceJson(const std::vector<Timeline>& timelines);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHROME_TRACE_H_

@@ -1,0 +1,48 @@
+// Tests of the trace writer.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/chrome_trace.h"
+
+#include <nlohmann/json.hpp>
+
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+TEST(ChromeTraceTest, DevicesAreProcessesAndStreamsAreThreads) {
+  Timeline timeline;
+  timeline.name = "predicted";
+  timeline.tracks = {{"cpu:0", "compute"}, {"cpu:0", "copy"}};
+  timeline.spans = {{1, "copy %h", "copy", 1e-6, 3.5e-6, {{"command", "7"}}}};
+  timeline.points = {{"cpu:0", "memory", 2e-6, 1024}};
+  EXPECT_EQ(
+      ChromeTraceJson({timeline}),
+      "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
+      "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"args\": "
+      "{\"name\": \"cpu:0 (predicted)\"}},\n"
+      "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 1, \"tid\": 0, "
+      "\"args\": {\"name\": \"compute\"}},\n"
+      "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 1, \"tid\": 1, "
+      "\"args\": {\"name\": \"copy\"}},\n"
+      "{\"ph\": \"X\", \"name\": \"copy %h\", \"cat\": \"copy\", \"pid\": 1, "
+      "\"tid\": 1, \"ts\": 1.000, \"dur\": 2.500, \"args\": {\"command\": "
+      "\"7\"}},\n"
+      "{\"ph\": \"C\", \"name\": \"memory\", \"pid\": 1, \"ts\": 2.000, "
+      "\"args\": {\"value\": 1024}}\n"
+      "]}\n");
+}
+
+TEST(ChromeTraceTest, AnyNameGivesValidJson) {
+  Timeline timeline;
+  timeline.tracks = {{"cpu:\"0\"", "a\\b\n\x01"}};
+  timeline.spans = {{0, "q\"\t", "k", 0, 1, {{"x\"", "\\"}}}};
+  const nlohmann::json parsed = nlohmann::json::parse(
+      ChromeTraceJson({timeline, timeline}), nullptr, false);
+  ASSERT_FALSE(parsed.is_discarded());
+  EXPECT_EQ(parsed["traceEvents"].size(), 5u);  // one process, twice the rest
+  EXPECT_EQ(parsed["traceEvents"][2]["name"], "q\"\t");
+}
+
+}  // namespace
+}  // namespace partita
