@@ -125,6 +125,12 @@ Tensor LogSoftmax(Tensor x, int64_t axis, CallSite site) {
   return Op(kLogSoftmax, {x}, {{"axis", axis}}, site);
 }
 
+Tensor BatchNorm(Tensor x, Tensor scale, Tensor bias, Tensor mean,
+                 Tensor variance, double epsilon, CallSite site) {
+  return Op(kBatchNorm, {x, scale, bias, mean, variance},
+            {{"epsilon", epsilon}}, site);
+}
+
 Tensor ReduceSum(Tensor x, Ints axes, bool keep_dims, CallSite site) {
   return Reduce(kReduceSum, x, std::move(axes), keep_dims, site);
 }

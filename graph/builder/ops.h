@@ -99,6 +99,12 @@ Tensor Softmax(Tensor x, int64_t axis = -1,
 Tensor LogSoftmax(Tensor x, int64_t axis = -1,
                   CallSite site = CallSite::current());
 
+// Per channel (dimension 1): (x - mean) / sqrt(variance + epsilon) * scale +
+// bias.
+Tensor BatchNorm(Tensor x, Tensor scale, Tensor bias, Tensor mean,
+                 Tensor variance, double epsilon = 1e-5,
+                 CallSite site = CallSite::current());
+
 Tensor ReduceSum(Tensor x, Ints axes, bool keep_dims = true,
                  CallSite site = CallSite::current());
 Tensor ReduceMean(Tensor x, Ints axes, bool keep_dims = true,

@@ -1,0 +1,51 @@
+// Models with random weights, for tests and demonstrations.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_BUILDER_EXAMPLES_MODELS_H_
+#define PARTITA_GRAPH_BUILDER_EXAMPLES_MODELS_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// Weights are constants, made from the seed: the same options give the same
+// module, byte for byte. All is f32, images are N, C, H, W.
+
+struct PerceptronOptions {
+  int64_t batch = 32;
+  int64_t inputs = 784;
+  int64_t hidden = 256;
+  int64_t classes = 10;
+  uint64_t seed = 1;
+};
+// @mlp(%x) -> %probabilities: two layers, relu between them.
+absl::StatusOr<Module> TwoLayerPerceptron(
+    const PerceptronOptions& options = {});
+
+struct SmallConvNetOptions {
+  int64_t batch = 2;
+  int64_t image = 16;     // height and width
+  int64_t channels = 16;  // of the convolutions
+  int64_t classes = 10;
+  uint64_t seed = 1;
+};
+// @small_conv_net(%image) -> %probabilities: convolution, relu, max pool, a
+// convolution with a residual, mean over the image, a linear layer, softmax.
+absl::StatusOr<Module> SmallConvNet(const SmallConvNetOptions& options = {});
+
+struct ResNet50Options {
+  int64_t batch = 1;
+  int64_t image = 224;  // height and width, a multiple of 32
+  int64_t classes = 1000;
+  uint64_t seed = 1;
+};
+// @resnet50(%image) -> %probabilities: ResNet-50 (He et al. 2015), strides in
+// the 3x3 convolutions, its batch norms as separate nodes.
+absl::StatusOr<Module> ResNet50(const ResNet50Options& options = {});
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_BUILDER_EXAMPLES_MODELS_H_

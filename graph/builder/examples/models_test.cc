@@ -1,0 +1,86 @@
+// The example models are what their names say.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/builder/examples/models.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/builder/random_tensor.h"
+#include "graph/evaluate.h"
+#include "graph/fingerprint.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+
+namespace partita {
+namespace {
+
+double Flops(const Graph& graph) {
+  double flops = 0;
+  for (const OpView& op : graph.ops()) flops += op.op().cost(op).flops;
+  return flops;
+}
+
+// Rows of the output sum to one, and classes differ.
+void ExpectProbabilities(const Module& module) {
+  const Graph& graph = module.main();
+  std::vector<HostTensor> inputs;
+  inputs.push_back(RandomTensor(graph.type(graph.inputs()[0]), 3, -1, 1));
+  auto outputs = Evaluate(graph, inputs);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  const HostTensor& y = (*outputs)[0];
+  const int64_t classes = y.type().dims[1];
+  for (int64_t row = 0; row < y.type().dims[0]; ++row) {
+    double sum = 0;
+    for (int64_t i = 0; i < classes; ++i) {
+      sum += GetAsDouble(y, row * classes + i);
+    }
+    EXPECT_NEAR(sum, 1, 1e-5);
+    EXPECT_NE(GetAsDouble(y, row * classes), GetAsDouble(y, row * classes + 1));
+  }
+}
+
+TEST(Models, APerceptronGivesProbabilities) {
+  absl::StatusOr<Module> module = TwoLayerPerceptron({.batch = 3, .inputs = 9});
+  ASSERT_TRUE(module.ok()) << module.status();
+  ExpectProbabilities(*module);
+}
+
+TEST(Models, ASmallConvNetGivesProbabilities) {
+  absl::StatusOr<Module> module = SmallConvNet({.image = 8, .channels = 4});
+  ASSERT_TRUE(module.ok()) << module.status();
+  ExpectProbabilities(*module);
+}
+
+TEST(Models, ResNet50HasItsSizeAndWork) {
+  absl::StatusOr<Module> module = ResNet50();
+  ASSERT_TRUE(module.ok()) << module.status();
+  int64_t weights = 0;
+  for (int i = 0; i < module->literals().size(); ++i) {
+    weights += module->literals().type(LiteralId(i)).num_elements();
+  }
+  // 25,557,032 trainable parameters and 53,120 running statistics.
+  EXPECT_EQ(weights, 25557032 + 53120);
+  EXPECT_NEAR(Flops(module->main()), 8.2e9, 0.1e9);
+}
+
+TEST(Models, ResNet50OfASmallImageGivesProbabilities) {
+  absl::StatusOr<Module> module = ResNet50({.image = 32, .classes = 10});
+  ASSERT_TRUE(module.ok()) << module.status();
+  ExpectProbabilities(*module);
+}
+
+TEST(Models, TheSameOptionsGiveTheSameModule) {
+  EXPECT_EQ(FingerprintOf(*SmallConvNet()), FingerprintOf(*SmallConvNet()));
+  EXPECT_NE(FingerprintOf(*SmallConvNet()),
+            FingerprintOf(*SmallConvNet({.seed = 2})));
+}
+
+TEST(Models, OptionsThatMakeNoSenseAreRefused) {
+  EXPECT_FALSE(TwoLayerPerceptron({.batch = -1}).ok());
+  EXPECT_FALSE(SmallConvNet({.channels = 0}).ok());
+  EXPECT_EQ(ResNet50({.image = -32}).status().message(),
+            "model: found size -32; expected 1..65536");
+}
+
+}  // namespace
+}  // namespace partita
