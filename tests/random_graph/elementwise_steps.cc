@@ -26,9 +26,8 @@ Shape Narrower(GraphSketch& s, const Shape& dims) {
   return narrow;
 }
 
-ValueId ScalarConstant(GraphSketch& s, float value) {
-  return s.graph().AddConstant(
-      s.graph().literals().Add(HostTensor::Of<float>({}, {value})));
+ValueId ScalarConstant(GraphSketch& s, double value) {
+  return s.Constant(DType::kF32, {}, value, value);
 }
 
 bool IsInteger32(const TensorType& type) { return type.dtype == DType::kI32; }
@@ -97,12 +96,12 @@ void ActivationStep(GraphSketch& s) {
     return;
   }
   // gelu: x / 2 * (1 + erf(x / sqrt 2))
-  const ValueId scaled = s.AddHidden(
-      kDiv, {x, ScalarConstant(s, static_cast<float>(std::sqrt(2.0)))});
+  const ValueId scaled =
+      s.AddHidden(kDiv, {x, ScalarConstant(s, std::sqrt(2.0))});
   const ValueId sum =
       s.AddHidden(kAdd, {s.AddHidden(kErf, {scaled}), ScalarConstant(s, 1)});
   const ValueId product = s.AddHidden(kMul, {x, sum});
-  s.Add(kMul, {product, ScalarConstant(s, 0.5f)});
+  s.Add(kMul, {product, ScalarConstant(s, 0.5)});
 }
 
 // A diamond: x reaches the sum by two ways.
@@ -133,7 +132,7 @@ void DiscreteStep(GraphSketch& s) {
       s.Add(*s.OneOf({&kLess, &kGreater, &kLessEqual}), {x, x});
       break;
     case 4:
-      s.Add(kLess, {x, ScalarConstant(s, 0.25f)});
+      s.Add(kLess, {x, ScalarConstant(s, 0.25)});
       break;
     case 5:
       s.Add(kWhere, {condition, x, ScalarConstant(s, -1)});
