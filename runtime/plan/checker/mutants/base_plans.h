@@ -1,0 +1,36 @@
+// Hand-written good plans: what mutants are made of.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_BASE_PLANS_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_BASE_PLANS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// A plan of one entry in a short form. `launch` has one command a line, in
+// launch order, after the name of its stream; `devices` has lines of name,
+// persistent and step-local bytes; `declared` is text of the entry.
+struct ShortPlan {
+  const char* name;
+  const char* graph;
+  const char* devices;
+  const char* declared;
+  const char* launch;
+};
+
+// The plan's text, as ParsePlan reads it.
+std::string TextOf(const ShortPlan& plan);
+
+// Parses it; ends the program if that fails, as these are written by hand.
+Plan PlanOf(const ShortPlan& plan);
+
+const std::vector<ShortPlan>& BasePlans();
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_BASE_PLANS_H_

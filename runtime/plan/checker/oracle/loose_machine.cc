@@ -1,0 +1,334 @@
+// A machine that keeps no more order than every executor does.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/oracle/loose_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+
+bool IsInstant(Kind kind) {
+  return kind == Kind::kRecord || kind == Kind::kWait;
+}
+
+}  // namespace
+
+std::vector<int64_t> FetchedPlaces(const Unrolled& program,
+                                   const Command& fetch) {
+  const Graph& graph = *program.entry->graph;
+  const ValueId value = graph.outputs()[fetch.port];
+  const int64_t size = graph.type(value).num_bytes();
+  const bool whole =
+      program.entry->outputs[fetch.port].type.num_bytes() == size;
+  const int64_t base = whole ? 0 : fetch.instance.micro_batch * size;
+  Division division;
+  int member = 0;
+  if (graph.value(value).defining_node.valid()) {
+    const Node& node = graph.node(graph.value(value).defining_node);
+    division = ResultDivision(node, graph.value(value).index);
+    const DeviceId device = program.entry->streams[fetch.stream.index].device;
+    const auto& devices = node.placement.devices;
+    for (size_t m = 0; m < devices.size(); ++m) {
+      if (devices[m] == program.plan->devices[device.index].traits.name) {
+        member = static_cast<int>(m);
+      }
+    }
+  }
+  std::vector<int64_t> places =
+      PlacesInWhole(graph.type(value), division, member);
+  for (int64_t& place : places) place += base;
+  return places;
+}
+
+std::string MachineState::Key() const {
+  std::string key(phase.begin(), phase.end());
+  const auto append = [&](const Bytes& bytes) {
+    key.append(reinterpret_cast<const char*>(bytes.data()),
+               bytes.size() * sizeof(Term));
+  };
+  append(memory);
+  for (const std::vector<Bytes>& all : pending) {
+    for (const Bytes& bytes : all) append(bytes);
+  }
+  return key;
+}
+
+LooseMachine::LooseMachine(const Unrolled& program, TermTable& terms,
+                           const Reference& reference)
+    : program_(program), terms_(terms), reference_(reference) {
+  if (program.outside) harm_ = "a byte beyond the arena or the stated peak";
+}
+
+MachineState LooseMachine::Initial() const {
+  MachineState state;
+  state.phase.assign(program_.ops.size(), MachineState::kQueued);
+  state.memory.assign(program_.memory, kJunk);
+  state.pending.resize(program_.ops.size());
+  for (const PersistentValue& value : program_.entry->persistent) {
+    Store(state,
+          program_.AddressesOf(program_.entry->buffers[value.buffer.index], 0),
+          reference_.Persistent(0, value));
+  }
+  return state;
+}
+
+void LooseMachine::Harm(int op, const std::string& what) {
+  if (!harm_.empty()) return;
+  harm_ = absl::StrCat("command ", program_.ops[op].command, " of step ",
+                       program_.ops[op].step, " ", what);
+}
+
+bool LooseMachine::StepEnded(const MachineState& state, int step) const {
+  const int count = program_.num_commands();
+  return std::all_of(
+      state.phase.begin() + step * count,
+      state.phase.begin() + (step + 1) * count,
+      [](uint8_t phase) { return phase == MachineState::kEnded; });
+}
+
+bool LooseMachine::CanStart(const MachineState& state, int i) const {
+  const Op& op = program_.ops[i];
+  if (state.phase[i] != MachineState::kQueued) return false;
+  if (op.previous >= 0 && state.phase[op.previous] != MachineState::kEnded) {
+    return false;
+  }
+  const int before = op.step - program_.depth;
+  if (before >= 0 && !StepEnded(state, before)) return false;
+  if (op.what->kind != Kind::kWait) return true;
+  // Every run holds a wait until some record of its event has ended.
+  return std::any_of(op.partners.begin(), op.partners.end(), [&](int record) {
+    return state.phase[record] == MachineState::kEnded;
+  });
+}
+
+bool LooseMachine::CanEnd(const MachineState& state, int i) const {
+  const Op& op = program_.ops[i];
+  if (state.phase[i] != MachineState::kRunning &&
+      state.phase[i] != MachineState::kSpoiled) {
+    return false;
+  }
+  const auto started = [&](int partner) {
+    return state.phase[partner] != MachineState::kQueued;
+  };
+  if (op.what->kind == Kind::kRecv) {
+    return !op.partners.empty() && started(op.partners[0]);
+  }
+  if (op.what->kind == Kind::kCollective) {
+    const size_t members =
+        program_.entry->groups[op.what->group.index].members.size();
+    return op.partners.size() >= members &&
+           std::all_of(op.partners.begin(), op.partners.end(), started);
+  }
+  return true;
+}
+
+Bytes LooseMachine::Load(const MachineState& state, const Addresses& addresses,
+                         int op) {
+  Bytes bytes;
+  for (int32_t address : addresses) {
+    bytes.push_back(state.memory[address]);
+    if (bytes.back() == kJunk) Harm(op, "reads junk");
+  }
+  return bytes;
+}
+
+void LooseMachine::Store(MachineState& state, const Addresses& addresses,
+                         const Bytes& bytes) {
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    state.memory[addresses[i]] = i < bytes.size() ? bytes[i] : kJunk;
+  }
+}
+
+Bytes LooseMachine::FeedBytes(const Op& op) const {
+  const Bytes all = reference_.Input(op.step, op.what->port);
+  const ValueId input = program_.entry->graph->inputs()[op.what->port];
+  const int64_t size = program_.entry->graph->type(input).num_bytes();
+  const int64_t begin = static_cast<int64_t>(all.size()) == size
+                            ? 0
+                            : op.what->instance.micro_batch * size;
+  if (begin + size > static_cast<int64_t>(all.size())) return {};
+  return Bytes(all.begin() + begin, all.begin() + begin + size);
+}
+
+// Reads, and makes junk of what the op will write: what it will leave there if
+// nothing disturbs it.
+std::vector<Bytes> LooseMachine::ResultsOf(MachineState& state, int i) {
+  const Op& op = program_.ops[i];
+  // A command may begin to write before it has read all, but for what it may
+  // write in place.
+  std::vector<Bytes> operands(op.operands.size());
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (op.in_place[k]) operands[k] = Load(state, op.operands[k], i);
+  }
+  for (const Addresses& result : op.results) Store(state, result, {});
+  Store(state, op.workspace, {});
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (!op.in_place[k]) operands[k] = Load(state, op.operands[k], i);
+  }
+  switch (op.what->kind) {
+    case Kind::kKernel: {
+      const OpView node = program_.entry->graph->view(op.what->instance.node);
+      for (int k = 0; k < node.num_operands(); ++k) {
+        const Division division = OperandDivision(node.node(), k);
+        const size_t size = PlacesInWhole(node.operand_type(k), division,
+                                          op.what->instance.member)
+                                .size();
+        if (operands[k].size() == size) continue;
+        Harm(i, "reads another size");
+        return {};
+      }
+      return Compute(terms_, node, op.what->instance.member, operands);
+    }
+    case Kind::kFeed:
+      return {FeedBytes(op)};
+    case Kind::kFetch:
+    case Kind::kCopy:
+    case Kind::kSend:
+    case Kind::kCollective:
+      return operands;
+    case Kind::kRecord:
+    case Kind::kWait:
+    case Kind::kRecv:
+      break;
+  }
+  return {};
+}
+
+void LooseMachine::Spoil(MachineState& state, int i) {
+  state.phase[i] = MachineState::kSpoiled;
+  for (Bytes& bytes : state.pending[i]) {
+    std::fill(bytes.begin(), bytes.end(), kJunk);
+  }
+}
+
+void LooseMachine::Start(MachineState& state, int i) {
+  const Op& op = program_.ops[i];
+  if (IsInstant(op.what->kind)) {
+    state.phase[i] = MachineState::kEnded;
+    if (StepEnded(state, op.step)) BeginStep(state, op.step + program_.depth);
+    return;
+  }
+  state.phase[i] = MachineState::kRunning;
+  state.pending[i] = ResultsOf(state, i);
+  for (int other : op.conflicts) {
+    if (state.phase[other] != MachineState::kRunning &&
+        state.phase[other] != MachineState::kSpoiled) {
+      continue;
+    }
+    Spoil(state, i);
+    Spoil(state, other);
+  }
+}
+
+// What a member has after the exchange; its partners' bytes are as they were
+// when the partners started, unless something spoiled them since.
+std::vector<Bytes> LooseMachine::Exchanged(const MachineState& state, int i) {
+  const Op& op = program_.ops[i];
+  const OpView node = program_.entry->graph->view(op.what->instance.node);
+  std::vector<Bytes> operands(op.partners.size());
+  for (int part : op.partners) {
+    const Command& partner = *program_.ops[part].what;
+    const int member = partner.instance.member;
+    if (partner.instance.node != op.what->instance.node ||
+        partner.instance.micro_batch != op.what->instance.micro_batch ||
+        member < 0 || static_cast<size_t>(member) >= operands.size() ||
+        state.pending[part].empty()) {
+      return {};
+    }
+    operands[member] = state.pending[part][0];
+  }
+  for (int m = 0; m < static_cast<int>(operands.size()); ++m) {
+    const size_t size =
+        PlacesInWhole(node.operand_type(0), OperandDivision(node.node(), 0), m)
+            .size();
+    if (operands[m].size() != size) return {};
+    if (std::find(operands[m].begin(), operands[m].end(), kJunk) !=
+        operands[m].end()) {
+      return {};
+    }
+  }
+  const int member = op.what->instance.member;
+  return {Exchange(terms_, node, operands,
+                   static_cast<int>(operands.size()))[member]};
+}
+
+void LooseMachine::CheckFetch(int i, const Bytes& bytes) {
+  const Op& op = program_.ops[i];
+  const Bytes& expected = reference_.Output(op.step, op.what->port);
+  const std::vector<int64_t> places = FetchedPlaces(program_, *op.what);
+  if (bytes.size() != places.size()) return Harm(i, "fetches another size");
+  for (size_t b = 0; b < places.size(); ++b) {
+    if (places[b] >= static_cast<int64_t>(expected.size()) ||
+        bytes[b] != expected[places[b]]) {
+      return Harm(i, "fetches another value");
+    }
+  }
+}
+
+void LooseMachine::End(MachineState& state, int i) {
+  const Op& op = program_.ops[i];
+  const bool spoiled = state.phase[i] == MachineState::kSpoiled;
+  std::vector<Bytes> results;
+  if (op.what->kind == Kind::kRecv) {
+    results = state.pending[op.partners[0]];
+  } else if (op.what->kind == Kind::kCollective) {
+    results = Exchanged(state, i);
+  } else {
+    results = state.pending[i];
+  }
+  for (size_t r = 0; r < op.results.size(); ++r) {
+    Store(state, op.results[r],
+          spoiled || r >= results.size() ? Bytes() : results[r]);
+  }
+  Store(state, op.workspace, {});
+  if (op.what->kind == Kind::kFetch) {
+    CheckFetch(i, spoiled ? Bytes(results[0].size(), kJunk) : results[0]);
+  }
+  state.phase[i] = MachineState::kEnded;
+  // Partners may still need what a send or part hands over.
+  if (op.what->kind != Kind::kSend && op.what->kind != Kind::kCollective) {
+    state.pending[i].clear();
+  }
+  if (StepEnded(state, op.step)) BeginStep(state, op.step + program_.depth);
+}
+
+// Bytes of the step-local part are whatever they are when a step starts.
+void LooseMachine::BeginStep(MachineState& state, int step) const {
+  const std::vector<PlanDevice>& devices = program_.plan->devices;
+  for (size_t d = 0; d < devices.size(); ++d) {
+    const int64_t begin = program_.arena_begin[d] +
+                          devices[d].persistent_bytes +
+                          step % program_.depth * devices[d].step_bytes;
+    for (int64_t b = 0; b < devices[d].step_bytes; ++b) {
+      state.memory[begin + b] = kJunk;
+    }
+  }
+}
+
+bool LooseMachine::Done(const MachineState& state) const {
+  return std::all_of(state.phase.begin(), state.phase.end(), [](uint8_t phase) {
+    return phase == MachineState::kEnded;
+  });
+}
+
+void LooseMachine::CheckEnd(const MachineState& state) {
+  for (const PersistentValue& value : program_.entry->persistent) {
+    const Addresses addresses =
+        program_.AddressesOf(program_.entry->buffers[value.buffer.index], 0);
+    const Bytes expected = reference_.Persistent(program_.steps, value);
+    for (size_t b = 0; b < addresses.size(); ++b) {
+      if (b >= expected.size() || state.memory[addresses[b]] != expected[b]) {
+        if (harm_.empty()) harm_ = "a persistent byte ends as another value";
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,74 @@
+// A machine that ends commands as early as they may, and keeps no more order
+// than every executor does.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_LOOSE_MACHINE_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_LOOSE_MACHINE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/checker/oracle/reference.h"
+#include "runtime/plan/checker/oracle/terms.h"
+#include "runtime/plan/checker/oracle/unrolled.h"
+
+namespace partita {
+
+// What changes while a machine runs.
+struct MachineState {
+  // By op. A queued op has not started; a spoiled one ran beside another that
+  // touched its bytes, and leaves junk.
+  enum Phase : uint8_t { kQueued, kRunning, kSpoiled, kEnded };
+  std::vector<uint8_t> phase;
+  Bytes memory;
+  std::vector<std::vector<Bytes>> pending;  // what a running op will write, or
+                                            // a send or part hands to partners
+  std::string Key() const;
+};
+
+// For each byte that a fetch command reads, its place in the output port.
+std::vector<int64_t> FetchedPlaces(const Unrolled& program,
+                                   const Command& fetch);
+
+// Runs ops one start or end at a time, as a caller chooses among those that are
+// possible. Says what went wrong, if anything.
+class LooseMachine {
+ public:
+  LooseMachine(const Unrolled& program, TermTable& terms,
+               const Reference& reference);
+
+  MachineState Initial() const;
+  bool CanStart(const MachineState& state, int op) const;
+  bool CanEnd(const MachineState& state, int op) const;
+  void Start(MachineState& state, int op);
+  void End(MachineState& state, int op);
+  bool Done(const MachineState& state) const;
+  // Persistent bytes after the last step.
+  void CheckEnd(const MachineState& state);
+
+  // The first harm seen, or empty.
+  const std::string& harm() const { return harm_; }
+
+ private:
+  Bytes Load(const MachineState& state, const Addresses& addresses, int op);
+  static void Store(MachineState& state, const Addresses& addresses,
+                    const Bytes& bytes);
+  std::vector<Bytes> ResultsOf(MachineState& state, int op);
+  Bytes FeedBytes(const Op& op) const;
+  void CheckFetch(int op, const Bytes& bytes);
+  void Spoil(MachineState& state, int op);
+  std::vector<Bytes> Exchanged(const MachineState& state, int op);
+  void BeginStep(MachineState& state, int step) const;
+  void Harm(int op, const std::string& what);
+  bool StepEnded(const MachineState& state, int step) const;
+
+  const Unrolled& program_;
+  TermTable& terms_;
+  const Reference& reference_;
+  std::string harm_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_LOOSE_MACHINE_H_

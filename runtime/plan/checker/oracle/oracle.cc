@@ -1,0 +1,225 @@
+// Searches the runs of the loose machine for one that goes wrong.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/oracle/oracle.h"
+
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "runtime/plan/checker/oracle/loose_machine.h"
+#include "runtime/plan/checker/oracle/reference.h"
+#include "runtime/plan/checker/oracle/tight_machine.h"
+#include "runtime/plan/checker/oracle/unrolled.h"
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+
+class Search {
+ public:
+  Search(const Unrolled& program, TermTable& terms, const Reference& reference,
+         const OracleOptions& options)
+      : program_(program),
+        options_(options),
+        machine_(program, terms, reference),
+        random_(options.seed) {}
+
+  // True if all runs were looked at, or harm was found on the way.
+  bool All() {
+    std::vector<MachineState> open = {machine_.Initial()};
+    absl::flat_hash_set<std::string> seen = {open[0].Key()};
+    while (!open.empty() && harm().empty()) {
+      if (static_cast<int64_t>(seen.size()) > options_.max_states) return false;
+      const MachineState state = std::move(open.back());
+      open.pop_back();
+      const std::vector<int> possible = Possible(state);
+      if (possible.empty()) Finish(state);
+      for (int op : possible) {
+        MachineState next = state;
+        Act(next, op);
+        if (seen.insert(next.Key()).second) open.push_back(std::move(next));
+      }
+    }
+    return true;
+  }
+
+  // For every op the run that starts it as early and ends it as late as it may.
+  void Extremes() {
+    for (int op = 0; op < NumOps() && harm().empty(); ++op) {
+      MachineState state = machine_.Initial();
+      std::vector<bool> asked(NumOps());
+      if (!Started(state, op, asked)) continue;
+      RunAllBut(state, op);
+      RunAllBut(state, -1);
+      Finish(state);
+    }
+  }
+
+  void Random() {
+    for (int i = 0; i < options_.random_runs && harm().empty(); ++i) {
+      MachineState state = machine_.Initial();
+      RunAllBut(state, -1);
+      Finish(state);
+    }
+  }
+
+  const std::string& harm() const {
+    return stuck_.empty() ? machine_.harm() : stuck_;
+  }
+
+ private:
+  int NumOps() const { return static_cast<int>(program_.ops.size()); }
+
+  std::vector<int> Possible(const MachineState& state) const {
+    std::vector<int> possible;
+    for (int op = 0; op < NumOps(); ++op) {
+      if (machine_.CanStart(state, op) || machine_.CanEnd(state, op)) {
+        possible.push_back(op);
+      }
+    }
+    return possible;
+  }
+
+  void Act(MachineState& state, int op) {
+    if (machine_.CanStart(state, op)) {
+      machine_.Start(state, op);
+    } else {
+      machine_.End(state, op);
+    }
+  }
+
+  void Finish(const MachineState& state) {
+    if (machine_.Done(state)) {
+      machine_.CheckEnd(state);
+    } else if (stuck_.empty() && harm().empty()) {
+      stuck_ = "a loose run gets stuck";
+    }
+  }
+
+  // Acts at random until nothing but ending `held` is possible.
+  void RunAllBut(MachineState& state, int held) {
+    while (harm().empty()) {
+      std::vector<int> possible = Possible(state);
+      if (held >= 0) {
+        std::erase_if(possible, [&](int op) {
+          return op == held && machine_.CanEnd(state, op);
+        });
+      }
+      if (possible.empty()) return;
+      Act(state, possible[random_() % possible.size()]);
+    }
+  }
+
+  // Does no more than must have happened for `op` to start, or to end. False if
+  // that needs itself.
+  bool Started(MachineState& state, int op, std::vector<bool>& asked) {
+    if (state.phase[op] != MachineState::kQueued) return true;
+    if (asked[op]) return false;
+    asked[op] = true;
+    const Op& what = program_.ops[op];
+    if (what.previous >= 0 && !Ended(state, what.previous, asked)) return false;
+    const int before = what.step - program_.depth;
+    for (int c = 0; before >= 0 && c < program_.num_commands(); ++c) {
+      if (!Ended(state, before * program_.num_commands() + c, asked)) {
+        return false;
+      }
+    }
+    if (what.what->kind == Kind::kWait) {
+      if (what.partners.empty() || !Ended(state, what.partners[0], asked)) {
+        return false;
+      }
+    }
+    if (!machine_.CanStart(state, op)) return false;
+    machine_.Start(state, op);
+    return true;
+  }
+
+  bool Ended(MachineState& state, int op, std::vector<bool>& asked) {
+    if (!Started(state, op, asked)) return false;
+    if (state.phase[op] == MachineState::kEnded) return true;
+    if (program_.ops[op].what->kind != Kind::kWait) {
+      for (int partner : program_.ops[op].partners) {
+        if (!Started(state, partner, asked)) return false;
+      }
+    }
+    if (!machine_.CanEnd(state, op)) return false;
+    machine_.End(state, op);
+    return true;
+  }
+
+  const Unrolled& program_;
+  const OracleOptions& options_;
+  LooseMachine machine_;
+  std::mt19937 random_;
+  std::string stuck_;
+};
+
+// Outputs of which a step fetches a byte twice or never.
+std::string FetchHarm(const Unrolled& program) {
+  std::vector<std::vector<int>> fetched;
+  for (const Port& port : program.entry->outputs) {
+    fetched.emplace_back(port.type.num_bytes());
+  }
+  for (const Command& command : program.commands) {
+    if (command.kind != Kind::kFetch) continue;
+    std::vector<int>& bytes = fetched[command.port];
+    for (int64_t place : FetchedPlaces(program, command)) {
+      if (place >= static_cast<int64_t>(bytes.size())) {
+        return "bytes beyond an output are fetched";
+      }
+      ++bytes[place];
+    }
+  }
+  for (const std::vector<int>& bytes : fetched) {
+    for (int times : bytes) {
+      if (times != 1) return "an output byte is not fetched once";
+    }
+  }
+  return "";
+}
+
+// Reference values exist only for instances that the graph has.
+bool InstancesExist(const Unrolled& program) {
+  for (const Command& command : program.commands) {
+    if (command.kind != Kind::kKernel && command.kind != Kind::kCollective) {
+      continue;
+    }
+    const Node& node = program.entry->graph->node(command.instance.node);
+    if (command.instance.member < 0 || command.instance.micro_batch < 0 ||
+        static_cast<size_t>(command.instance.member) >=
+            node.placement.devices.size()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Verdict Judge(const Plan& plan, int entry, const OracleOptions& options) {
+  Verdict verdict;
+  const absl::StatusOr<Unrolled> program = Unroll(plan, entry, options.steps);
+  if (!program.ok() || !InstancesExist(*program)) {
+    verdict.runnable = false;
+    verdict.harm = "no machine can run it";
+    return verdict;
+  }
+  verdict.harm = FetchHarm(*program);
+  if (verdict.harmful()) return verdict;
+  verdict.harm = WhereTightMachineSticks(*program);
+  if (verdict.harmful()) return verdict;
+  TermTable terms;
+  const Reference reference(terms, *program->entry, options.steps,
+                            program->micro_batches);
+  Search search(*program, terms, reference, options);
+  search.Extremes();
+  if (search.harm().empty()) verdict.exhaustive = search.All();
+  if (!verdict.exhaustive) search.Random();
+  verdict.harm = search.harm();
+  return verdict;
+}
+
+}  // namespace partita

@@ -1,0 +1,153 @@
+// What a plan's placed graph computes, over symbolic bytes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/oracle/reference.h"
+
+#include <functional>
+
+#include "graph/core_ops.h"
+
+namespace partita {
+
+Reference::Reference(TermTable& terms, const Entry& entry, int steps,
+                     int micro_batches)
+    : terms_(terms),
+      entry_(entry),
+      graph_(*entry.graph),
+      micro_batches_(micro_batches) {
+  variables_.resize(steps + 1);
+  for (int step = 0; step < steps; ++step) RunStep(step);
+}
+
+Bytes Reference::Input(int step, int port) const {
+  const int64_t whole = entry_.inputs[port].type.num_bytes();
+  Bytes bytes;
+  for (int64_t b = 0; b < whole; ++b) {
+    bytes.push_back(terms_.Make({kInputTerm, port, step, b}));
+  }
+  return bytes;
+}
+
+Division Reference::DivisionOfValue(ValueId value) const {
+  const Value& v = graph_.value(value);
+  if (!v.defining_node.valid()) return {};
+  return ResultDivision(graph_.node(v.defining_node), v.index);
+}
+
+Bytes Reference::WholeOf(ValueId value, const std::vector<Held>& values) const {
+  return Assemble(graph_.type(value), DivisionOfValue(value),
+                  values[value.index]);
+}
+
+// A variable's first bytes are terms of their own; later ones are those of the
+// update.
+Bytes Reference::SourceBytes(int step, const OpView& node, int member) const {
+  const TensorType& type = node.result_type(0);
+  const bool variable = node.is(kVariable);
+  Bytes whole;
+  if (variable) {
+    auto it = variables_[step].find(node.attr_string("name"));
+    if (it != variables_[step].end()) whole = it->second;
+  }
+  for (int64_t b = static_cast<int64_t>(whole.size()); b < type.num_bytes();
+       ++b) {
+    int64_t id = 0;
+    if (variable) {
+      id = static_cast<int64_t>(
+          std::hash<std::string>()(node.attr_string("name")) >> 1);
+    } else {
+      id = node.attr_literal("value").index;
+    }
+    whole.push_back(
+        terms_.Make({variable ? kVariableTerm : kLiteralTerm, id, b}));
+  }
+  Bytes held;
+  for (int64_t place :
+       PlacesInWhole(type, ResultDivision(node.node(), 0), member)) {
+    held.push_back(whole[place]);
+  }
+  return held;
+}
+
+Bytes Reference::Persistent(int step, const PersistentValue& value) const {
+  return SourceBytes(step, graph_.view(value.node), value.member);
+}
+
+Bytes Reference::OperandOf(const OpView& node, int operand, int member,
+                           const std::vector<Held>& values) const {
+  const ValueId value = node.operand(operand).id();
+  const Division made = DivisionOfValue(value);
+  const Division wanted = OperandDivision(node.node(), operand);
+  if (made.sharding == wanted.sharding && made.members == wanted.members) {
+    return values[value.index][member];
+  }
+  const Bytes whole = WholeOf(value, values);
+  Bytes held;
+  for (int64_t place : PlacesInWhole(graph_.type(value), wanted, member)) {
+    held.push_back(whole[place]);
+  }
+  return held;
+}
+
+void Reference::RunNode(int step, int micro_batch, const OpView& node,
+                        std::vector<Held>& values) {
+  const int members = ResultDivision(node.node(), 0).members;
+  if (node.is(kConstant) || node.is(kVariable)) {
+    for (int m = 0; m < members; ++m) {
+      values[node.result(0).id().index].push_back(SourceBytes(step, node, m));
+    }
+    return;
+  }
+  if (node.is(kCopy)) {
+    // A copy's operand is whatever the members that made it hold.
+    const ValueId from = node.operand(0).id();
+    const Sharding asked = OperandDivision(node.node(), 0).sharding;
+    const bool whole = asked.kind == Sharding::Kind::kReplicated;
+    values[node.result(0).id().index] = Exchange(
+        terms_, node, whole ? Held{WholeOf(from, values)} : values[from.index],
+        members);
+    return;
+  }
+  for (int m = 0; m < members; ++m) {
+    std::vector<Bytes> operands;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      operands.push_back(OperandOf(node, i, m, values));
+    }
+    const std::vector<Bytes> results = Compute(terms_, node, m, operands);
+    for (int r = 0; r < node.num_results(); ++r) {
+      values[node.result(r).id().index].push_back(results[r]);
+    }
+  }
+}
+
+void Reference::RunStep(int step) {
+  outputs_.emplace_back(graph_.outputs().size());
+  std::vector<Held> values;
+  for (int micro = 0; micro < micro_batches_; ++micro) {
+    values.assign(graph_.value_id_bound(), {});
+    for (size_t i = 0; i < graph_.inputs().size(); ++i) {
+      const ValueId input = graph_.inputs()[i];
+      const Bytes all = Input(step, static_cast<int>(i));
+      const int64_t size = graph_.type(input).num_bytes();
+      const int64_t begin =
+          static_cast<int64_t>(all.size()) == size ? 0 : micro * size;
+      values[input.index] = {
+          Bytes(all.begin() + begin, all.begin() + begin + size)};
+    }
+    for (const OpView& node : graph_.ops()) RunNode(step, micro, node, values);
+    for (size_t o = 0; o < graph_.outputs().size(); ++o) {
+      const Bytes part = WholeOf(graph_.outputs()[o], values);
+      Bytes& output = outputs_[step][o];
+      if (static_cast<int64_t>(output.size()) <
+          entry_.outputs[o].type.num_bytes()) {
+        output.insert(output.end(), part.begin(), part.end());
+      }
+    }
+  }
+  variables_[step + 1] = variables_[step];
+  for (const VariableUpdate& update : graph_.updates()) {
+    variables_[step + 1][update.variable] = WholeOf(update.value, values);
+  }
+}
+
+}  // namespace partita

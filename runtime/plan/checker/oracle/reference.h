@@ -1,0 +1,52 @@
+// What a plan's placed graph computes, over symbolic bytes, step by step.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_REFERENCE_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_REFERENCE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/checker/oracle/semantics.h"
+#include "runtime/plan/checker/oracle/terms.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// Runs the graph of one entry serially, every value in its own place.
+class Reference {
+ public:
+  // `steps` steps of `micro_batches` each; inputs differ from step to step.
+  Reference(TermTable& terms, const Entry& entry, int steps, int micro_batches);
+
+  // Port `port` of step `step`, whole: all micro-batches.
+  const Bytes& Output(int step, int port) const { return outputs_[step][port]; }
+  Bytes Input(int step, int port) const;
+  // What a persistent range holds when step `step` starts; `step` may be one
+  // past the last.
+  Bytes Persistent(int step, const PersistentValue& value) const;
+
+ private:
+  // What each member holds of a value.
+  using Held = std::vector<Bytes>;
+  void RunStep(int step);
+  void RunNode(int step, int micro_batch, const OpView& node,
+               std::vector<Held>& values);
+  Bytes OperandOf(const OpView& node, int operand, int member,
+                  const std::vector<Held>& values) const;
+  Bytes SourceBytes(int step, const OpView& node, int member) const;
+  Division DivisionOfValue(ValueId value) const;
+  Bytes WholeOf(ValueId value, const std::vector<Held>& values) const;
+
+  TermTable& terms_;
+  const Entry& entry_;
+  const Graph& graph_;
+  int micro_batches_;
+  std::vector<std::vector<Bytes>> outputs_;              // by step and port
+  std::vector<std::map<std::string, Bytes>> variables_;  // by step: whole
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_REFERENCE_H_

@@ -1,0 +1,41 @@
+// Symbolic bytes: what a byte is, as a term over inputs and ops.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_TERMS_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_TERMS_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace partita {
+
+using Term = int32_t;
+inline constexpr Term kJunk = 0;
+
+// Equal terms have equal numbers. Junk is no term of any table.
+class TermTable {
+ public:
+  // The term with these parts; the first of them says what kind it is.
+  Term Make(const std::vector<int64_t>& parts) {
+    auto [it, added] = terms_.try_emplace(parts, 0);
+    if (added) it->second = static_cast<Term>(terms_.size());
+    return it->second;
+  }
+
+ private:
+  std::map<std::vector<int64_t>, Term> terms_;
+};
+
+// Kinds of terms.
+inline constexpr int64_t kInputTerm = 1;     // port, step, micro-batch, byte
+inline constexpr int64_t kLiteralTerm = 2;   // literal, byte
+inline constexpr int64_t kVariableTerm = 3;  // variable, byte: its first value
+inline constexpr int64_t kComputedTerm = 4;  // node, result, member, byte, ...
+inline constexpr int64_t kReducedTerm = 5;   // reduction, members' terms
+
+using Bytes = std::vector<Term>;
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_TERMS_H_

@@ -1,0 +1,318 @@
+// The commands of a few steps as the oracle's machines run them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/oracle/unrolled.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "runtime/plan/checker/oracle/semantics.h"
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+
+constexpr int64_t kMostMemory = 1 << 14;
+
+absl::Status NoMachine(absl::string_view why) {
+  return absl::InvalidArgumentError(why);
+}
+
+template <typename Id>
+bool Exists(Id id, size_t bound) {
+  return id.valid() && static_cast<size_t>(id.index) < bound;
+}
+
+// What a machine needs in order to run a command at all.
+absl::Status CheckRunnable(const Entry& entry, const Command& command) {
+  const auto buffer = [&](BufferId id) {
+    return Exists(id, entry.buffers.size());
+  };
+  const bool buffers =
+      std::all_of(command.operands.begin(), command.operands.end(), buffer) &&
+      std::all_of(command.results.begin(), command.results.end(), buffer) &&
+      (!command.workspace.valid() || buffer(command.workspace));
+  if (!buffers || !Exists(command.stream, entry.streams.size())) {
+    return NoMachine("no such buffer or stream");
+  }
+  const size_t operands = command.operands.size();
+  const size_t results = command.results.size();
+  const Graph& graph = *entry.graph;
+  const bool node = command.instance.node.valid() &&
+                    command.instance.node.index < graph.node_id_bound() &&
+                    graph.alive(command.instance.node);
+  switch (command.kind) {
+    case Kind::kKernel:
+      if (!node) return NoMachine("no such node");
+      if (operands != graph.node(command.instance.node).operands.size() ||
+          results != graph.node(command.instance.node).results.size()) {
+        return NoMachine("operands");
+      }
+      return absl::OkStatus();
+    case Kind::kCopy:
+      return operands == 1 && results == 1 ? absl::OkStatus()
+                                           : NoMachine("operands");
+    case Kind::kRecord:
+    case Kind::kWait:
+      return Exists(command.event, entry.num_events) ? absl::OkStatus()
+                                                     : NoMachine("no event");
+    case Kind::kFeed:
+      return results == 1 && command.port >= 0 &&
+                     static_cast<size_t>(command.port) < entry.inputs.size()
+                 ? absl::OkStatus()
+                 : NoMachine("no such port");
+    case Kind::kFetch:
+      return operands == 1 && command.port >= 0 &&
+                     static_cast<size_t>(command.port) < entry.outputs.size()
+                 ? absl::OkStatus()
+                 : NoMachine("no such port");
+    case Kind::kCollective:
+      return node && operands == 1 && results == 1 &&
+                     Exists(command.group, entry.groups.size())
+                 ? absl::OkStatus()
+                 : NoMachine("no such group");
+    case Kind::kSend:
+      return operands == 1 && Exists(command.channel, entry.channels.size())
+                 ? absl::OkStatus()
+                 : NoMachine("no such channel");
+    case Kind::kRecv:
+      return results == 1 && Exists(command.channel, entry.channels.size())
+                 ? absl::OkStatus()
+                 : NoMachine("no such channel");
+  }
+  return NoMachine("no such kind");
+}
+
+absl::Status LayOut(Unrolled& unrolled) {
+  int64_t at = 0;
+  for (const PlanDevice& device : unrolled.plan->devices) {
+    unrolled.arena_begin.push_back(at);
+    const int64_t bytes =
+        device.persistent_bytes + unrolled.depth * device.step_bytes;
+    if (device.persistent_bytes < 0 || device.step_bytes < 0 ||
+        bytes > kMostMemory) {
+      return NoMachine("too much memory for an oracle");
+    }
+    if (bytes > device.memory) unrolled.outside = true;
+    for (int64_t b = 0; b < bytes; ++b) {
+      unrolled.persistent.push_back(b < device.persistent_bytes);
+    }
+    at += bytes;
+  }
+  unrolled.memory = static_cast<int32_t>(at);
+  return absl::OkStatus();
+}
+
+// A collective's smaller side may lie in its member's place of the larger one.
+bool LiesInPlace(const OpView& node, int member, const Addresses& operand,
+                 const Addresses& result) {
+  const bool gathers = operand.size() <= result.size();
+  const Addresses& part = gathers ? operand : result;
+  const Addresses& whole = gathers ? result : operand;
+  const Division division = gathers ? OperandDivision(node.node(), 0)
+                                    : ResultDivision(node.node(), 0);
+  const std::vector<int64_t> places =
+      PlacesInWhole(node.operand_type(0), division, member);
+  if (operand.size() == result.size()) return operand == result;
+  if (places.size() != part.size()) return false;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] >= static_cast<int64_t>(whole.size()) ||
+        whole[places[i]] != part[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<bool> InPlace(const Unrolled& unrolled, const Op& op) {
+  std::vector<bool> in_place(op.operands.size());
+  if (op.what->kind != Kind::kKernel && op.what->kind != Kind::kCollective) {
+    return in_place;
+  }
+  const OpView node = unrolled.entry->graph->view(op.what->instance.node);
+  if (op.what->kind == Kind::kCollective) {
+    in_place[0] = LiesInPlace(node, op.what->instance.member, op.operands[0],
+                              op.results[0]);
+    return in_place;
+  }
+  if (!node.node().kernel.has_value()) return in_place;
+  for (const InPlacePair& pair : node.node().kernel->in_place) {
+    if (op.operands.at(pair.operand) == op.results.at(pair.result)) {
+      in_place[pair.operand] = true;
+    }
+  }
+  return in_place;
+}
+
+void AddOps(Unrolled& unrolled) {
+  std::vector<int> last(unrolled.entry->streams.size(), -1);
+  for (int step = 0; step < unrolled.steps; ++step) {
+    for (int c = 0; c < unrolled.num_commands(); ++c) {
+      const Command& command = unrolled.commands[c];
+      Op op;
+      op.command = c;
+      op.step = step;
+      op.what = &command;
+      const auto addresses = [&](BufferId id) {
+        return unrolled.AddressesOf(unrolled.entry->buffers[id.index], step);
+      };
+      for (BufferId id : command.operands) op.operands.push_back(addresses(id));
+      for (BufferId id : command.results) op.results.push_back(addresses(id));
+      if (command.workspace.valid())
+        op.workspace = addresses(command.workspace);
+      op.in_place = InPlace(unrolled, op);
+      op.previous = last[command.stream.index];
+      last[command.stream.index] = static_cast<int>(unrolled.ops.size());
+      unrolled.ops.push_back(std::move(op));
+    }
+  }
+}
+
+// Messages and collectives are numbered in each stream, each step anew.
+void Number(Unrolled& unrolled) {
+  std::map<std::vector<int>, int> counts;
+  std::map<std::vector<int>, std::vector<int>> parts;
+  std::map<std::vector<int>, int> sends;
+  std::map<std::vector<int>, std::vector<int>> records;
+  for (int i = 0; i < static_cast<int>(unrolled.ops.size()); ++i) {
+    Op& op = unrolled.ops[i];
+    const Command& command = *op.what;
+    if (command.kind == Kind::kRecord) {
+      records[{op.step, command.event.index}].push_back(i);
+    } else if (command.kind == Kind::kCollective) {
+      const int group = command.group.index;
+      op.number = counts[{0, op.step, group, command.stream.index}]++;
+      parts[{op.step, group, op.number}].push_back(i);
+    } else if (command.kind == Kind::kSend) {
+      op.number = counts[{1, op.step, command.channel.index}]++;
+      sends[{op.step, command.channel.index, op.number}] = i;
+    } else if (command.kind == Kind::kRecv) {
+      op.number = counts[{2, op.step, command.channel.index}]++;
+    }
+  }
+  for (Op& op : unrolled.ops) {
+    const Command& command = *op.what;
+    if (command.kind == Kind::kWait) {
+      op.partners = records[{op.step, command.event.index}];
+    } else if (command.kind == Kind::kCollective) {
+      op.partners = parts[{op.step, command.group.index, op.number}];
+    } else if (command.kind == Kind::kRecv) {
+      auto send = sends.find({op.step, command.channel.index, op.number});
+      if (send != sends.end()) op.partners = {send->second};
+    }
+  }
+}
+
+struct Touched {
+  Addresses reads;
+  Addresses writes;
+};
+
+Touched TouchedBy(const Op& op) {
+  Touched touched;
+  const auto append = [](const Addresses& from, Addresses& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (const Addresses& operand : op.operands) append(operand, touched.reads);
+  for (const Addresses& result : op.results) append(result, touched.writes);
+  append(op.workspace, touched.writes);
+  std::sort(touched.reads.begin(), touched.reads.end());
+  std::sort(touched.writes.begin(), touched.writes.end());
+  return touched;
+}
+
+bool Meet(const Addresses& a, const Addresses& b) {
+  auto i = a.begin();
+  auto j = b.begin();
+  while (i != a.end() && j != b.end()) {
+    if (*i == *j) return true;
+    *i < *j ? ++i : ++j;
+  }
+  return false;
+}
+
+void FindConflicts(Unrolled& unrolled) {
+  std::vector<Touched> touched;
+  for (const Op& op : unrolled.ops) touched.push_back(TouchedBy(op));
+  const int count = static_cast<int>(unrolled.ops.size());
+  for (int i = 0; i < count; ++i) {
+    for (int j = 0; j < count; ++j) {
+      if (i == j || !(Meet(touched[i].writes, touched[j].writes) ||
+                      Meet(touched[i].writes, touched[j].reads) ||
+                      Meet(touched[i].reads, touched[j].writes))) {
+        continue;
+      }
+      unrolled.ops[i].conflicts.push_back(j);
+    }
+  }
+}
+
+// A byte of a buffer that lies outside the part that it belongs to.
+bool Outside(const Plan& plan, const Buffer& buffer) {
+  const PlanDevice& device = plan.devices[buffer.device.index];
+  const int64_t part =
+      buffer.persistent ? device.persistent_bytes : device.step_bytes;
+  const Range& range = buffer.range;
+  return !range.empty() && (range.offset < 0 || range.end() > part);
+}
+
+}  // namespace
+
+Addresses Unrolled::AddressesOf(const Buffer& buffer, int step) const {
+  const PlanDevice& device = plan->devices[buffer.device.index];
+  int64_t base = arena_begin[buffer.device.index];
+  if (!buffer.persistent) {
+    base += device.persistent_bytes + step % depth * device.step_bytes;
+  }
+  Addresses addresses;
+  for (int64_t i = 0; i < buffer.range.count; ++i) {
+    for (int64_t b = 0; b < buffer.range.block; ++b) {
+      const int64_t at =
+          base + buffer.range.offset + i * buffer.range.stride + b;
+      if (at >= 0 && at < memory) addresses.push_back(static_cast<int32_t>(at));
+    }
+  }
+  return addresses;
+}
+
+absl::StatusOr<Unrolled> Unroll(const Plan& plan, int entry, int steps) {
+  Unrolled unrolled;
+  unrolled.plan = &plan;
+  unrolled.entry = &plan.entries[entry];
+  unrolled.depth = unrolled.entry->depth;
+  unrolled.steps = steps;
+  PARTITA_ASSIGN_OR_RETURN(unrolled.commands, Expand(*unrolled.entry));
+  for (const Buffer& buffer : unrolled.entry->buffers) {
+    const Range& range = buffer.range;
+    if (!Exists(buffer.device, plan.devices.size()) || range.block < 0 ||
+        range.count < 0 || range.block > kMostMemory ||
+        range.count > kMostMemory || range.size() > kMostMemory ||
+        range.stride < 0 || range.stride > kMostMemory) {
+      return NoMachine("a range for no oracle");
+    }
+  }
+  for (const Command& command : unrolled.commands) {
+    PARTITA_RETURN_IF_ERROR(CheckRunnable(*unrolled.entry, command));
+    unrolled.micro_batches =
+        std::max(unrolled.micro_batches, command.instance.micro_batch + 1);
+    const auto look = [&](BufferId id) {
+      if (Outside(plan, unrolled.entry->buffers[id.index])) {
+        unrolled.outside = true;
+      }
+    };
+    for (BufferId id : command.operands) look(id);
+    for (BufferId id : command.results) look(id);
+    if (command.workspace.valid()) look(command.workspace);
+  }
+  PARTITA_RETURN_IF_ERROR(LayOut(unrolled));
+  AddOps(unrolled);
+  Number(unrolled);
+  FindConflicts(unrolled);
+  return unrolled;
+}
+
+}  // namespace partita
