@@ -219,6 +219,10 @@ std::vector<LayoutWish> ConvolutionWishes(const OpView& node) {
     }
     wishes.push_back(std::move(wish));
   }
+  // A first layer reads few channels row-major and writes blocks.
+  LayoutWish first = wishes.back();
+  first.operands[chain.root_operands[0]] = Layout();
+  wishes.push_back(std::move(first));
   wishes.push_back(RowMajorWish(node));
   return wishes;
 }

@@ -21,6 +21,7 @@ namespace {
 
 const OnednnFamily* const kFamilies[] = {
     &kOnednnConv,
+    &kOnednnConvTranspose,
     &kOnednnMatmul,
 };
 
@@ -65,7 +66,7 @@ struct Efficiency {
   double bandwidth;
 };
 constexpr Efficiency kEfficiencies[] = {
-    {"ref", 0.002, 0.05},   {"simple", 0.02, 0.3}, {"brg", 0.75, 0.8},
+    {"ref", 0.0001, 0.02},  {"simple", 0.02, 0.3}, {"brg", 0.75, 0.8},
     {"jit_1x1", 0.75, 0.8}, {"gemm", 0.45, 0.5},   {"nchw", 0.1, 0.4},
     {"jit", 0.7, 0.8},
 };
@@ -156,6 +157,16 @@ void AddIfNew(KernelChoice choice, std::vector<KernelChoice>& choices) {
   choices.push_back(std::move(choice));
 }
 
+// They are thousands of times slower: only where there is nothing else.
+void DropReferenceLoops(std::vector<KernelChoice>& choices) {
+  const auto is_reference = [](const KernelChoice& choice) {
+    return absl::StrContains(choice.arithmetic, " ref");
+  };
+  if (std::all_of(choices.begin(), choices.end(), is_reference)) return;
+  choices.erase(std::remove_if(choices.begin(), choices.end(), is_reference),
+                choices.end());
+}
+
 std::vector<KernelChoice> AskAll(const OpView& node,
                                  const DeviceTraits& device) {
   const ThreadScope threads(device.threads);
@@ -168,6 +179,7 @@ std::vector<KernelChoice> AskAll(const OpView& node,
     }
     if (!choices.empty()) break;
   }
+  DropReferenceLoops(choices);
   std::stable_sort(choices.begin(), choices.end(),
                    [](const KernelChoice& a, const KernelChoice& b) {
                      return a.seconds < b.seconds;

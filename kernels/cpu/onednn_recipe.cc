@@ -74,18 +74,22 @@ LayoutWish GivenWish(const OpView& node) {
   return wish;
 }
 
+int VectorChannels() {
+  static const int channels =
+      dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8;
+  return channels;
+}
+
 std::vector<LayoutWish> ImageWishes(const OpView& node) {
   std::vector<LayoutWish> wishes = {RowMajorWish(node)};
   if (node.num_results() == 0) return wishes;
-  static constexpr const char* kByRank[][3] = {
-      {"acb", "abc16b", "abc8b"},
-      {"acdb", "abcd16b", "abcd8b"},
-      {"acdeb", "abcde16b", "abcde8b"}};
+  static constexpr const char* kLast[] = {"acb", "acdb", "acdeb"};
+  static constexpr const char* kBlocked[] = {"abc", "abcd", "abcde"};
   const int rank = node.result_type(0).rank();
   if (rank < 3 || rank > 5) return wishes;
-  for (const char* layout : kByRank[rank - 3]) {
-    wishes.push_back(UniformWish(node, layout));
-  }
+  wishes.push_back(UniformWish(node, kLast[rank - 3]));
+  wishes.push_back(UniformWish(
+      node, absl::StrCat(kBlocked[rank - 3], VectorChannels(), "b")));
   return wishes;
 }
 

@@ -84,7 +84,9 @@ LayoutWish UniformWish(const OpView& node, absl::string_view layout);
 LayoutWish AnyWish(const OpView& node);
 // The layouts that the node's types have.
 LayoutWish GivenWish(const OpView& node);
-// Row-major and, for images, channels last and blocks of 16 and 8 channels.
+// Channels that oneDNN keeps together in its blocked layouts: a vector of f32.
+int VectorChannels();
+// Row-major and, for images, channels last and blocks of VectorChannels().
 std::vector<LayoutWish> ImageWishes(const OpView& node);
 
 // True if all operands and results are f32 and none is empty.

@@ -1,0 +1,26 @@
+// The one list of what the program can run by itself.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/catalog/host_kernels.h"
+
+#include <memory>
+
+#include "kernels/cpu/onednn_kernels.h"
+#include "kernels/declared/declared_catalog.h"
+#include "kernels/reference/reference_kernels.h"
+
+namespace partita {
+
+void AddHostCatalogs(JoinedCatalog& catalog) {
+  catalog.Add(DeviceKind::kCpu, std::make_shared<OnednnCatalog>());
+  catalog.Add(DeviceKind::kCpu, std::make_shared<ReferenceCatalog>());
+  catalog.Add(DeviceKind::kCuda, std::make_shared<DeclaredCatalog>());
+}
+
+std::vector<const KernelLibrary*> HostLibraries() {
+  static const OnednnLibrary onednn;
+  static const ReferenceLibrary reference;
+  return {&onednn, &reference};
+}
+
+}  // namespace partita

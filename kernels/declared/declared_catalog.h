@@ -1,0 +1,28 @@
+// Kernels of devices that no backend exists for yet: data to plan, prove and
+// simulate with. On virtual devices the runtime binds host kernels instead.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_DECLARED_DECLARED_CATALOG_H_
+#define PARTITA_KERNELS_DECLARED_DECLARED_CATALOG_H_
+
+#include <vector>
+
+#include "graph/kernel_catalog.h"
+
+namespace partita {
+
+// For CUDA devices. Every op that computes is offered row-major as
+// "declared.<family>", convolutions with channels last too. No values may share
+// bytes, as the host kernels that stand in need not allow it.
+class DeclaredCatalog : public KernelCatalog {
+ public:
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits& device) const override;
+  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+      absl::Span<const OpView> nodes,
+      const DeviceTraits& device) const override;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_DECLARED_DECLARED_CATALOG_H_

@@ -1,0 +1,70 @@
+// What the declared catalog says of convolutions, products and fused nodes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/declared/declared_catalog.h"
+
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "kernels/checking/kernel_check.h"
+
+namespace partita {
+namespace {
+
+DeviceTraits Gpu() {
+  DeviceTraits gpu;
+  gpu.name = "gpu:0";
+  gpu.kind = DeviceKind::kCuda;
+  gpu.peak_flops.fill(60e12);
+  gpu.memory_bandwidth = 3e12;
+  gpu.launch_seconds = 3e-6;
+  return gpu;
+}
+
+TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
+
+TEST(DeclaredCatalog, AConvolutionIsOfferedInBothLayouts) {
+  const OneNode one(kConv, {F32({1, 8, 9, 9}), F32({16, 8, 3, 3}), F32({16})});
+  const auto choices = DeclaredCatalog().Choices(one.node(), Gpu());
+  ASSERT_EQ(choices.size(), 2);
+  EXPECT_EQ(choices[0].kernel, "declared.conv");
+  EXPECT_TRUE(choices[0].operands[0].is_row_major());
+  EXPECT_EQ(choices[1].operands[0].ToString(), "acdb");
+  EXPECT_EQ(choices[1].operands[1].ToString(), "acdb");
+  EXPECT_TRUE(choices[1].operands[2].is_row_major());
+  EXPECT_EQ(choices[1].results[0].ToString(), "acdb");
+  EXPECT_EQ(choices[0].workspace, 16 * 7 * 7 * 4);
+}
+
+TEST(DeclaredCatalog, LargeProductsAreBoundByFlopsAndSmallOnesByLaunch) {
+  const OneNode large(kMatmul, {F32({4096, 4096}), F32({4096, 4096})});
+  const auto choices = DeclaredCatalog().Choices(large.node(), Gpu());
+  ASSERT_EQ(choices.size(), 1);
+  EXPECT_NEAR(choices[0].seconds, 2 * 4096.0 * 4096 * 4096 / (0.7 * 60e12),
+              5e-6);
+  EXPECT_EQ(choices[0].workspace, 32 << 20);
+  const OneNode small(kMatmul, {F32({4, 4}), F32({4, 4})});
+  EXPECT_NEAR(DeclaredCatalog().Choices(small.node(), Gpu())[0].seconds, 3e-6,
+              1e-7);
+}
+
+TEST(DeclaredCatalog, AFusedNodeIsOfItsHeavyOpsFamily) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", F32({4, 8}));
+  const ValueId w = body->AddInput("w", F32({8, 2}));
+  const ValueId y = *body->AddValue({.op = &kMatmul, .operands = {x, w}});
+  body->SetOutputs({*body->AddValue({.op = &kRelu, .operands = {y}})});
+  const OneNode one(std::move(pool), std::move(body));
+  const auto choices = DeclaredCatalog().Choices(one.node(), Gpu());
+  ASSERT_EQ(choices.size(), 1);
+  EXPECT_EQ(choices[0].kernel, "declared.matmul");
+  EXPECT_TRUE(choices[0].in_place.empty());
+}
+
+TEST(DeclaredCatalog, CpusAreLeftToOthers) {
+  const OneNode one(kRelu, {F32({4})});
+  EXPECT_TRUE(DeclaredCatalog().Choices(one.node(), TestCpu(1)).empty());
+}
+
+}  // namespace
+}  // namespace partita
