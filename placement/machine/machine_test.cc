@@ -4,6 +4,7 @@
 #include "placement/machine/machine.h"
 
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
@@ -201,6 +202,33 @@ TEST(MachineTest, HostileTextsAreRefused) {
   }
 }
 
+TEST(MachineTest, DamagedTextsNeverEndTheProgram) {
+  std::mt19937 random(17);
+  const std::string text(kTwo);
+  int read = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string damaged = text;
+    for (int change = 0; change <= round % 3; ++change) {
+      const size_t place = random() % damaged.size();
+      const char byte = static_cast<char>(random());
+      if (round % 2 == 0) {
+        damaged[place] = byte;
+      } else {
+        damaged.erase(place, random() % 8);
+      }
+    }
+    const absl::StatusOr<Machine> machine = ParseMachine(damaged, "damaged");
+    if (!machine.ok()) {
+      EXPECT_EQ(machine.status().code(), absl::StatusCode::kInvalidArgument);
+      continue;
+    }
+    ++read;
+    EXPECT_TRUE(ParseMachine(MachineToJson(*machine), "again").ok());
+  }
+  EXPECT_GT(read, 100);  // spaces, digits and names may change
+  EXPECT_LT(read, 2000);
+}
+
 TEST(MachineTest, AMissingFileIsNamed) {
   EXPECT_EQ(ReadMachine("/nonexistent.json").status().message(),
             "/nonexistent.json: found no readable file; expected a machine "
@@ -217,6 +245,22 @@ TEST(DetectHostTest, TheHostHasACpuWithCoresAndMemory) {
   EXPECT_GT(cpu.usable(), int64_t{1} << 26);
   EXPECT_GT(cpu.traits.peak_flops[static_cast<int>(DType::kF32)], 1e9);
   EXPECT_EQ(MachineToJson(host), MachineToJson(DetectHost()));
+}
+
+TEST(DetectHostTest, TheDriversAttributesBecomeDevices) {
+  const std::vector<MachineDevice> gpus =
+      DetectGpus("placement/machine/libstand_in_driver.so");
+  ASSERT_EQ(gpus.size(), 2u);
+  EXPECT_EQ(gpus[1].traits.name, "gpu:1");
+  EXPECT_EQ(gpus[1].traits.kind, DeviceKind::kCuda);
+  EXPECT_EQ(gpus[1].traits.isa, "sm_90");
+  EXPECT_EQ(gpus[1].memory, int64_t{80} << 30);
+  EXPECT_EQ(gpus[1].usable(), int64_t{79} << 30);
+  // 100 multiprocessors of 128 lanes, 2 operations each, at 1 GHz.
+  EXPECT_DOUBLE_EQ(gpus[1].traits.peak_flops[static_cast<int>(DType::kF32)],
+                   2.56e13);
+  // 5,120 bits twice a clock of 2 GHz.
+  EXPECT_DOUBLE_EQ(gpus[1].traits.memory_bandwidth, 2.56e12);
 }
 
 TEST(DetectHostTest, WithoutADriverThereAreNoGpus) {

@@ -100,6 +100,13 @@ class Scheduler {
     return bytes;
   }
 
+  // A pinned node may be divided among the devices of its pin.
+  double Seconds(int i, int device) {
+    const NodeId node = item(i).node;
+    if (request_.pin(node) == nullptr) return costs_.cost(node, device).seconds;
+    return SecondsOf(costs_, node, schedule_.draft.assignment[node.index]);
+  }
+
   Option Try(int i, int device) {
     Option option;
     option.device = device;
@@ -108,7 +115,7 @@ class Scheduler {
       start = std::max(start, Arrival(source, device));
     }
     option.waits = start > free_at_[device];
-    option.finish = start + costs_.cost(item(i).node, device).seconds;
+    option.finish = start + Seconds(i, device);
     option.missing = std::max<int64_t>(
         0, used_[device] + Needs(i, device) - options_.limits[device]);
     return option;

@@ -4,6 +4,7 @@
 #include "placement/planner/planner.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
@@ -165,6 +166,34 @@ TEST(PinnedTest, ACrossingWithoutALinkNamesBothDevices) {
             "work %b: found operand %a on gpu:0 and no link from there to "
             "gpu:1; expected a direct link; add one to the machine file or "
             "keep both on one device with a pin");
+}
+
+TEST(PinnedTest, APinToSeveralDevicesCutsAlongADimension) {
+  SampleGraph g;
+  NodeSpec spec;
+  spec.op = &kMatmul;
+  spec.operands = {
+      g.graph().AddInput("a", {DType::kF32, {4, 8}, {}}),
+      g.graph().AddInput("b", {DType::kF32, {8, 6}, {}}),
+  };
+  spec.result_names = {"y"};
+  const ValueId y = g.graph().AddValue(std::move(spec)).value();
+  g.Return({y});
+  const auto placement = [&](int dim) {
+    const auto table = PlanBy("list", g, EqualCpus(2, 10000),
+                              {.pins = {{"y", {"cpu:0", "cpu:1"}, dim}}});
+    EXPECT_TRUE(table.ok()) << table.status();
+    return table.ok() ? table->nodes[g.node(y).index].placement : Placement();
+  };
+  const Sharding whole;
+  const Sharding rows = {Sharding::Kind::kSplit, 0, Reduction::kSum};
+  const Sharding columns = {Sharding::Kind::kSplit, 1, Reduction::kSum};
+  EXPECT_EQ(placement(0).devices.size(), 2u);
+  EXPECT_EQ(placement(0).operands, std::vector<Sharding>({rows, whole}));
+  EXPECT_EQ(placement(0).results, std::vector<Sharding>({rows}));
+  EXPECT_EQ(placement(1).operands, std::vector<Sharding>({whole, columns}));
+  EXPECT_EQ(placement(1).results, std::vector<Sharding>({columns}));
+  EXPECT_TRUE(placement(-1).results.empty());  // replicated
 }
 
 TEST(PinnedTest, FaultyPinsAreRefused) {
