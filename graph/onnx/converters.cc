@@ -1,0 +1,27 @@
+// The table of supported ONNX ops.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/container/flat_hash_map.h"
+#include "graph/onnx/node_import.h"
+
+namespace partita {
+
+const ConverterRow* FindConverter(absl::string_view op_type) {
+  static const auto& table = *[] {
+    auto* rows =
+        new absl::flat_hash_map<absl::string_view, const ConverterRow*>;
+    for (absl::Span<const ConverterRow> family :
+         {ElementwiseConverters(), LinearConverters(), PoolConverters(),
+          NormConverters(), ReduceConverters(), MoveConverters(),
+          ShapeConverters(), IndexConverters(), SourceConverters()}) {
+      for (const ConverterRow& row : family) {
+        rows->emplace(row.op_type, &row);
+      }
+    }
+    return rows;
+  }();
+  auto it = table.find(op_type);
+  return it == table.end() ? nullptr : it->second;
+}
+
+}  // namespace partita

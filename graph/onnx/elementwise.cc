@@ -1,0 +1,275 @@
+// ONNX's scalar functions, casts and selections.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <limits>
+#include <utility>
+
+#include "graph/onnx/node_import.h"
+#include "graph/onnx/tensor_proto.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+template <const OpDef& op>
+absl::Status Unary(NodeImport& node) {
+  return node.Return(node.Add(op, {node.input(0)}));
+}
+
+template <const OpDef& op>
+absl::Status Binary(NodeImport& node) {
+  if (node.opset() < 7 && node.has_attr("broadcast")) {
+    return node.Unsupported("attribute broadcast of opset 6",
+                            "opset 7 or newer");
+  }
+  return node.Return(node.Add(op, {node.input(0), node.input(1)}));
+}
+
+// Sum, Max and Min take any number of operands.
+template <const OpDef& op>
+absl::Status Chain(NodeImport& node) {
+  ValueId value = node.input(0);
+  for (int i = 1; i < node.num_inputs(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(value, node.Add(op, {value, node.input(i)}));
+  }
+  return node.Set(0, value);
+}
+
+absl::Status Mean(NodeImport& node) {
+  ValueId sum = node.input(0);
+  for (int i = 1; i < node.num_inputs(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(sum, node.Add(kAdd, {sum, node.input(i)}));
+  }
+  const ValueId count =
+      node.Scalar(node.type(0).dtype, static_cast<double>(node.num_inputs()));
+  return node.Return(node.Add(kDiv, {sum, count}));
+}
+
+// One float attribute under the same name.
+template <const OpDef& op, int percent_default>
+absl::Status WithAlpha(NodeImport& node) {
+  return node.Return(
+      node.Add(op, {node.input(0)},
+               {{"alpha", node.Float("alpha", percent_default / 100.0)}}));
+}
+
+absl::Status HardSigmoid(NodeImport& node) {
+  return node.Return(node.Add(kHardSigmoid, {node.input(0)},
+                              {{"alpha", node.Float("alpha", 0.2)},
+                               {"beta", node.Float("beta", 0.5)}}));
+}
+
+absl::Status Selu(NodeImport& node) {
+  return node.Return(
+      node.Add(kSelu, {node.input(0)},
+               {{"alpha", node.Float("alpha", 1.67326319217681884765625)},
+                {"gamma", node.Float("gamma", 1.05070102214813232421875)}}));
+}
+
+absl::Status Shrink(NodeImport& node) {
+  return node.Return(node.Add(
+      kShrink, {node.input(0)},
+      {{"bias", node.Float("bias", 0)}, {"lambda", node.Float("lambd", 0.5)}}));
+}
+
+absl::Status Gelu(NodeImport& node) {
+  const bool tanh = node.String("approximate", "none") == "tanh";
+  return node.Return(node.Add(kGelu, {node.input(0)}, {{"tanh", tanh}}));
+}
+
+absl::Status IsInf(NodeImport& node) {
+  return node.Return(
+      node.Add(kIsInf, {node.input(0)},
+               {{"positive", node.Int("detect_positive", 1) != 0},
+                {"negative", node.Int("detect_negative", 1) != 0}}));
+}
+
+absl::Status Mod(NodeImport& node) {
+  return node.Return(node.Add(kMod, {node.input(0), node.input(1)},
+                              {{"fmod", node.Int("fmod", 0) != 0}}));
+}
+
+absl::Status BitShift(NodeImport& node) {
+  return node.Return(
+      node.Add(kBitShift, {node.input(0), node.input(1)},
+               {{"left", node.String("direction", "") == "LEFT"}}));
+}
+
+// A bound is an attribute up to opset 10, an input from 11 on.
+absl::StatusOr<double> Bound(NodeImport& node, int input, const char* attribute,
+                             double otherwise) {
+  if (node.has_attr(attribute)) return node.Float(attribute, otherwise);
+  if (!node.has_input(input)) return otherwise;
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor* bound,
+                           node.Constant(input, "a bound"));
+  if (bound->type().num_elements() != 1) {
+    return node.Invalid(bound->type().ToString(), "a bound of one element");
+  }
+  return GetAsDouble(*bound, 0);
+}
+
+// Bounds that depend on data are a max and a min.
+absl::Status ClipByOps(NodeImport& node) {
+  ValueId value = node.input(0);
+  if (node.has_input(1)) {
+    PARTITA_ASSIGN_OR_RETURN(value, node.Add(kMax, {value, node.input(1)}));
+  }
+  if (node.has_input(2)) {
+    PARTITA_ASSIGN_OR_RETURN(value, node.Add(kMin, {value, node.input(2)}));
+  }
+  return node.Set(0, value);
+}
+
+absl::Status Clip(NodeImport& node) {
+  // Integer bounds beyond 2^53 do not survive a float attribute.
+  const bool exact = IsFloat(node.type(0).dtype);
+  const bool known = (!node.has_input(1) || node.KnownInput(1) != nullptr) &&
+                     (!node.has_input(2) || node.KnownInput(2) != nullptr);
+  if (!exact || !known) return ClipByOps(node);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  PARTITA_ASSIGN_OR_RETURN(const double least,
+                           Bound(node, 1, "min", -kInfinity));
+  PARTITA_ASSIGN_OR_RETURN(const double most, Bound(node, 2, "max", kInfinity));
+  return node.Return(
+      node.Add(kClip, {node.input(0)}, {{"min", least}, {"max", most}}));
+}
+
+absl::StatusOr<ValueId> CastTo(NodeImport& node, ValueId value, DType dtype) {
+  return node.Add(kCast, {value}, {{"to", dtype}});
+}
+
+absl::Status Cast(NodeImport& node) {
+  node.Ignore("saturate");  // only for 8-bit floats, which are refused
+  const std::optional<DType> to =
+      DTypeOfOnnx(static_cast<int>(node.Int("to", 0)));
+  if (!to.has_value()) {
+    return node.Unsupported("a cast to strings or an unknown type",
+                            "a cast to numbers or bool");
+  }
+  return node.Return(CastTo(node, node.input(0), *to));
+}
+
+absl::Status CastLike(NodeImport& node) {
+  return node.Return(CastTo(node, node.input(0), node.type(1).dtype));
+}
+
+absl::Status Where(NodeImport& node) {
+  return node.Return(
+      node.Add(kWhere, {node.input(0), node.input(1), node.input(2)}));
+}
+
+absl::Status Identity(NodeImport& node) { return node.Set(0, node.input(0)); }
+
+// Inference: the operand, and a mask of ones.
+absl::Status Dropout(NodeImport& node) {
+  node.Ignore("ratio");
+  node.Ignore("seed");
+  if (node.Int("is_test", 1) == 0) {
+    return node.Unsupported("is_test = 0", "a model exported for inference");
+  }
+  if (node.has_input(2)) {
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> training,
+                             node.Ints(2, "training_mode"));
+    if (!training.empty() && training[0] != 0) {
+      return node.Unsupported("training_mode = true",
+                              "a model exported for inference");
+    }
+  }
+  if (node.has_output(1)) {
+    const TensorType& x = node.type(0);
+    // The mask had the operand's dtype before opset 10.
+    const DType dtype = node.opset() < 10 ? x.dtype : DType::kBool;
+    PARTITA_ASSIGN_OR_RETURN(
+        const ValueId mask,
+        node.Add(
+            kExpand, {node.Scalar(dtype, 1)},
+            {{"shape", std::vector<int64_t>(x.dims.begin(), x.dims.end())}}));
+    PARTITA_RETURN_IF_ERROR(node.Set(1, mask));
+  }
+  return node.Set(0, node.input(0));
+}
+
+// The slope lines up with the dimensions from the channel on.
+absl::Status PRelu(NodeImport& node) {
+  return node.Return(node.Add(kPrelu, {node.input(0), node.input(1)}));
+}
+
+constexpr ConverterRow kRows[] = {
+    {"Abs", Unary<kAbs>, 1},
+    {"Acos", Unary<kAcos>, 1},
+    {"Acosh", Unary<kAcosh>, 1},
+    {"Add", Binary<kAdd>, 2},
+    {"And", Binary<kAnd>, 2},
+    {"Asin", Unary<kAsin>, 1},
+    {"Asinh", Unary<kAsinh>, 1},
+    {"Atan", Unary<kAtan>, 1},
+    {"Atanh", Unary<kAtanh>, 1},
+    {"BitShift", BitShift, 2},
+    {"BitwiseAnd", Binary<kBitwiseAnd>, 2},
+    {"BitwiseNot", Unary<kBitwiseNot>, 1},
+    {"BitwiseOr", Binary<kBitwiseOr>, 2},
+    {"BitwiseXor", Binary<kBitwiseXor>, 2},
+    {"Cast", Cast, 1},
+    {"CastLike", CastLike, 2},
+    {"Ceil", Unary<kCeil>, 1},
+    {"Celu", WithAlpha<kCelu, 100>, 1},
+    {"Clip", Clip, 1},
+    {"Cos", Unary<kCos>, 1},
+    {"Cosh", Unary<kCosh>, 1},
+    {"Div", Binary<kDiv>, 2},
+    {"Dropout", Dropout, 1},
+    {"Elu", WithAlpha<kElu, 100>, 1},
+    {"Equal", Binary<kEqual>, 2},
+    {"Erf", Unary<kErf>, 1},
+    {"Exp", Unary<kExp>, 1},
+    {"Floor", Unary<kFloor>, 1},
+    {"Gelu", Gelu, 1},
+    {"Greater", Binary<kGreater>, 2},
+    {"GreaterOrEqual", Binary<kGreaterEqual>, 2},
+    {"HardSigmoid", HardSigmoid, 1},
+    {"HardSwish", Unary<kHardSwish>, 1},
+    {"Identity", Identity, 1},
+    {"IsInf", IsInf, 1},
+    {"IsNaN", Unary<kIsNan>, 1},
+    {"LeakyRelu", WithAlpha<kLeakyRelu, 1>, 1},
+    {"Less", Binary<kLess>, 2},
+    {"LessOrEqual", Binary<kLessEqual>, 2},
+    {"Log", Unary<kLog>, 1},
+    {"Max", Chain<kMax>, 1},
+    {"Mean", Mean, 1},
+    {"Min", Chain<kMin>, 1},
+    {"Mish", Unary<kMish>, 1},
+    {"Mod", Mod, 2},
+    {"Mul", Binary<kMul>, 2},
+    {"Neg", Unary<kNeg>, 1},
+    {"Not", Unary<kNot>, 1},
+    {"Or", Binary<kOr>, 2},
+    {"PRelu", PRelu, 2},
+    {"Pow", Binary<kPow>, 2},
+    {"Reciprocal", Unary<kReciprocal>, 1},
+    {"Relu", Unary<kRelu>, 1},
+    {"Round", Unary<kRound>, 1},
+    {"Selu", Selu, 1},
+    {"Shrink", Shrink, 1},
+    {"Sigmoid", Unary<kSigmoid>, 1},
+    {"Sign", Unary<kSign>, 1},
+    {"Sin", Unary<kSin>, 1},
+    {"Sinh", Unary<kSinh>, 1},
+    {"Softplus", Unary<kSoftplus>, 1},
+    {"Softsign", Unary<kSoftsign>, 1},
+    {"Sqrt", Unary<kSqrt>, 1},
+    {"Sub", Binary<kSub>, 2},
+    {"Sum", Chain<kAdd>, 1},
+    {"Tan", Unary<kTan>, 1},
+    {"Tanh", Unary<kTanh>, 1},
+    {"ThresholdedRelu", WithAlpha<kThresholdedRelu, 100>, 1},
+    {"Where", Where, 3},
+    {"Xor", Binary<kXor>, 2},
+};
+
+}  // namespace
+
+absl::Span<const ConverterRow> ElementwiseConverters() { return kRows; }
+
+}  // namespace partita

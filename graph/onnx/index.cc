@@ -1,0 +1,100 @@
+// ONNX ops that pick and place elements by index.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/node_import.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+template <const OpDef& op>
+absl::Status AlongAxis(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
+                           node.Axis(node.Int("axis", 0), node.rank(0)));
+  return node.Return(
+      node.Add(op, {node.input(0), node.input(1)}, {{"axis", axis}}));
+}
+
+absl::Status GatherNd(NodeImport& node) {
+  return node.Return(node.Add(kGatherNd, {node.input(0), node.input(1)},
+                              {{"batch_dims", node.Int("batch_dims", 0)}}));
+}
+
+absl::Status ScatterElements(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
+                           node.Axis(node.Int("axis", 0), node.rank(0)));
+  return node.Return(node.Add(
+      kScatterElements, {node.input(0), node.input(1), node.input(2)},
+      {{"axis", axis}, {"reduction", node.String("reduction", "none")}}));
+}
+
+absl::Status ScatterNd(NodeImport& node) {
+  return node.Return(
+      node.Add(kScatterNd, {node.input(0), node.input(1), node.input(2)},
+               {{"reduction", node.String("reduction", "none")}}));
+}
+
+// Indices of any number type; the values are [off, on].
+absl::Status OneHot(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor* depth,
+                           node.Constant(1, "the depth"));
+  if (depth->type().num_elements() != 1) {
+    return node.Invalid(depth->type().ToString(), "a depth of one element");
+  }
+  ValueId indices = node.input(0);
+  const DType dtype = node.type(0).dtype;
+  if (dtype != DType::kI64 && dtype != DType::kI32) {
+    PARTITA_ASSIGN_OR_RETURN(indices,
+                             node.Add(kCast, {indices}, {{"to", DType::kI64}}));
+  }
+  PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
+                           node.Axis(node.Int("axis", -1), node.rank(0) + 1));
+  return node.Return(
+      node.Add(kOneHot, {indices, node.input(2)},
+               {{"depth", static_cast<int64_t>(GetAsDouble(*depth, 0))},
+                {"axis", axis}}));
+}
+
+absl::Status TopK(NodeImport& node) {
+  int64_t k = node.Int("k", 0);
+  if (node.has_input(1)) {
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> values,
+                             node.Ints(1, "k"));
+    if (values.size() != 1) return node.Invalid("no k", "one k");
+    k = values[0];
+  }
+  node.Ignore("sorted");  // sorted results serve both
+  PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
+                           node.Axis(node.Int("axis", -1), node.rank(0)));
+  PARTITA_ASSIGN_OR_RETURN(
+      const ValueIds results,
+      node.AddAll(kTopK, {node.input(0)},
+                  {{"k", k},
+                   {"axis", axis},
+                   {"largest", node.Int("largest", 1) != 0}}));
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    PARTITA_RETURN_IF_ERROR(node.Set(i, results[i]));
+  }
+  return absl::OkStatus();
+}
+
+constexpr ConverterRow kRows[] = {
+    {"Gather", AlongAxis<kGather>, 2},
+    {"GatherElements", AlongAxis<kGatherElements>, 2},
+    {"GatherND", GatherNd, 2},
+    {"OneHot", OneHot, 3},
+    {"Scatter", ScatterElements, 3},  // the name until opset 10
+    {"ScatterElements", ScatterElements, 3},
+    {"ScatterND", ScatterNd, 3},
+    {"TopK", TopK, 1},
+};
+
+}  // namespace
+
+absl::Span<const ConverterRow> IndexConverters() { return kRows; }
+
+}  // namespace partita

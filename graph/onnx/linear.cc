@@ -1,0 +1,125 @@
+// ONNX's matrix products and convolutions.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/node_import.h"
+#include "graph/onnx/window_attributes.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+absl::Status MatMul(NodeImport& node) {
+  return node.Return(node.Add(kMatmul, {node.input(0), node.input(1)}));
+}
+
+absl::StatusOr<ValueId> Scaled(NodeImport& node, ValueId value, double factor) {
+  if (factor == 1) return value;
+  return node.Add(kMul,
+                  {value, node.Scalar(node.graph().type(value).dtype, factor)});
+}
+
+// alpha * a' * b' + beta * c
+absl::Status Gemm(NodeImport& node) {
+  if (node.rank(0) != 2 || node.rank(1) != 2) {
+    return node.Invalid(
+        absl::StrCat("ranks ", node.rank(0), " and ", node.rank(1)),
+        "two matrices");
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      ValueId value, node.Add(kMatmul, {node.input(0), node.input(1)},
+                              {{"transpose_a", node.Int("transA", 0) != 0},
+                               {"transpose_b", node.Int("transB", 0) != 0}}));
+  PARTITA_ASSIGN_OR_RETURN(value, Scaled(node, value, node.Float("alpha", 1)));
+  const double beta = node.Float("beta", 1);
+  node.Ignore("broadcast");  // opset 6 said so; newer ones always broadcast
+  if (!node.has_input(2) || beta == 0) return node.Set(0, value);
+  PARTITA_ASSIGN_OR_RETURN(const ValueId c, Scaled(node, node.input(2), beta));
+  return node.Return(node.Add(kAdd, {value, c}));
+}
+
+std::vector<int64_t> KernelOf(const TensorType& weights) {
+  if (weights.rank() < 3) return {};
+  return {weights.dims.begin() + 2, weights.dims.end()};
+}
+
+ValueIds Operands(NodeImport& node) {
+  ValueIds operands = {node.input(0), node.input(1)};
+  if (node.has_input(2)) operands.push_back(node.input(2));
+  return operands;
+}
+
+absl::Status Conv(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const Window window,
+      ReadWindow(node, node.type(0).dims, KernelOf(node.type(1))));
+  Attributes attributes = WindowAttributes(window);
+  attributes.Set("groups", node.Int("group", 1));
+  return node.Return(node.Add(kConv, Operands(node), std::move(attributes)));
+}
+
+// Padding that gives the extents asked for by output_shape or auto_pad.
+absl::Status PadToShape(NodeImport& node, Window& window,
+                        const std::vector<int64_t>& output_padding) {
+  std::vector<int64_t> shape = node.IntList("output_shape");
+  const std::string auto_pad = node.String("auto_pad", "NOTSET");
+  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  if (shape.empty() && !same) return absl::OkStatus();
+  const Shape& dims = node.type(0).dims;
+  const size_t spatial = window.kernel.size();
+  if (shape.empty()) {
+    for (size_t i = 0; i < spatial; ++i) {
+      shape.push_back(dims[i + 2] * window.strides[i]);
+    }
+  }
+  if (shape.size() > spatial) shape.erase(shape.begin(), shape.end() - spatial);
+  if (shape.size() != spatial) {
+    return node.Invalid(absl::StrCat(shape.size(), " of output_shape"),
+                        absl::StrCat(spatial));
+  }
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t total = window.strides[i] * (dims[i + 2] - 1) +
+                          output_padding[i] + reach - shape[i];
+    if (total < 0) {
+      return node.Unsupported(absl::StrCat("output_shape ", shape[i]),
+                              "at most the extent without padding");
+    }
+    window.before[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    window.after[i] = total - window.before[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ConvTranspose(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(Window window, ReadWindow(node, node.type(0).dims,
+                                                     KernelOf(node.type(1))));
+  std::vector<int64_t> output_padding = node.IntList("output_padding");
+  if (output_padding.empty()) output_padding.assign(window.kernel.size(), 0);
+  if (output_padding.size() != window.kernel.size()) {
+    return node.Invalid(absl::StrCat(output_padding.size(), " output_padding"),
+                        absl::StrCat(window.kernel.size()));
+  }
+  PARTITA_RETURN_IF_ERROR(PadToShape(node, window, output_padding));
+  Attributes attributes = WindowAttributes(window);
+  attributes.Set("groups", node.Int("group", 1));
+  attributes.Set("output_padding", std::move(output_padding));
+  return node.Return(
+      node.Add(kConvTranspose, Operands(node), std::move(attributes)));
+}
+
+constexpr ConverterRow kRows[] = {
+    {"Conv", Conv, 2},
+    {"ConvTranspose", ConvTranspose, 2},
+    {"Gemm", Gemm, 2},
+    {"MatMul", MatMul, 2},
+};
+
+}  // namespace
+
+absl::Span<const ConverterRow> LinearConverters() { return kRows; }
+
+}  // namespace partita

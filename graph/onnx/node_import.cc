@@ -1,0 +1,241 @@
+// Access to nodes, attributes and known values.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/node_import.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/evaluate.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+namespace {
+
+// Shape arithmetic is small; a value beyond this is data, not a shape.
+constexpr int64_t kMaxKnownElements = 1 << 20;
+constexpr int kMaxDepth = 500;
+
+}  // namespace
+
+const HostTensor* KnownValues::Find(ValueId value) { return Compute(value, 0); }
+
+const HostTensor* KnownValues::Compute(ValueId value, int depth) {
+  const ValueView view(&graph_, value);
+  if (const HostTensor* constant = view.constant()) return constant;
+  if (auto it = computed_.find(value); it != computed_.end()) {
+    return it->second.get();
+  }
+  const std::optional<OpView> op = view.defining_op();
+  if (!op.has_value() || depth > kMaxDepth) return nullptr;
+  if (view.type().num_elements() > kMaxKnownElements) return nullptr;
+  if (op->op().traits.reads_variable || op->op().traits.random) return nullptr;
+  std::vector<HostTensor> operands;
+  const bool type_only = op->is(kShape) || op->is(kSize);
+  for (int i = 0; i < op->num_operands(); ++i) {
+    const void* bytes = nullptr;
+    if (!type_only) {
+      const HostTensor* known = Compute(op->operand(i).id(), depth + 1);
+      if (known == nullptr) return computed_[value] = nullptr, nullptr;
+      bytes = known->bytes();
+    }
+    operands.push_back(HostTensor::ConstView(op->operand_type(i), bytes));
+  }
+  absl::StatusOr<std::vector<HostTensor>> results = EvaluateNode(*op, operands);
+  if (!results.ok()) return nullptr;
+  for (int i = 0; i < op->num_results(); ++i) {
+    computed_[op->result(i).id()] =
+        std::make_unique<HostTensor>(std::move((*results)[i]));
+  }
+  return computed_[value].get();
+}
+
+absl::string_view NodeImport::op_type() const { return node_.op_type(); }
+int NodeImport::num_inputs() const { return node_.input_size(); }
+int NodeImport::num_outputs() const { return node_.output_size(); }
+
+bool NodeImport::has_input(int i) const {
+  return i < node_.input_size() && !node_.input(i).empty();
+}
+
+bool NodeImport::has_output(int i) const {
+  return i < node_.output_size() && !node_.output(i).empty();
+}
+
+ValueId NodeImport::input(int i) const { return values_.at(node_.input(i)); }
+
+const TensorType& NodeImport::type(int i) const {
+  return graph_.type(input(i));
+}
+
+const HostTensor* NodeImport::KnownInput(int i) {
+  return has_input(i) ? known_.Find(input(i)) : nullptr;
+}
+
+absl::StatusOr<const HostTensor*> NodeImport::Constant(int i,
+                                                       absl::string_view what) {
+  if (!has_input(i)) {
+    return Invalid(absl::StrCat("no input ", i), absl::StrCat("its ", what));
+  }
+  const HostTensor* known = known_.Find(input(i));
+  if (known != nullptr) return known;
+  return Unsupported(
+      absl::StrCat(what, " that depends on data (input ", node_.input(i), ")"),
+      absl::StrCat(what,
+                   " that is known at compile time; bind an input whose "
+                   "value decides it with --bind"));
+}
+
+absl::StatusOr<std::vector<int64_t>> NodeImport::Ints(int i,
+                                                      absl::string_view what) {
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, Constant(i, what));
+  return ToInt64s(*tensor);
+}
+
+bool NodeImport::has_attr(absl::string_view name) const {
+  for (const auto& attribute : node_.attribute()) {
+    if (attribute.name() == name) return true;
+  }
+  return false;
+}
+
+const onnx::AttributeProto* NodeImport::Attr(absl::string_view name) {
+  asked_.insert(std::string(name));
+  for (const auto& attribute : node_.attribute()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+int64_t NodeImport::Int(absl::string_view name, int64_t otherwise) {
+  const onnx::AttributeProto* attribute = Attr(name);
+  return attribute == nullptr ? otherwise : attribute->i();
+}
+
+double NodeImport::Float(absl::string_view name, double otherwise) {
+  const onnx::AttributeProto* attribute = Attr(name);
+  return attribute == nullptr ? otherwise : attribute->f();
+}
+
+std::string NodeImport::String(absl::string_view name,
+                               absl::string_view otherwise) {
+  const onnx::AttributeProto* attribute = Attr(name);
+  return attribute == nullptr ? std::string(otherwise) : attribute->s();
+}
+
+std::vector<int64_t> NodeImport::IntList(absl::string_view name) {
+  const onnx::AttributeProto* attribute = Attr(name);
+  if (attribute == nullptr) return {};
+  return {attribute->ints().begin(), attribute->ints().end()};
+}
+
+std::vector<double> NodeImport::FloatList(absl::string_view name) {
+  const onnx::AttributeProto* attribute = Attr(name);
+  if (attribute == nullptr) return {};
+  return {attribute->floats().begin(), attribute->floats().end()};
+}
+
+std::optional<std::string> NodeImport::UnreadAttribute() const {
+  for (const auto& attribute : node_.attribute()) {
+    if (!asked_.contains(attribute.name())) return attribute.name();
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<ValueIds> NodeImport::AddAll(const OpDef& op, ValueIds operands,
+                                            Attributes attributes) {
+  const std::string& name = node_.name();
+  const size_t slash = name.rfind('/');
+  absl::StatusOr<NodeId> id = graph_.AddNode(
+      {.op = &op,
+       .operands = std::move(operands),
+       .attributes = std::move(attributes),
+       .regions = {},
+       .result_names = {},
+       .scope = slash == std::string::npos ? "" : name.substr(0, slash),
+       .location =
+           name.empty() && node_.output_size() > 0 ? node_.output(0) : name});
+  if (id.ok()) return graph_.node(*id).results;
+  return absl::InvalidArgumentError(
+      absl::StrCat(Where(), ": ", id.status().message()));
+}
+
+absl::StatusOr<ValueId> NodeImport::Add(const OpDef& op, ValueIds operands,
+                                        Attributes attributes) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const ValueIds results,
+      AddAll(op, std::move(operands), std::move(attributes)));
+  return results[0];
+}
+
+ValueId NodeImport::AddConstant(HostTensor tensor) {
+  return graph_.AddConstant(graph_.literals().Add(std::move(tensor)));
+}
+
+ValueId NodeImport::Scalar(DType dtype, double value) {
+  HostTensor tensor(TensorType{dtype, {}, {}});
+  SetFromDouble(tensor, 0, value);
+  return AddConstant(std::move(tensor));
+}
+
+absl::StatusOr<ValueId> NodeImport::Reshape(ValueId value,
+                                            absl::Span<const int64_t> shape) {
+  return Add(kReshape, {value},
+             {{"shape", std::vector<int64_t>(shape.begin(), shape.end())}});
+}
+
+absl::Status NodeImport::Set(int i, ValueId value) {
+  const std::string& name = node_.output(i);
+  if (name.empty()) return absl::OkStatus();
+  if (!values_.emplace(name, value).second) {
+    return Invalid(absl::StrCat("a second definition of ", name),
+                   "each value defined once");
+  }
+  if (graph_.value(value).name.empty()) graph_.value(value).name = name;
+  return absl::OkStatus();
+}
+
+absl::Status NodeImport::Return(absl::StatusOr<ValueId> value) {
+  return value.ok() ? Set(0, *value) : value.status();
+}
+
+absl::StatusOr<int64_t> NodeImport::Axis(int64_t axis, int rank) const {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  return Invalid(absl::StrCat("axis ", axis, " for rank ", rank),
+                 absl::StrCat(-rank, "..", rank - 1));
+}
+
+absl::StatusOr<std::vector<int64_t>> NodeImport::Axes(std::vector<int64_t> axes,
+                                                      int rank) const {
+  for (int64_t& axis : axes) {
+    PARTITA_ASSIGN_OR_RETURN(axis, Axis(axis, rank));
+  }
+  return axes;
+}
+
+std::string NodeImport::Where() const {
+  if (!node_.name().empty()) {
+    return absl::StrCat(node_.op_type(), " (node ", node_.name(), ")");
+  }
+  return absl::StrCat(
+      node_.op_type(), " (giving ",
+      node_.output_size() > 0 ? node_.output(0) : std::string("nothing"), ")");
+}
+
+absl::Status NodeImport::Unsupported(absl::string_view found,
+                                     absl::string_view expected) const {
+  return absl::UnimplementedError(
+      absl::StrCat(Where(), ": found ", found, "; expected ", expected));
+}
+
+absl::Status NodeImport::Invalid(absl::string_view found,
+                                 absl::string_view expected) const {
+  return absl::InvalidArgumentError(
+      absl::StrCat(Where(), ": found ", found, "; expected ", expected));
+}
+
+}  // namespace partita

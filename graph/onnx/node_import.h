@@ -1,0 +1,155 @@
+// One ONNX node while it is translated: what a converter reads and writes.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_NODE_IMPORT_H_
+#define PARTITA_GRAPH_ONNX_NODE_IMPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+
+namespace onnx {
+class AttributeProto;
+class NodeProto;
+}  // namespace onnx
+
+namespace partita {
+
+// Values that are known while importing, because they depend on constants and
+// static shapes only. Shapes that a model computes are read off them.
+class KnownValues {
+ public:
+  explicit KnownValues(const Graph& graph) : graph_(graph) {}
+  // The value's elements, or null if they depend on an input. The tensor lives
+  // as long as this object.
+  const HostTensor* Find(ValueId value);
+
+ private:
+  const HostTensor* Compute(ValueId value, int depth);
+  const Graph& graph_;
+  absl::flat_hash_map<ValueId, std::unique_ptr<HostTensor>> computed_;
+};
+
+// Converters ask for attributes by name; one that nobody asked for is an error,
+// so that none is ignored in silence.
+class NodeImport {
+ public:
+  NodeImport(const onnx::NodeProto& node, int opset, Graph& graph,
+             KnownValues& known,
+             absl::flat_hash_map<std::string, ValueId>& values,
+             const std::string& folder)
+      : node_(node),
+        opset_(opset),
+        graph_(graph),
+        known_(known),
+        values_(values),
+        folder_(folder) {}
+
+  const onnx::NodeProto& node() const { return node_; }
+  int opset() const { return opset_; }
+  Graph& graph() { return graph_; }
+  absl::string_view op_type() const;
+
+  // --- operands ---
+  int num_inputs() const;
+  int num_outputs() const;
+  // An optional input may be absent in the middle: an empty name.
+  bool has_input(int i) const;
+  bool has_output(int i) const;  // named, so perhaps read
+  ValueId input(int i) const;
+  const TensorType& type(int i) const;
+  int rank(int i) const { return type(i).rank(); }
+  // The elements of an input that must be known at compile time.
+  absl::StatusOr<const HostTensor*> Constant(int i, absl::string_view what);
+  absl::StatusOr<std::vector<int64_t>> Ints(int i, absl::string_view what);
+  const HostTensor* KnownInput(int i);
+
+  // --- attributes ---
+  bool has_attr(absl::string_view name) const;
+  int64_t Int(absl::string_view name, int64_t otherwise);
+  double Float(absl::string_view name, double otherwise);
+  std::string String(absl::string_view name, absl::string_view otherwise);
+  std::vector<int64_t> IntList(absl::string_view name);
+  std::vector<double> FloatList(absl::string_view name);
+  const onnx::AttributeProto* Attr(absl::string_view name);
+  // Attributes that change nothing here.
+  void Ignore(absl::string_view name) { asked_.insert(std::string(name)); }
+  // The first attribute that no call above asked for.
+  std::optional<std::string> UnreadAttribute() const;
+
+  // --- results ---
+  absl::StatusOr<ValueId> Add(const OpDef& op, ValueIds operands,
+                              Attributes attributes = {});
+  absl::StatusOr<ValueIds> AddAll(const OpDef& op, ValueIds operands,
+                                  Attributes attributes = {});
+  ValueId AddConstant(HostTensor tensor);
+  // A constant scalar.
+  ValueId Scalar(DType dtype, double value);
+  absl::StatusOr<ValueId> Reshape(ValueId value,
+                                  absl::Span<const int64_t> shape);
+  // Names output `i` of the node.
+  absl::Status Set(int i, ValueId value);
+  // Set(0, value), passing an error on: what most converters end with.
+  absl::Status Return(absl::StatusOr<ValueId> value);
+
+  // axis in 0..rank-1; InvalidArgument if it is out of range.
+  absl::StatusOr<int64_t> Axis(int64_t axis, int rank) const;
+  absl::StatusOr<std::vector<int64_t>> Axes(std::vector<int64_t> axes,
+                                            int rank) const;
+
+  const std::string& folder() const { return folder_; }
+
+  // "Resize (node up3): found FOUND; expected EXPECTED".
+  absl::Status Unsupported(absl::string_view found,
+                           absl::string_view expected) const;
+  absl::Status Invalid(absl::string_view found,
+                       absl::string_view expected) const;
+
+ private:
+  std::string Where() const;
+
+  const onnx::NodeProto& node_;
+  int opset_;
+  Graph& graph_;
+  KnownValues& known_;
+  absl::flat_hash_map<std::string, ValueId>& values_;
+  const std::string& folder_;
+  std::set<std::string> asked_;
+};
+
+using Converter = absl::Status (*)(NodeImport&);
+
+// One ONNX op. A family's file defines its rows; converters.cc joins them.
+struct ConverterRow {
+  const char* op_type;
+  Converter convert;
+  int required_inputs;  // the converter reads these without asking
+};
+
+absl::Span<const ConverterRow> ElementwiseConverters();
+absl::Span<const ConverterRow> LinearConverters();
+absl::Span<const ConverterRow> PoolConverters();
+absl::Span<const ConverterRow> NormConverters();
+absl::Span<const ConverterRow> ReduceConverters();
+absl::Span<const ConverterRow> MoveConverters();
+absl::Span<const ConverterRow> ShapeConverters();
+absl::Span<const ConverterRow> IndexConverters();
+absl::Span<const ConverterRow> SourceConverters();
+
+// Null if the op is not supported.
+const ConverterRow* FindConverter(absl::string_view op_type);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_NODE_IMPORT_H_

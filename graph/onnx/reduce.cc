@@ -1,0 +1,64 @@
+// ONNX's reductions.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <numeric>
+#include <utility>
+
+#include "graph/onnx/node_import.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// The axes are an attribute or, in newer opsets, an input; none means all,
+// unless noop_with_empty_axes says none.
+template <const OpDef& op>
+absl::Status Reduce(NodeImport& node) {
+  std::vector<int64_t> axes = node.IntList("axes");
+  if (node.has_input(1)) {
+    PARTITA_ASSIGN_OR_RETURN(axes, node.Ints(1, "axes"));
+  }
+  const bool keep = node.Int("keepdims", 1) != 0;
+  const bool none_is_none = node.Int("noop_with_empty_axes", 0) != 0;
+  if (axes.empty()) {
+    if (none_is_none) return node.Set(0, node.input(0));
+    axes.resize(node.rank(0));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  PARTITA_ASSIGN_OR_RETURN(axes, node.Axes(std::move(axes), node.rank(0)));
+  return node.Return(node.Add(
+      op, {node.input(0)}, {{"axes", std::move(axes)}, {"keep_dims", keep}}));
+}
+
+template <const OpDef& op>
+absl::Status ArgExtreme(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
+                           node.Axis(node.Int("axis", 0), node.rank(0)));
+  return node.Return(
+      node.Add(op, {node.input(0)},
+               {{"axis", axis},
+                {"keep_dims", node.Int("keepdims", 1) != 0},
+                {"last_index", node.Int("select_last_index", 0) != 0}}));
+}
+
+constexpr ConverterRow kRows[] = {
+    {"ArgMax", ArgExtreme<kArgMax>, 1},
+    {"ArgMin", ArgExtreme<kArgMin>, 1},
+    {"ReduceL1", Reduce<kReduceL1>, 1},
+    {"ReduceL2", Reduce<kReduceL2>, 1},
+    {"ReduceLogSum", Reduce<kReduceLogSum>, 1},
+    {"ReduceLogSumExp", Reduce<kReduceLogSumExp>, 1},
+    {"ReduceMax", Reduce<kReduceMax>, 1},
+    {"ReduceMean", Reduce<kReduceMean>, 1},
+    {"ReduceMin", Reduce<kReduceMin>, 1},
+    {"ReduceProd", Reduce<kReduceProd>, 1},
+    {"ReduceSum", Reduce<kReduceSum>, 1},
+    {"ReduceSumSquare", Reduce<kReduceSumSquare>, 1},
+};
+
+}  // namespace
+
+absl::Span<const ConverterRow> ReduceConverters() { return kRows; }
+
+}  // namespace partita

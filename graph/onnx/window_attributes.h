@@ -1,0 +1,40 @@
+// The attributes that ONNX's convolutions and pools share.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_WINDOW_ATTRIBUTES_H_
+#define PARTITA_GRAPH_ONNX_WINDOW_ATTRIBUTES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/attributes.h"
+#include "graph/onnx/node_import.h"
+
+namespace partita {
+
+// One entry per spatial dimension.
+struct Window {
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> dilations;
+  std::vector<int64_t> before;
+  std::vector<int64_t> after;
+  // Pools with ceil_mode: end padding that makes the last window fit; nothing
+  // counts it.
+  std::vector<int64_t> ceil_extra;
+};
+
+// Reads strides, dilations, pads, auto_pad, kernel_shape (or takes
+// `kernel_from_weights`) and ceil_mode for an input of `dims` (N, C,
+// spatial...).
+absl::StatusOr<Window> ReadWindow(
+    NodeImport& node, const Shape& dims,
+    const std::vector<int64_t>& kernel_from_weights);
+
+// strides, dilations, pads_before and pads_after, as our ops call them.
+Attributes WindowAttributes(const Window& window);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_WINDOW_ATTRIBUTES_H_
