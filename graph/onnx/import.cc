@@ -382,6 +382,29 @@ absl::StatusOr<Module> ImportOnnx(const std::string& path,
   return InSource(module.status(), path);
 }
 
+absl::StatusOr<std::vector<std::string>> OnnxInputNames(
+    const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                           MappedFile::Open(path));
+  onnx::ModelProto model;
+  if (absl::Status status = Parse(
+          absl::string_view(reinterpret_cast<const char*>(file->bytes().data()),
+                            file->bytes().size()),
+          model);
+      !status.ok()) {
+    return InSource(status, path);
+  }
+  absl::flat_hash_set<std::string> initializers;
+  for (const auto& tensor : model.graph().initializer()) {
+    initializers.insert(tensor.name());
+  }
+  std::vector<std::string> names;
+  for (const auto& input : model.graph().input()) {
+    if (!initializers.contains(input.name())) names.push_back(input.name());
+  }
+  return names;
+}
+
 absl::StatusOr<Module> ImportOnnxBytes(absl::string_view bytes,
                                        absl::string_view source,
                                        const ImportOptions& options) {

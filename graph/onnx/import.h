@@ -39,6 +39,11 @@ absl::StatusOr<Module> ImportOnnxBytes(absl::string_view bytes,
                                        absl::string_view source,
                                        const ImportOptions& options);
 
+// The names of the inputs that a caller gives, in order: initializers are left
+// out.
+absl::StatusOr<std::vector<std::string>> OnnxInputNames(
+    const std::string& path);
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_ONNX_IMPORT_H_

@@ -1,0 +1,124 @@
+// Finding, loading and judging the cases of the ONNX test data.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/conformance/onnx_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/import.h"
+#include "graph/onnx/tensor_proto.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::StatusOr<std::vector<HostTensor>> ReadSet(const std::string& folder,
+                                                const char* what) {
+  std::vector<HostTensor> tensors;
+  for (int i = 0;; ++i) {
+    const std::string path =
+        absl::StrCat(folder, "/test_data_set_0/", what, "_", i, ".pb");
+    if (!fs::exists(path)) return tensors;
+    PARTITA_ASSIGN_OR_RETURN(HostTensor tensor, ReadTensorFile(path));
+    tensors.push_back(std::move(tensor));
+  }
+}
+
+// The model's inputs that are not initializers, in order, as the data set
+// counts them; a first import fails only to learn what must be bound, so it
+// asks the importer with shapes alone.
+absl::StatusOr<Module> ImportFor(const std::string& model,
+                                 const std::vector<HostTensor>& inputs,
+                                 std::vector<bool>& bound) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                           OnnxInputNames(model));
+  ImportOptions options;
+  for (size_t i = 0; i < names.size() && i < inputs.size(); ++i) {
+    const Shape& dims = inputs[i].type().dims;
+    options.shapes[names[i]] = {dims.begin(), dims.end()};
+  }
+  bound.assign(inputs.size(), false);
+  absl::StatusOr<Module> module = ImportOnnx(model, options);
+  if (module.ok() ||
+      module.status().message().find("--bind") == absl::string_view::npos) {
+    return module;
+  }
+  // Some input's value decides a shape: bind those of integers.
+  for (size_t i = 0; i < names.size() && i < inputs.size(); ++i) {
+    const bool is_shape = !IsFloat(inputs[i].type().dtype) ||
+                          inputs[i].type().num_elements() <= 8;
+    if (i == 0 || !is_shape || inputs[i].type().num_elements() > 64) continue;
+    std::vector<double>& values = options.values[names[i]];
+    for (int64_t e = 0; e < inputs[i].type().num_elements(); ++e) {
+      values.push_back(GetAsDouble(inputs[i], e));
+    }
+    bound[i] = true;
+  }
+  absl::StatusOr<Module> again = ImportOnnx(model, options);
+  if (again.ok() || inputs.size() != 1) return again;
+  return module.status();
+}
+
+}  // namespace
+
+std::vector<OnnxCase> FindOnnxCases(const std::string& root) {
+  std::vector<OnnxCase> cases;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
+    if (entry.path().filename() != "model.onnx") continue;
+    const fs::path folder = entry.path().parent_path();
+    cases.push_back({fs::relative(folder, root).string(), folder.string()});
+  }
+  std::sort(
+      cases.begin(), cases.end(),
+      [](const OnnxCase& a, const OnnxCase& b) { return a.name < b.name; });
+  return cases;
+}
+
+absl::StatusOr<LoadedCase> LoadOnnxCase(const OnnxCase& c) {
+  PARTITA_ASSIGN_OR_RETURN(std::vector<HostTensor> inputs,
+                           ReadSet(c.folder, "input"));
+  PARTITA_ASSIGN_OR_RETURN(std::vector<HostTensor> outputs,
+                           ReadSet(c.folder, "output"));
+  std::vector<bool> bound;
+  PARTITA_ASSIGN_OR_RETURN(Module module,
+                           ImportFor(c.folder + "/model.onnx", inputs, bound));
+  LoadedCase loaded{std::move(module), {}, std::move(outputs)};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!bound[i]) loaded.inputs.push_back(std::move(inputs[i]));
+  }
+  return loaded;
+}
+
+Difference Compare(const HostTensor& actual, const HostTensor& expected,
+                   double rtol, double atol) {
+  Difference difference;
+  if (actual.type() != expected.type()) {
+    difference.within = false;
+    difference.problem =
+        absl::StrCat("found ", actual.type().ToString(), "; expected ",
+                     expected.type().ToString());
+    return difference;
+  }
+  for (int64_t i = 0; i < expected.type().num_elements(); ++i) {
+    const double a = GetAsDouble(actual, i);
+    const double b = GetAsDouble(expected, i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    const double apart = std::fabs(a - b);
+    difference.absolute = std::max(difference.absolute, apart);
+    if (b != 0) {
+      difference.relative = std::max(difference.relative, apart / std::fabs(b));
+    }
+    // Also false where either is NaN or they are different infinities.
+    difference.within &= apart <= atol + rtol * std::fabs(b);
+  }
+  return difference;
+}
+
+}  // namespace partita

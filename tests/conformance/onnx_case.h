@@ -1,0 +1,47 @@
+// One case of the ONNX test data: a model, inputs and expected outputs.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TESTS_CONFORMANCE_ONNX_CASE_H_
+#define PARTITA_TESTS_CONFORMANCE_ONNX_CASE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/host_tensor.h"
+
+namespace partita {
+
+struct OnnxCase {
+  std::string name;    // "node/test_relu"
+  std::string folder;  // holds model.onnx and test_data_set_0/
+};
+
+// All cases below `root`, in alphabetical order.
+std::vector<OnnxCase> FindOnnxCases(const std::string& root);
+
+struct LoadedCase {
+  Module module;
+  std::vector<HostTensor> inputs;   // of the function, in its order
+  std::vector<HostTensor> outputs;  // expected
+};
+
+// Reads data set 0 and imports the model for inputs of those shapes. An input
+// whose value decides a shape is bound to its value where the importer asks.
+absl::StatusOr<LoadedCase> LoadOnnxCase(const OnnxCase& c);
+
+// How far two tensors are apart, and whether that is within tolerance, as
+// numpy.allclose with equal NaNs has it.
+struct Difference {
+  double absolute = 0;
+  double relative = 0;  // largest |a - b| / |b|, b not 0
+  bool within = true;
+  std::string problem;  // types that differ
+};
+Difference Compare(const HostTensor& actual, const HostTensor& expected,
+                   double rtol, double atol);
+
+}  // namespace partita
+
+#endif  // PARTITA_TESTS_CONFORMANCE_ONNX_CASE_H_
