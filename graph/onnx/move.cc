@@ -288,8 +288,8 @@ absl::Status Resize(NodeImport& node) {
       node.String("coordinate_transformation_mode", "half_pixel");
   if (coordinates == "tf_crop_and_resize") {
     return node.Unsupported("coordinate mode tf_crop_and_resize",
-                            "half_pixel, pytorch_half_pixel, align_corners or "
-                            "asymmetric");
+                            "half_pixel, pytorch_half_pixel, align_corners, "
+                            "asymmetric or tf_half_pixel_for_nn");
   }
   node.Ignore("extrapolation_value");  // only for tf_crop_and_resize
   PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 2, 3));

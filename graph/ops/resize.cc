@@ -31,9 +31,10 @@ absl::Status ExpectName(const OpView& op, absl::string_view attr,
 absl::Status CheckNames(const OpView& op) {
   PARTITA_RETURN_IF_ERROR(
       ExpectName(op, "mode", {"nearest", "linear", "cubic"}));
-  PARTITA_RETURN_IF_ERROR(ExpectName(
-      op, "coordinates",
-      {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"}));
+  PARTITA_RETURN_IF_ERROR(
+      ExpectName(op, "coordinates",
+                 {"half_pixel", "pytorch_half_pixel", "align_corners",
+                  "asymmetric", "tf_half_pixel_for_nn"}));
   return ExpectName(
       op, "nearest",
       {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
@@ -84,10 +85,13 @@ bool IsIdentity(const AxisMap& map) {
 double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
   const double at = static_cast<double>(i);
   if (mode == "asymmetric") return at / map.scale;
+  if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / map.scale;
   if (mode == "align_corners") {
+    // ONNX's reference takes the extent that the scale asks for, fraction and
+    // all, not the one that it is rounded down to.
+    const double extent = map.scale * static_cast<double>(map.from);
     return map.to == 1 ? 0
-                       : at * static_cast<double>(map.from - 1) /
-                             static_cast<double>(map.to - 1);
+                       : at * static_cast<double>(map.from - 1) / (extent - 1);
   }
   if (mode == "pytorch_half_pixel" && map.to == 1) return 0;
   return (at + 0.5) / map.scale - 0.5;

@@ -21,6 +21,10 @@ TEST(ImportConformance, EveryCaseAgreesOrIsRefusedByName) {
   ASSERT_GT(cases.size(), 1000u) << "install libonnx-testdata";
   for (const OnnxCase& c : cases) {
     SCOPED_TRACE(c.name);
+    if (const char* why = KnownBadData(c.name)) {
+      std::cout << "left out: " << c.name << ": " << why << "\n";
+      continue;
+    }
     absl::StatusOr<LoadedCase> loaded = LoadOnnxCase(c);
     if (!loaded.ok()) {
       ++refused;

@@ -18,6 +18,9 @@ struct OnnxCase {
   std::string folder;  // holds model.onnx and test_data_set_0/
 };
 
+// Why the data of a case contradict its own model or the standard, or null.
+const char* KnownBadData(absl::string_view case_name);
+
 // All cases below `root`, in alphabetical order.
 std::vector<OnnxCase> FindOnnxCases(const std::string& root);
 
