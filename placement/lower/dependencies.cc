@@ -1,0 +1,67 @@
+// Dependencies from the bytes that tasks touch.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/dependencies.h"
+
+#include <algorithm>
+
+namespace partita {
+namespace {
+
+struct TouchOfTask {
+  int task;
+  Extent extent;
+};
+
+struct StorageTouches {
+  std::vector<TouchOfTask> writes;
+  std::vector<TouchOfTask> old_reads;  // of a variable, before its update
+};
+
+}  // namespace
+
+// Until memory is laid out every byte of a storage is written once, except a
+// variable's, which an update writes once more.
+std::vector<std::vector<int>> FindDependencies(const Draft& draft) {
+  std::vector<StorageTouches> touches(draft.storages.size());
+  auto is_old = [&](const Touch& touch) {
+    const Piece& piece = draft.pieces[touch.piece];
+    return draft.storages[piece.storage].persistent() && !piece.updated;
+  };
+  const int num_tasks = static_cast<int>(draft.tasks.size());
+  for (int i = 0; i < num_tasks; ++i) {
+    for (const Touch& touch : draft.tasks[i].writes) {
+      const Extent extent = ExtentOf(draft, touch);
+      touches[extent.storage].writes.push_back({i, extent});
+    }
+    for (const Touch& touch : draft.tasks[i].reads) {
+      const Extent extent = ExtentOf(draft, touch);
+      if (is_old(touch))
+        touches[extent.storage].old_reads.push_back({i, extent});
+    }
+  }
+  std::vector<std::vector<int>> dependencies(num_tasks);
+  for (int i = 0; i < num_tasks; ++i) {
+    std::vector<int>& list = dependencies[i];
+    auto add = [&](const std::vector<TouchOfTask>& others, const Extent& mine) {
+      for (const TouchOfTask& other : others) {
+        if (other.task != i && other.extent.overlaps(mine)) {
+          list.push_back(other.task);
+        }
+      }
+    };
+    for (const Touch& touch : draft.tasks[i].reads) {
+      const Extent mine = ExtentOf(draft, touch);
+      if (!is_old(touch)) add(touches[mine.storage].writes, mine);
+    }
+    for (const Touch& touch : draft.tasks[i].writes) {
+      const Extent mine = ExtentOf(draft, touch);
+      add(touches[mine.storage].old_reads, mine);
+    }
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return dependencies;
+}
+
+}  // namespace partita

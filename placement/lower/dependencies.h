@@ -1,0 +1,20 @@
+// Which task must have ended before another may start, whatever their streams.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_LOWER_DEPENDENCIES_H_
+#define PARTITA_PLACEMENT_LOWER_DEPENDENCIES_H_
+
+#include <vector>
+
+#include "placement/lower/draft.h"
+
+namespace partita {
+
+// By task, the tasks that it follows, ascending and each once: the writers of
+// what it reads and, where it overwrites a variable, the readers of the old
+// value.
+std::vector<std::vector<int>> FindDependencies(const Draft& draft);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_LOWER_DEPENDENCIES_H_

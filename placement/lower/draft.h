@@ -1,0 +1,114 @@
+// A function's plan in the making: what the steps of lowering hand on.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_LOWER_DRAFT_H_
+#define PARTITA_PLACEMENT_LOWER_DRAFT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// Arenas and the offsets in them are multiples of this.
+inline constexpr int64_t kArenaAlignment = 64;
+int64_t AlignUp(int64_t bytes);
+
+// What one device holds of a value: all of it, or the part of one member of a
+// split. Several pieces may lie in one storage: views, and results that took
+// over an operand's bytes.
+struct Piece {
+  ValueId value;
+  int member = 0;
+  int device = 0;   // index into the plan's devices
+  TensorType type;  // of the piece
+  int64_t bytes = 0;
+  int storage = -1;      // -1: not read or written by any task
+  int64_t offset = 0;    // in the storage
+  bool updated = false;  // a persistent storage's content after its update
+};
+
+// Bytes that are laid out together.
+struct Storage {
+  int device = 0;
+  int64_t bytes = 0;
+  // Of a persistent storage: the constant or variable node, and the member.
+  NodeId source;
+  int member = 0;
+  int64_t address = -1;  // in its part of the arena, once laid out
+  bool persistent() const { return source.valid(); }
+};
+
+// Bytes of a piece, relative to its begin.
+struct Touch {
+  int piece = -1;
+  Range range;
+};
+
+// One command but records and waits, which follow from the tasks.
+struct Task {
+  Command::Kind kind = Command::Kind::kKernel;  // kernel, copy, feed or fetch
+  Instance instance;
+  int port = -1;
+  int stream = -1;
+  std::vector<Touch> reads;
+  std::vector<Touch> writes;
+  int workspace = -1;  // a storage
+  int rank = 0;        // its place in the order of the graph
+};
+
+// A device's commands; `target` is the device that a stream of copies sends to,
+// or -1 for the stream that computes.
+struct StreamKey {
+  int device = 0;
+  int target = -1;
+  friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
+};
+
+// The devices that a plan uses, in the machine's order.
+struct DeviceTable {
+  std::vector<std::string> names;
+  absl::flat_hash_map<std::string, int> index;
+};
+
+struct Draft {
+  const Graph* graph = nullptr;
+  const DeviceTable* devices = nullptr;
+  std::vector<Piece> pieces;
+  std::vector<int> first_piece;  // by value id; -1: the value is not placed
+  std::vector<Storage> storages;
+  std::vector<StreamKey> streams;
+  std::vector<Task> tasks;  // in launch order once scheduled
+
+  // The devices of a value, by member.
+  const Placement& PlacementOf(ValueId value) const;
+  int PieceOf(ValueId value, int member) const {
+    return first_piece[value.index] + member;
+  }
+  // The piece that lies on a device, or -1.
+  int PieceOn(ValueId value, int device) const;
+  int AddStorage(int device, int64_t bytes);
+  int StreamOf(StreamKey key);
+  Touch Whole(int piece) const;
+};
+
+// The bytes of a storage between the first and the last byte that a touch
+// reaches: what steps that need not know gaps take it for.
+struct Extent {
+  int storage = -1;
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool overlaps(const Extent& other) const {
+    return storage == other.storage && begin < other.end && other.begin < end;
+  }
+};
+Extent ExtentOf(const Draft& draft, const Touch& touch);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_LOWER_DRAFT_H_

@@ -1,0 +1,250 @@
+// Writes a draft down as a plan's entry.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/emit.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+
+namespace partita {
+namespace {
+
+class Emitter {
+ public:
+  Emitter(const Draft& draft, const Clocks& clocks, const Module& module)
+      : draft_(draft),
+        clocks_(clocks),
+        module_(module),
+        names_(draft.graph->value_id_bound()) {}
+
+  Emitted Run() {
+    NameValues();
+    ListPorts();
+    ListStreams();
+    ListPersistent();
+    ListCommands();
+    SortBuffers();
+    return std::move(emitted_);
+  }
+
+ private:
+  void NameValues();
+  void ListPorts();
+  void ListStreams();
+  void ListPersistent();
+  void ListCommands();
+  void SortBuffers();
+  Command CommandOf(int task);
+  Command SyncCommand(Command::Kind kind, int stream, int event) const;
+  BufferId BufferOf(const Touch& touch);
+  BufferId WorkspaceOf(const Task& task);
+  BufferId AddBuffer(Buffer buffer);
+  LiteralId InitialOf(const OpView& op) const;
+
+  const Draft& draft_;
+  const Clocks& clocks_;
+  const Module& module_;
+  std::vector<std::string> names_;  // by value id
+  using BufferKey = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
+  std::map<BufferKey, BufferId> buffers_;
+  absl::flat_hash_set<std::string> taken_;
+  Emitted emitted_;
+};
+
+void Emitter::NameValues() {
+  const Graph& graph = *draft_.graph;
+  int unnamed = 0;
+  auto name = [&](ValueId id) {
+    const std::string& given = graph.value(id).name;
+    names_[id.index] = given.empty() ? absl::StrCat(unnamed++) : given;
+  };
+  for (ValueId input : graph.inputs()) name(input);
+  for (const OpView& op : graph.ops()) {
+    for (ValueId result : op.node().results) name(result);
+  }
+}
+
+void Emitter::ListPorts() {
+  const Graph& graph = *draft_.graph;
+  Entry& entry = emitted_.entry;
+  entry.name = graph.name();
+  entry.graph = &graph;
+  for (ValueId input : graph.inputs()) {
+    entry.inputs.push_back({names_[input.index], graph.type(input).RowMajor()});
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    entry.outputs.push_back(
+        {graph.output_names()[i], graph.type(graph.outputs()[i]).RowMajor()});
+  }
+}
+
+void Emitter::ListStreams() {
+  for (const StreamKey& key : draft_.streams) {
+    emitted_.entry.streams.push_back(
+        {key.target < 0
+             ? "compute"
+             : absl::StrCat("copy:", draft_.devices->names[key.target]),
+         DeviceId(key.device)});
+  }
+}
+
+BufferId Emitter::AddBuffer(Buffer buffer) {
+  const std::string name = buffer.name;
+  for (int i = 2; !taken_.insert(buffer.name).second; ++i) {
+    buffer.name = absl::StrCat(name, ".", i);
+  }
+  emitted_.entry.buffers.push_back(std::move(buffer));
+  return BufferId(static_cast<int>(emitted_.entry.buffers.size()) - 1);
+}
+
+BufferId Emitter::BufferOf(const Touch& touch) {
+  const Range& part = touch.range;
+  const BufferKey key{touch.piece, part.offset, part.block, part.count,
+                      part.stride};
+  if (const auto it = buffers_.find(key); it != buffers_.end()) {
+    return it->second;
+  }
+  const Piece& piece = draft_.pieces[touch.piece];
+  const Storage& storage = draft_.storages[piece.storage];
+  Buffer buffer{.name = names_[piece.value.index],
+                .device = DeviceId(piece.device),
+                .range = part,
+                .persistent = storage.persistent()};
+  if (draft_.PlacementOf(piece.value).devices.size() > 1) {
+    absl::StrAppend(&buffer.name, ".m", piece.member);
+  }
+  if (part.empty()) {
+    buffer.range = {};
+  } else {
+    buffer.range.offset += storage.address + piece.offset;
+  }
+  const BufferId id = AddBuffer(std::move(buffer));
+  buffers_.emplace(key, id);
+  return id;
+}
+
+BufferId Emitter::WorkspaceOf(const Task& task) {
+  if (task.workspace < 0) return {};
+  const Storage& storage = draft_.storages[task.workspace];
+  const ValueIds& results = draft_.graph->node(task.instance.node).results;
+  return AddBuffer(
+      {.name = absl::StrCat(results.empty() ? "" : names_[results[0].index],
+                            ".workspace"),
+       .device = DeviceId(storage.device),
+       .range = {.offset = storage.address, .block = storage.bytes}});
+}
+
+LiteralId Emitter::InitialOf(const OpView& op) const {
+  if (op.is(kConstant)) return op.attr_literal("value");
+  const Variable* variable = module_.FindVariable(op.attr_string("name"));
+  return variable == nullptr ? LiteralId() : variable->initial;
+}
+
+void Emitter::ListPersistent() {
+  for (const Storage& storage : draft_.storages) {
+    if (!storage.persistent() || storage.address < 0) continue;
+    const OpView op = draft_.graph->view(storage.source);
+    const int piece = draft_.PieceOf(op.result(0).id(), storage.member);
+    emitted_.entry.persistent.push_back({BufferOf(draft_.Whole(piece)), op.id(),
+                                         storage.member, InitialOf(op)});
+  }
+}
+
+Command Emitter::SyncCommand(Command::Kind kind, int stream, int event) const {
+  Command command;
+  command.kind = kind;
+  command.stream = StreamId(stream);
+  command.event = EventId(event);
+  return command;
+}
+
+Command Emitter::CommandOf(int index) {
+  const Task& task = draft_.tasks[index];
+  Command command;
+  command.kind = task.kind;
+  command.stream = StreamId(task.stream);
+  command.instance = task.instance;
+  command.port = task.port;
+  for (const Touch& touch : task.reads) {
+    command.operands.push_back(BufferOf(touch));
+  }
+  for (const Touch& touch : task.writes) {
+    command.results.push_back(BufferOf(touch));
+  }
+  command.workspace = WorkspaceOf(task);
+  return command;
+}
+
+void Emitter::ListCommands() {
+  std::vector<int> event(draft_.tasks.size(), -1);
+  std::vector<bool> waited_for(draft_.tasks.size(), false);
+  for (const std::vector<int>& waits : clocks_.waits()) {
+    for (int task : waits) waited_for[task] = true;
+  }
+  Program program{.name = "main"};
+  int num_events = 0;
+  for (size_t i = 0; i < draft_.tasks.size(); ++i) {
+    const int stream = draft_.tasks[i].stream;
+    for (int task : clocks_.waits()[i]) {
+      program.commands.push_back(
+          SyncCommand(Command::Kind::kWait, stream, event[task]));
+    }
+    emitted_.commands.push_back(static_cast<int>(program.commands.size()));
+    program.commands.push_back(CommandOf(static_cast<int>(i)));
+    if (!waited_for[i]) continue;
+    event[i] = num_events++;
+    program.commands.push_back(
+        SyncCommand(Command::Kind::kRecord, stream, event[i]));
+  }
+  Entry& entry = emitted_.entry;
+  entry.num_events = num_events;
+  entry.programs.push_back(std::move(program));
+  entry.schedule.push_back({});
+}
+
+// By device, what persists first, then as commands first use them: the order in
+// which a person reads an arena.
+void Emitter::SortBuffers() {
+  Entry& entry = emitted_.entry;
+  std::vector<int> order(entry.buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    const Buffer& x = entry.buffers[a];
+    const Buffer& y = entry.buffers[b];
+    return std::pair(x.device, !x.persistent) <
+           std::pair(y.device, !y.persistent);
+  });
+  std::vector<BufferId> moved(order.size());
+  std::vector<Buffer> sorted;
+  for (size_t i = 0; i < order.size(); ++i) {
+    moved[order[i]] = BufferId(static_cast<int>(i));
+    sorted.push_back(std::move(entry.buffers[order[i]]));
+  }
+  entry.buffers = std::move(sorted);
+  auto move = [&](BufferId& id) {
+    if (id.valid()) id = moved[id.index];
+  };
+  for (PersistentValue& value : entry.persistent) move(value.buffer);
+  for (Command& command : entry.programs[0].commands) {
+    for (BufferId& id : command.operands) move(id);
+    for (BufferId& id : command.results) move(id);
+    move(command.workspace);
+  }
+}
+
+}  // namespace
+
+Emitted Emit(const Draft& draft, const Clocks& clocks, const Module& module) {
+  return Emitter(draft, clocks, module).Run();
+}
+
+}  // namespace partita

@@ -1,0 +1,26 @@
+// Step 9: the entry of a plan from a finished draft.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_LOWER_EMIT_H_
+#define PARTITA_PLACEMENT_LOWER_EMIT_H_
+
+#include <vector>
+
+#include "placement/lower/clocks.h"
+#include "placement/lower/draft.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+struct Emitted {
+  Entry entry;
+  std::vector<int> commands;  // by task, its command's index
+};
+
+// Buffers, streams, persistent values, ports and one program, invoked once. A
+// task that others wait for is followed by the record of its event.
+Emitted Emit(const Draft& draft, const Clocks& clocks, const Module& module);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_LOWER_EMIT_H_

@@ -1,0 +1,128 @@
+// In-place results, in launch order.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/in_place.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace {
+
+struct Use {
+  int task;
+  Touch touch;
+};
+
+class Reuser {
+ public:
+  Reuser(Draft& draft, const Clocks& clocks)
+      : draft_(draft),
+        clocks_(clocks),
+        uses_(draft.storages.size()),
+        pieces_(draft.storages.size()) {
+    for (size_t i = 0; i < draft.tasks.size(); ++i) {
+      for (const Touch& t : draft.tasks[i].reads) AddUse(i, t);
+      for (const Touch& t : draft.tasks[i].writes) AddUse(i, t);
+    }
+    for (size_t i = 0; i < draft.pieces.size(); ++i) {
+      const int storage = draft.pieces[i].storage;
+      if (storage >= 0) pieces_[storage].push_back(static_cast<int>(i));
+    }
+  }
+
+  void Visit(int task) {
+    const Task& t = draft_.tasks[task];
+    if (t.kind != Command::Kind::kKernel) return;
+    const auto& pairs = draft_.graph->node(t.instance.node).kernel->in_place;
+    // First operands that end with the task, then parts of larger storages.
+    for (const bool whole : {true, false}) {
+      for (const InPlacePair& pair : pairs) {
+        if (!IsValid(t, pair)) continue;
+        const Piece& operand = Operand(t, pair);
+        const bool is_whole =
+            draft_.storages[operand.storage].bytes == operand.bytes;
+        if (is_whole == whole && CanReuse(task, pair)) Merge(task, pair);
+      }
+    }
+  }
+
+ private:
+  void AddUse(int task, const Touch& touch) {
+    uses_[draft_.pieces[touch.piece].storage].push_back({task, touch});
+  }
+  static bool IsValid(const Task& task, const InPlacePair& pair) {
+    return pair.operand >= 0 && pair.result >= 0 &&
+           pair.operand < static_cast<int>(task.reads.size()) &&
+           pair.result < static_cast<int>(task.writes.size());
+  }
+  const Piece& Operand(const Task& task, const InPlacePair& pair) const {
+    return draft_.pieces[task.reads[pair.operand].piece];
+  }
+  const Piece& Result(const Task& task, const InPlacePair& pair) const {
+    return draft_.pieces[task.writes[pair.result].piece];
+  }
+
+  bool CanReuse(int task, const InPlacePair& pair) const {
+    const Task& t = draft_.tasks[task];
+    const Piece& operand = Operand(t, pair);
+    const Piece& result = Result(t, pair);
+    const Storage& from = draft_.storages[operand.storage];
+    const Storage& to = draft_.storages[result.storage];
+    if (operand.bytes != result.bytes || operand.bytes == 0 ||
+        operand.storage == result.storage || from.persistent() ||
+        to.persistent() || to.bytes != result.bytes) {
+      return false;
+    }
+    const Extent bytes = ExtentOf(draft_, t.reads[pair.operand]);
+    int own = 0;  // uses by the task itself
+    for (const Use& use : uses_[operand.storage]) {
+      if (!ExtentOf(draft_, use.touch).overlaps(bytes)) continue;
+      if (use.task == task ? ++own > 1 : !clocks_.Before(use.task, task)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Uses before the task need not be kept: what follows the task follows them.
+  void Merge(int task, const InPlacePair& pair) {
+    const Piece operand = Operand(draft_.tasks[task], pair);
+    const int gone = Result(draft_.tasks[task], pair).storage;
+    const Extent bytes =
+        ExtentOf(draft_, draft_.tasks[task].reads[pair.operand]);
+    std::vector<Use>& uses = uses_[operand.storage];
+    uses.erase(std::remove_if(uses.begin(), uses.end(),
+                              [&](const Use& use) {
+                                const Extent e = ExtentOf(draft_, use.touch);
+                                return e.begin >= bytes.begin &&
+                                       e.end <= bytes.end;
+                              }),
+               uses.end());
+    for (int piece : pieces_[gone]) {
+      draft_.pieces[piece].storage = operand.storage;
+      draft_.pieces[piece].offset += operand.offset;
+      pieces_[operand.storage].push_back(piece);
+    }
+    uses.insert(uses.end(), uses_[gone].begin(), uses_[gone].end());
+    uses_[gone].clear();
+    pieces_[gone].clear();
+  }
+
+  Draft& draft_;
+  const Clocks& clocks_;
+  std::vector<std::vector<Use>> uses_;    // by storage
+  std::vector<std::vector<int>> pieces_;  // by storage
+};
+
+}  // namespace
+
+void ReuseOperands(Draft& draft, const Clocks& clocks) {
+  Reuser reuser(draft, clocks);
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    reuser.Visit(static_cast<int>(i));
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,121 @@
+// Test graphs through partition and lowering.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/lower_fixture.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/evaluate.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "placement/lower/run_serially.h"
+#include "placement/partition/partition.h"
+#include "placement/partition/verify_no_cross_device_edges.h"
+#include "placement/partition/verify_split.h"
+
+namespace partita {
+namespace {
+
+HostTensor InputOf(const TensorType& type, int seed) {
+  HostTensor tensor(type);
+  for (int64_t i = 0; i < type.num_elements(); ++i) {
+    SetFromDouble(tensor, i, static_cast<double>((i * 7 + seed * 5) % 11) - 5);
+  }
+  return tensor;
+}
+
+bool SameBytes(const HostTensor& a, const HostTensor& b) {
+  return a.type() == b.type() &&
+         std::memcmp(a.bytes(), b.bytes(), a.type().num_bytes()) == 0;
+}
+
+}  // namespace
+
+Machine LinkedMachine(int count, int64_t memory) {
+  Machine machine;
+  machine.name = "test";
+  for (int i = 0; i < count; ++i) {
+    MachineDevice device;
+    device.traits.name = absl::StrCat("gpu:", i);
+    device.memory = memory;
+    for (int j = 0; j < i; ++j) {
+      machine.links.push_back({.from = machine.devices[j].traits.name,
+                               .to = device.traits.name,
+                               .bandwidth = 1e10});
+    }
+    machine.devices.push_back(std::move(device));
+  }
+  return machine;
+}
+
+void BindTestKernels(Graph& graph) {
+  for (const OpView& op : graph.ops()) {
+    if (op.is(kConstant) || op.is(kVariable) || op.is(kCopy)) continue;
+    KernelBinding binding{.kernel = "test.eval", .arithmetic = "test"};
+    for (int i = 0; op.op().traits.elementwise && i < op.num_operands(); ++i) {
+      if (op.operand_type(i) != op.result_type(0)) continue;
+      binding.in_place.push_back({i, 0});
+    }
+    if (!op.op().traits.elementwise && op.op().moves == nullptr) {
+      binding.workspace = 100 + op.result_type(0).num_bytes() / 2;
+    }
+    graph.node(op.id()).kernel = std::move(binding);
+  }
+}
+
+absl::StatusOr<Plan> PlanOf(Module module, const Machine& machine,
+                            const LowerOptions& options) {
+  for (const auto& function : module.functions()) {
+    const std::unique_ptr<Graph> before = function->Clone(&module.literals());
+    PlacementTable table;
+    table.nodes.resize(function->node_id_bound());
+    for (const OpView& op : function->ops()) {
+      table.nodes[op.id().index].placement = op.node().placement;
+    }
+    PARTITA_RETURN_IF_ERROR(Partition(*function, table, machine));
+    PARTITA_RETURN_IF_ERROR(VerifyNoCrossDeviceEdges(*function));
+    PARTITA_RETURN_IF_ERROR(VerifySplit(*before, *function));
+    BindTestKernels(*function);
+  }
+  return Lower(std::move(module), machine, options);
+}
+
+absl::Status RunsLikeEval(const Module& module, const Plan& plan) {
+  SerialMachine machine(plan);
+  std::map<std::string, HostTensor> state;
+  for (const Variable& variable : module.variables()) {
+    state[variable.name] = module.literals().tensor(variable.initial).Clone();
+  }
+  for (int step = 0; step < 2; ++step) {
+    for (size_t f = 0; f < module.functions().size(); ++f) {
+      const Graph& graph = *module.functions()[f];
+      std::vector<HostTensor> inputs;
+      for (ValueId input : graph.inputs()) {
+        inputs.push_back(InputOf(graph.type(input), step + inputs.size()));
+      }
+      VariableValues variables;
+      for (const auto& [name, value] : state) variables[name] = &value;
+      PARTITA_ASSIGN_OR_RETURN(std::vector<HostTensor> expected,
+                               Evaluate(graph, inputs, variables));
+      PARTITA_ASSIGN_OR_RETURN(const std::vector<HostTensor> found,
+                               machine.Step(static_cast<int>(f), inputs));
+      for (size_t i = 0; i < found.size(); ++i) {
+        if (SameBytes(found[i], expected[i])) continue;
+        return absl::InternalError(absl::StrCat("step ", step, ": output ", i,
+                                                " of @", graph.name(),
+                                                " differs from eval"));
+      }
+      for (size_t i = 0; i < graph.updates().size(); ++i) {
+        state[graph.updates()[i].variable] = expected[found.size() + i].Clone();
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

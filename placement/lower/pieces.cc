@@ -1,0 +1,125 @@
+// Pieces from placements.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/pieces.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+absl::Status NeedsPartition(const OpView& op, absl::string_view found,
+                            absl::string_view expected) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(op.ToString(), ": found ", found, "; expected ", expected,
+                   "; run partition first"));
+}
+
+absl::Status AddPieces(Draft& draft, ValueId value) {
+  const Placement& placement = draft.PlacementOf(value);
+  const Sharding sharding = ShardingOf(draft, value);
+  if (sharding.kind == Sharding::Kind::kPartial) {
+    return absl::UnimplementedError(
+        absl::StrCat("%", draft.graph->value(value).name,
+                     ": found a partial sum; expected a replicated or split "
+                     "value; joining partial sums needs a collective"));
+  }
+  const TensorType& whole = draft.graph->type(value);
+  const int members = static_cast<int>(placement.devices.size());
+  draft.first_piece[value.index] = static_cast<int>(draft.pieces.size());
+  for (int member = 0; member < members; ++member) {
+    const Box box = BoxOf(whole, sharding, member, members);
+    TensorType type = whole;
+    for (int i = 0; i < whole.rank(); ++i) {
+      type.dims[i] = box.end[i] - box.begin[i];
+    }
+    const int device = draft.devices->index.at(placement.devices[member]);
+    const int64_t bytes = type.num_bytes();
+    draft.pieces.push_back({.value = value,
+                            .member = member,
+                            .device = device,
+                            .type = std::move(type),
+                            .bytes = bytes});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOperand(const Draft& draft, const OpView& op, int operand) {
+  const ValueId value = op.operand(operand).id();
+  const Placement& placement = op.node().placement;
+  if (draft.first_piece[value.index] < 0) {
+    return NeedsPartition(
+        op,
+        absl::StrCat("an operand %", op.operand(operand).name(),
+                     " without a device"),
+        "a placed operand");
+  }
+  if (op.is(kCopy)) return absl::OkStatus();
+  const Sharding wanted =
+      placement.operands.empty() ? Sharding() : placement.operands[operand];
+  if (wanted != ShardingOf(draft, value)) {
+    return NeedsPartition(op,
+                          absl::StrCat("operand %", op.operand(operand).name(),
+                                       " in another sharding than the node's"),
+                          "the same sharding");
+  }
+  for (const std::string& device : placement.devices) {
+    if (draft.PieceOn(value, draft.devices->index.at(device)) < 0) {
+      return NeedsPartition(
+          op,
+          absl::StrCat("operand %", op.operand(operand).name(), " not on ",
+                       device),
+          "operands on the devices of the node");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Box BoxOf(const TensorType& whole, const Sharding& sharding, int member,
+          int members) {
+  Box box{Shape(whole.rank(), 0), whole.dims};
+  if (sharding.kind == Sharding::Kind::kSplit && sharding.dim >= 0 &&
+      sharding.dim < whole.rank()) {
+    const int64_t extent = whole.dims[sharding.dim];
+    box.begin[sharding.dim] = member * extent / members;
+    box.end[sharding.dim] = (member + 1) * extent / members;
+  }
+  return box;
+}
+
+Sharding ShardingOf(const Draft& draft, ValueId id) {
+  const Value& value = draft.graph->value(id);
+  const Placement& placement = draft.PlacementOf(id);
+  if (!value.defining_node.valid() || placement.results.empty() ||
+      placement.devices.size() < 2) {
+    return {};
+  }
+  return placement.results[value.index];
+}
+
+absl::Status CutPieces(Draft& draft) {
+  draft.first_piece.assign(draft.graph->value_id_bound(), -1);
+  for (ValueId input : draft.graph->inputs()) {
+    if (!draft.PlacementOf(input).placed()) continue;
+    PARTITA_RETURN_IF_ERROR(AddPieces(draft, input));
+  }
+  for (const OpView& op : draft.graph->ops()) {
+    if (!op.node().placement.placed()) {
+      return NeedsPartition(op, "no device", "a placed node");
+    }
+    for (int i = 0; i < op.num_operands(); ++i) {
+      PARTITA_RETURN_IF_ERROR(CheckOperand(draft, op, i));
+    }
+    for (ValueId result : op.node().results) {
+      PARTITA_RETURN_IF_ERROR(AddPieces(draft, result));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

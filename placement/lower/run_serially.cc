@@ -1,0 +1,219 @@
+// A serial run of a plan.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/run_serially.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/evaluate.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "runtime/plan/plan_layout.h"
+
+namespace partita {
+namespace {
+
+constexpr std::byte kJunk{0xA5};
+
+Sharding At(const std::vector<Sharding>& shardings, size_t i) {
+  return shardings.empty() ? Sharding() : shardings[i];
+}
+
+TensorType PartOf(TensorType type, const Sharding& sharding, int member,
+                  int members) {
+  if (sharding.kind != Sharding::Kind::kSplit) return type;
+  int64_t& extent = type.dims[sharding.dim];
+  extent = (member + 1) * extent / members - member * extent / members;
+  return type;
+}
+
+// Rows [begin, end) of a member, taken element by element.
+HostTensor SliceOf(const HostTensor& whole, const Sharding& sharding,
+                   int member, int members) {
+  HostTensor part(PartOf(whole.type(), sharding, member, members));
+  const size_t size = BitsOf(whole.type().dtype) / 8;
+  const Shape& dims = part.type().dims;
+  Shape index(dims.size(), 0);
+  const int64_t first = sharding.kind == Sharding::Kind::kSplit
+                            ? member * whole.type().dims[sharding.dim] / members
+                            : 0;
+  for (int64_t i = 0; i < part.type().num_elements(); ++i) {
+    Shape from = index;
+    if (sharding.kind == Sharding::Kind::kSplit) from[sharding.dim] += first;
+    std::memcpy(
+        part.bytes() + size * PhysicalOffset(part.type().layout, dims, index),
+        whole.bytes() +
+            size * PhysicalOffset(whole.type().layout, whole.type().dims, from),
+        size);
+    for (int d = static_cast<int>(dims.size()) - 1;
+         d >= 0 && ++index[d] == dims[d]; --d) {
+      index[d] = 0;
+    }
+  }
+  return part;
+}
+
+// The factor that a cut node is cut along.
+int CutFactor(const OpView& op) {
+  const DimensionRule rule = op.op().dimension_rule(op);
+  const std::vector<Sharding>& results = op.node().placement.results;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].kind != Sharding::Kind::kSplit) continue;
+    return rule.results[i][results[i].dim].front();
+  }
+  return -1;
+}
+
+absl::StatusOr<std::vector<HostTensor>> EvaluatePiece(
+    const OpView& op, int member, absl::Span<const HostTensor> operands) {
+  const int factor = CutFactor(op);
+  if (factor < 0) return EvaluateNode(op, operands);
+  const int members = static_cast<int>(op.node().placement.devices.size());
+  Graph piece("piece", &op.graph().literals());
+  NodeSpec spec{.op = &op.op(), .attributes = op.node().attributes};
+  for (const HostTensor& operand : operands) {
+    spec.operands.push_back(piece.AddInput("", operand.type()));
+  }
+  if (op.op().piece_attributes != nullptr) {
+    const int64_t size = op.op().dimension_rule(op).factors[factor].size;
+    op.op().piece_attributes(op, factor, member * size / members,
+                             (member + 1) * size / members, spec.attributes);
+  }
+  PARTITA_ASSIGN_OR_RETURN(const NodeId node, piece.AddNode(std::move(spec)));
+  return EvaluateNode(piece.view(node), operands);
+}
+
+}  // namespace
+
+SerialMachine::SerialMachine(const Plan& plan) : plan_(plan) {
+  const int depth = PlanDepth(plan);
+  for (const PlanDevice& device : plan.devices) {
+    arenas_.emplace_back(ArenaBytes(device, depth), kJunk);
+  }
+  for (const Entry& entry : plan.entries) {
+    for (const PersistentValue& value : entry.persistent) {
+      const OpView op = entry.graph->view(value.node);
+      const Placement& placement = op.node().placement;
+      HostTensor whole(op.result_type(0));
+      ConvertLayout(plan.module.literals().tensor(value.initial), whole);
+      const HostTensor part =
+          SliceOf(whole, At(placement.results, 0), value.member,
+                  static_cast<int>(placement.devices.size()));
+      Write(entry, value.buffer, part.bytes());
+    }
+  }
+}
+
+std::vector<std::byte> SerialMachine::Read(const Entry& entry,
+                                           BufferId id) const {
+  const Buffer& buffer = entry.buffers[id.index];
+  const Range range = AbsoluteRange(plan_, entry, buffer, step_);
+  std::vector<std::byte> bytes;
+  if (range.empty()) return bytes;
+  const std::vector<std::byte>& arena = arenas_[buffer.device.index];
+  for (int64_t i = 0; i < range.count; ++i) {
+    const auto begin = arena.begin() + range.offset + i * range.stride;
+    bytes.insert(bytes.end(), begin, begin + range.block);
+  }
+  return bytes;
+}
+
+void SerialMachine::Write(const Entry& entry, BufferId id,
+                          const std::byte* bytes) {
+  const Buffer& buffer = entry.buffers[id.index];
+  const Range range = AbsoluteRange(plan_, entry, buffer, step_);
+  if (range.empty()) return;
+  std::vector<std::byte>& arena = arenas_[buffer.device.index];
+  for (int64_t i = 0; i < range.count; ++i) {
+    std::copy_n(bytes + i * range.block, range.block,
+                arena.begin() + range.offset + i * range.stride);
+  }
+}
+
+void SerialMachine::Fill(const Entry& entry, BufferId id) {
+  const std::vector<std::byte> junk(entry.buffers[id.index].range.empty()
+                                        ? 0
+                                        : entry.buffers[id.index].range.size(),
+                                    kJunk);
+  Write(entry, id, junk.data());
+}
+
+// Results are junk before they are written, so that a kernel cannot read what
+// it was not given.
+absl::Status SerialMachine::Kernel(const Entry& entry, const Command& command) {
+  const OpView op = entry.graph->view(command.instance.node);
+  const Placement& placement = op.node().placement;
+  const int members = static_cast<int>(placement.devices.size());
+  std::vector<HostTensor> operands;
+  for (int i = 0; i < op.num_operands(); ++i) {
+    HostTensor stored(PartOf(op.operand_type(i), At(placement.operands, i),
+                             command.instance.member, members));
+    const std::vector<std::byte> bytes = Read(entry, command.operands[i]);
+    if (bytes.size() != stored.byte_span().size()) {
+      return absl::InternalError("operand of another size");
+    }
+    std::copy(bytes.begin(), bytes.end(), stored.bytes());
+    operands.emplace_back(stored.type().RowMajor());
+    ConvertLayout(stored, operands.back());
+  }
+  if (command.workspace.valid()) Fill(entry, command.workspace);
+  for (BufferId id : command.results) Fill(entry, id);
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::vector<HostTensor> results,
+      EvaluatePiece(op, command.instance.member, operands));
+  for (size_t i = 0; i < results.size(); ++i) {
+    TensorType type = results[i].type();
+    type.layout = op.result_type(i).layout;
+    HostTensor stored(type);
+    ConvertLayout(results[i], stored);
+    Write(entry, command.results[i], stored.bytes());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
+    int index, absl::Span<const HostTensor> inputs) {
+  const Entry& entry = plan_.entries[index];
+  for (size_t d = 0; d < arenas_.size(); ++d) {
+    std::fill(arenas_[d].begin() + plan_.devices[d].persistent_bytes,
+              arenas_[d].end(), kJunk);
+  }
+  std::vector<HostTensor> outputs;
+  std::vector<int> fetched(entry.outputs.size(), 0);
+  for (const Port& port : entry.outputs) outputs.emplace_back(port.type);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  for (const Command& command : commands) {
+    switch (command.kind) {
+      case Command::Kind::kKernel:
+        PARTITA_RETURN_IF_ERROR(Kernel(entry, command));
+        break;
+      case Command::Kind::kCopy:
+        Write(entry, command.results[0],
+              Read(entry, command.operands[0]).data());
+        break;
+      case Command::Kind::kFeed:
+        Write(entry, command.results[0], inputs[command.port].bytes());
+        break;
+      case Command::Kind::kFetch: {
+        const std::vector<std::byte> bytes = Read(entry, command.operands[0]);
+        std::copy(bytes.begin(), bytes.end(), outputs[command.port].bytes());
+        ++fetched[command.port];
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  ++step_;
+  for (int times : fetched) {
+    if (times != 1) return absl::InternalError("an output not fetched once");
+  }
+  return outputs;
+}
+
+}  // namespace partita

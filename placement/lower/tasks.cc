@@ -1,0 +1,366 @@
+// Tasks from nodes, feeds and fetches.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/tasks.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "placement/lower/pieces.h"
+#include "placement/lower/transfers.h"
+#include "placement/lower/views.h"
+
+namespace partita {
+namespace {
+
+class TaskLister {
+ public:
+  TaskLister(Draft& draft, const Machine& machine)
+      : draft_(draft), graph_(*draft.graph), machine_(machine) {}
+
+  absl::Status Run() {
+    PARTITA_RETURN_IF_ERROR(FindUpdates());
+    for (const OpView& op : graph_.ops()) {
+      PARTITA_RETURN_IF_ERROR(ListNode(op));
+    }
+    PARTITA_RETURN_IF_ERROR(ListFetches());
+    for (size_t i = 0; i < draft_.tasks.size(); ++i) {
+      draft_.tasks[i].rank = static_cast<int>(i);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status FindUpdates();
+  absl::Status ListNode(const OpView& op);
+  absl::Status ListKernel(const OpView& op);
+  absl::Status ListCopy(const OpView& op);
+  absl::Status ListTransfers(const OpView& op, int to);
+  absl::StatusOr<std::vector<int>> SourcesOf(const OpView& op,
+                                             const Piece& to) const;
+  bool LiesInside(const OpView& op, int to);
+  absl::Status ListFetches();
+  void ListViews(const OpView& op, const std::vector<ViewOf>& views);
+  void HoldSource(const OpView& op);
+  void Feed(ValueId value, int device);
+  void FeedOperands(const OpView& op);
+  void GiveStorage(int piece);
+  absl::Status GiveHome(const OpView& op, int to);
+  Box BoxOfPiece(const Piece& piece) const;
+  Task NewTask(Command::Kind kind, StreamKey stream, Instance instance) {
+    Task task{.kind = kind, .instance = instance};
+    task.stream = draft_.StreamOf(stream);
+    return task;
+  }
+
+  Draft& draft_;
+  const Graph& graph_;
+  const Machine& machine_;
+  // The variable's node by the value that its update takes.
+  absl::flat_hash_map<ValueId, NodeId> updates_;
+};
+
+absl::Status TaskLister::FindUpdates() {
+  absl::flat_hash_map<std::string, NodeId> variables;
+  for (const OpView& op : graph_.ops(kVariable)) {
+    variables.emplace(op.attr_string("name"), op.id());
+  }
+  for (const VariableUpdate& update : graph_.updates()) {
+    const auto it = variables.find(update.variable);
+    const NodeId maker = graph_.value(update.value).defining_node;
+    const bool ready =
+        it != variables.end() && maker.valid() &&
+        (graph_.view(maker).is(kCopy) || graph_.view(maker).is(kReorder));
+    if (!ready || !updates_.emplace(update.value, it->second).second) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "@", graph_.name(), ": found an update of ", update.variable,
+          " whose value is not a copy to the variable's home; expected a copy "
+          "of its own for each update; run partition first"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// An update's value goes where the variable lies, any other to new bytes.
+absl::Status TaskLister::GiveHome(const OpView& op, int to) {
+  const auto update = updates_.find(draft_.pieces[to].value);
+  if (update == updates_.end()) {
+    GiveStorage(to);
+    return absl::OkStatus();
+  }
+  const ValueId variable = graph_.node(update->second).results[0];
+  const int home = draft_.PieceOn(variable, draft_.pieces[to].device);
+  bool fits = home >= 0 && draft_.pieces[home].type == draft_.pieces[to].type &&
+              draft_.pieces[home].member == draft_.pieces[to].member;
+  // A kernel would overwrite what it still reads.
+  for (ValueId operand : op.node().operands) {
+    const int read = draft_.PieceOn(operand, draft_.pieces[to].device);
+    fits = fits && (op.is(kCopy) || read < 0 ||
+                    draft_.pieces[read].storage != draft_.pieces[home].storage);
+  }
+  if (!fits) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        op.ToString(),
+        ": found an update's value that cannot be put where the variable is; "
+        "expected it on the variable's devices, in its sharding and layout; "
+        "run partition first"));
+  }
+  draft_.pieces[to].storage = draft_.pieces[home].storage;
+  draft_.pieces[to].updated = true;
+  return absl::OkStatus();
+}
+
+void TaskLister::GiveStorage(int piece) {
+  Piece& p = draft_.pieces[piece];
+  p.storage = draft_.AddStorage(p.device, p.bytes);
+}
+
+void TaskLister::Feed(ValueId value, int device) {
+  const int piece = draft_.PieceOn(value, device);
+  if (draft_.pieces[piece].storage >= 0) return;
+  GiveStorage(piece);
+  Task feed = NewTask(Command::Kind::kFeed, {device, -1}, {});
+  feed.port = graph_.value(value).index;
+  feed.writes = {draft_.Whole(piece)};
+  draft_.tasks.push_back(std::move(feed));
+}
+
+// A copy may take an input from any of its devices; other nodes read it on
+// their own.
+void TaskLister::FeedOperands(const OpView& op) {
+  for (int i = 0; i < op.num_operands(); ++i) {
+    if (!op.operand(i).is_input()) continue;
+    const ValueId input = op.operand(i).id();
+    const Placement& readers =
+        op.is(kCopy) ? draft_.PlacementOf(input) : op.node().placement;
+    for (const std::string& name : readers.devices) {
+      Feed(input, draft_.devices->index.at(name));
+    }
+  }
+}
+
+void TaskLister::HoldSource(const OpView& op) {
+  const ValueId value = op.result(0).id();
+  const int members = static_cast<int>(op.node().placement.devices.size());
+  for (int member = 0; member < members; ++member) {
+    const int piece = draft_.PieceOf(value, member);
+    GiveStorage(piece);
+    Storage& storage = draft_.storages[draft_.pieces[piece].storage];
+    storage.source = op.id();
+    storage.member = member;
+  }
+}
+
+void TaskLister::ListViews(const OpView& op, const std::vector<ViewOf>& views) {
+  for (const std::string& name : op.node().placement.devices) {
+    const int device = draft_.devices->index.at(name);
+    for (size_t i = 0; i < views.size(); ++i) {
+      const ValueId operand = op.operand(views[i].operand).id();
+      const Piece& from = draft_.pieces[draft_.PieceOn(operand, device)];
+      Piece& to = draft_.pieces[draft_.PieceOn(op.result(i).id(), device)];
+      to.storage = from.storage;
+      to.offset = from.offset + views[i].offset;
+      to.updated = from.updated;
+    }
+  }
+}
+
+absl::Status TaskLister::ListNode(const OpView& op) {
+  if (op.is(kConstant) || op.is(kVariable)) {
+    HoldSource(op);
+    return absl::OkStatus();
+  }
+  FeedOperands(op);
+  if (op.is(kCopy)) return ListCopy(op);
+  if (const auto views = FindViews(draft_, op)) {
+    ListViews(op, *views);
+    return absl::OkStatus();
+  }
+  return ListKernel(op);
+}
+
+absl::Status TaskLister::ListKernel(const OpView& op) {
+  const Node& node = op.node();
+  if (!node.kernel.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(op.ToString(),
+                     ": found no kernel; expected one bound to every node; run "
+                     "choose_kernels first"));
+  }
+  for (int member = 0; member < static_cast<int>(node.placement.devices.size());
+       ++member) {
+    const int device = draft_.devices->index.at(node.placement.devices[member]);
+    Task task =
+        NewTask(Command::Kind::kKernel, {device, -1}, {op.id(), member, 0});
+    for (ValueId operand : node.operands) {
+      task.reads.push_back(draft_.Whole(draft_.PieceOn(operand, device)));
+    }
+    for (ValueId result : node.results) {
+      PARTITA_RETURN_IF_ERROR(GiveHome(op, draft_.PieceOf(result, member)));
+      task.writes.push_back(draft_.Whole(draft_.PieceOf(result, member)));
+    }
+    if (node.kernel->workspace > 0) {
+      task.workspace = draft_.AddStorage(device, node.kernel->workspace);
+    }
+    draft_.tasks.push_back(std::move(task));
+  }
+  return absl::OkStatus();
+}
+
+Box TaskLister::BoxOfPiece(const Piece& piece) const {
+  return BoxOf(
+      graph_.type(piece.value), ShardingOf(draft_, piece.value), piece.member,
+      static_cast<int>(draft_.PlacementOf(piece.value).devices.size()));
+}
+
+absl::Status TaskLister::ListCopy(const OpView& op) {
+  const bool is_update = updates_.contains(op.result(0).id());
+  const int members = static_cast<int>(op.node().placement.devices.size());
+  for (int member = 0; member < members; ++member) {
+    const int to = draft_.PieceOf(op.result(0).id(), member);
+    if (!is_update && LiesInside(op, to)) continue;
+    PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
+    PARTITA_RETURN_IF_ERROR(ListTransfers(op, to));
+  }
+  return absl::OkStatus();
+}
+
+// A piece that is an interval of what its device already holds is a view of it.
+// A copy that changes neither place nor sharding is meant as a copy.
+bool TaskLister::LiesInside(const OpView& op, int to) {
+  const ValueId operand = op.operand(0).id();
+  Piece& piece = draft_.pieces[to];
+  const int from = draft_.PieceOn(operand, piece.device);
+  const bool resharding =
+      ShardingOf(draft_, operand) != ShardingOf(draft_, piece.value) ||
+      draft_.PlacementOf(operand).devices != op.node().placement.devices;
+  if (from < 0 || !resharding) return false;
+  const Piece& source = draft_.pieces[from];
+  if (!source.type.layout.is_row_major()) return false;
+  const Box box = BoxOfPiece(piece);
+  const Box around = BoxOfPiece(source);
+  for (size_t i = 0; i < box.begin.size(); ++i) {
+    if (box.begin[i] < around.begin[i] || box.end[i] > around.end[i]) {
+      return false;
+    }
+  }
+  const auto pairs =
+      TransfersBetween(around, box, BitsOf(piece.type.dtype) / 8);
+  if (!pairs.ok() || pairs->size() != 1 || (*pairs)[0].from.count != 1 ||
+      (*pairs)[0].from.offset % kArenaAlignment != 0) {
+    return false;
+  }
+  piece.storage = source.storage;
+  piece.offset = source.offset + (*pairs)[0].from.offset;
+  piece.updated = source.updated;
+  return true;
+}
+
+// The operand's pieces that the result's piece is made of: those of a split, or
+// one replica, the nearest.
+absl::StatusOr<std::vector<int>> TaskLister::SourcesOf(const OpView& op,
+                                                       const Piece& to) const {
+  const ValueId operand = op.operand(0).id();
+  const Placement& placement = draft_.PlacementOf(operand);
+  const bool split = ShardingOf(draft_, operand).kind == Sharding::Kind::kSplit;
+  const std::string& target = draft_.devices->names[to.device];
+  std::vector<int> sources;
+  const int here = draft_.PieceOn(operand, to.device);
+  if (!split && here >= 0) return std::vector<int>{here};
+  for (size_t i = 0; i < placement.devices.size(); ++i) {
+    const bool linked =
+        placement.devices[i] == target ||
+        machine_.FindLink(placement.devices[i], target) != nullptr;
+    if (linked) sources.push_back(draft_.PieceOf(operand, static_cast<int>(i)));
+    if (linked && !split) return sources;
+    if (!linked && split) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(op.ToString(), ": found no link ", placement.devices[i],
+                       " -> ", target,
+                       "; expected one for each copy; run "
+                       "partition for this machine"));
+    }
+  }
+  if (sources.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        op.ToString(), ": found no link to ", target,
+        "; expected one for each copy; run partition for this machine"));
+  }
+  return sources;
+}
+
+absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
+  const Piece& target = draft_.pieces[to];
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<int> sources,
+                           SourcesOf(op, target));
+  for (int from : sources) {
+    const Piece& source = draft_.pieces[from];
+    std::vector<RangePair> pairs;
+    if (source.type == target.type) {
+      const Range all{.offset = 0, .block = source.bytes};
+      if (sources.size() == 1) pairs.push_back({all, all});
+    }
+    if (pairs.empty()) {
+      if (!source.type.layout.is_row_major() ||
+          !target.type.layout.is_row_major()) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            op.ToString(), ": found a resharding of ", source.type.ToString(),
+            "; expected row-major pieces; put a reorder before the copy"));
+      }
+      PARTITA_ASSIGN_OR_RETURN(
+          pairs, TransfersBetween(BoxOfPiece(source), BoxOfPiece(target),
+                                  BitsOf(target.type.dtype) / 8));
+    }
+    const StreamKey key{source.device,
+                        source.device == target.device ? -1 : target.device};
+    for (const RangePair& pair : pairs) {
+      Task task =
+          NewTask(Command::Kind::kCopy, key, {op.id(), target.member, 0});
+      task.reads = {{from, pair.from}};
+      task.writes = {{to, pair.to}};
+      draft_.tasks.push_back(std::move(task));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TaskLister::ListFetches() {
+  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+    const ValueId value = graph_.outputs()[i];
+    const bool whole = draft_.first_piece[value.index] >= 0 &&
+                       ShardingOf(draft_, value) == Sharding() &&
+                       graph_.type(value).layout.is_row_major();
+    if (!whole) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "output ", graph_.output_names()[i],
+          ": found a value that is split, not placed or not row-major; "
+          "expected a whole row-major value; run partition and choose_kernels "
+          "first"));
+    }
+    const int piece = draft_.PieceOf(value, 0);
+    if (!graph_.value(value).defining_node.valid()) {
+      Feed(value, draft_.pieces[piece].device);
+    }
+    Task fetch =
+        NewTask(Command::Kind::kFetch, {draft_.pieces[piece].device, -1}, {});
+    fetch.port = static_cast<int>(i);
+    fetch.reads = {draft_.Whole(piece)};
+    draft_.tasks.push_back(std::move(fetch));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ListTasks(Draft& draft, const Machine& machine) {
+  return TaskLister(draft, machine).Run();
+}
+
+}  // namespace partita

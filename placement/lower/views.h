@@ -1,0 +1,28 @@
+// Which values are bytes of others.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_LOWER_VIEWS_H_
+#define PARTITA_PLACEMENT_LOWER_VIEWS_H_
+
+#include <optional>
+#include <vector>
+
+#include "graph/op_view.h"
+#include "placement/lower/draft.h"
+
+namespace partita {
+
+// Result `result` of a node is the bytes of an operand from `offset` on.
+struct ViewOf {
+  int operand = 0;
+  int64_t offset = 0;
+};
+
+// One entry per result if the node needs no command, else nothing. What it says
+// holds on every member of the node's device set.
+std::optional<std::vector<ViewOf>> FindViews(const Draft& draft,
+                                             const OpView& op);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_LOWER_VIEWS_H_

@@ -1,0 +1,244 @@
+// Tests of partition and of the two verifiers after it.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/partition/partition.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "graph/text/parser.h"
+#include "graph/text/printer.h"
+#include "placement/partition/verify_no_cross_device_edges.h"
+#include "placement/partition/verify_split.h"
+
+namespace partita {
+namespace {
+
+// gpu:0 <-> gpu:1 <-> gpu:2, and nothing between gpu:0 and gpu:2.
+Machine ThreeInALine() {
+  Machine machine;
+  machine.name = "line";
+  for (const char* name : {"gpu:0", "gpu:1", "gpu:2"}) {
+    machine.devices.push_back({.traits = {.name = name}, .memory = 1 << 20});
+  }
+  machine.links = {{"gpu:0", "gpu:1", 1e9}, {"gpu:1", "gpu:2", 1e9}};
+  return machine;
+}
+
+// A parsed graph whose nodes say `on DEVICE`; placements become the table.
+struct Placed {
+  Module before;
+  std::unique_ptr<Graph> after;
+  absl::Status status;
+};
+
+PlacementTable TakePlacements(Graph& graph) {
+  PlacementTable table;
+  table.nodes.resize(graph.node_id_bound());
+  for (const OpView& op : graph.ops()) {
+    table.nodes[op.id().index].placement = op.node().placement;
+    graph.node(op.id()).placement = {};
+  }
+  return table;
+}
+
+Placed Run(const std::string& text) {
+  absl::StatusOr<Module> module =
+      ParseModule(text, "test.graph", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  Placed placed{.before = *std::move(module)};
+  placed.after = placed.before.main().Clone(&placed.before.literals());
+  const PlacementTable table = TakePlacements(*placed.after);
+  placed.status = Partition(*placed.after, table, ThreeInALine());
+  return placed;
+}
+
+void ExpectBecomes(const std::string& before, const std::string& after) {
+  const Placed placed = Run(before);
+  ASSERT_TRUE(placed.status.ok()) << placed.status;
+  EXPECT_EQ(PrintGraph(*placed.after), after);
+  EXPECT_TRUE(VerifyNoCrossDeviceEdges(*placed.after).ok())
+      << VerifyNoCrossDeviceEdges(*placed.after);
+  const absl::Status same = VerifySplit(placed.before.main(), *placed.after);
+  EXPECT_TRUE(same.ok()) << same;
+}
+
+std::string ErrorOf(const std::string& text) {
+  return std::string(Run(text).status.message());
+}
+
+TEST(Partition, CopiesAValueOnceForEachDevice) {
+  ExpectBecomes(R"(graph @f(%x: f32[4]) -> (f32[4], f32[4]) {
+  %h = relu %x : f32[4] on gpu:0
+  %a = neg %h : f32[4] on gpu:1
+  %b = add %a, %h : f32[4] on gpu:1
+  return %a, %b
+}
+)",
+                R"(graph @f(%x: f32[4] on gpu:0) -> (f32[4], f32[4]) {
+  %h = relu %x : f32[4] on gpu:0
+  %h.gpu1 = copy %h : f32[4] on gpu:1
+  %a = neg %h.gpu1 : f32[4] on gpu:1
+  %b = add %a, %h.gpu1 : f32[4] on gpu:1
+  return %a, %b
+}
+)");
+}
+
+TEST(Partition, ConstantsAreClonedAndInputsFedWhereTheyAreRead) {
+  ExpectBecomes(
+      R"(graph @f(%x: f32[2], %unread: f32[2]) -> f32[2] {
+  %c = constant f32[2] [1, 2]
+  %d = constant f32[2] [1, 2]
+  %h = add %x, %c : f32[2] on gpu:0
+  %g = add %h, %d : f32[2] on gpu:0
+  %y = add %g, %c : f32[2] on gpu:1
+  %z = add %y, %x : f32[2] on gpu:1
+  return %z
+}
+)",
+      R"(graph @f(%x: f32[2] on {gpu:0, gpu:1}, %unread: f32[2]) -> f32[2] {
+  %c = constant f32[2] [1, 2] on gpu:0
+  %c.gpu1 = constant f32[2] [1, 2] on gpu:1
+  %d = constant f32[2] [1, 2] on gpu:0
+  %h = add %x, %c : f32[2] on gpu:0
+  %g = add %h, %d : f32[2] on gpu:0
+  %g.gpu1 = copy %g : f32[2] on gpu:1
+  %y = add %g.gpu1, %c.gpu1 : f32[2] on gpu:1
+  %z = add %y, %x : f32[2] on gpu:1
+  return %z
+}
+)");
+}
+
+TEST(Partition, AVariableWithoutUpdateIsOnEveryDeviceThatReadsIt) {
+  ExpectBecomes(R"(variable @w: f32[2] = f32[2] [1, 2]
+
+graph @f(%x: f32[2]) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2]
+  %h = add %x, %w : f32[2] on gpu:0
+  %y = add %h, %w : f32[2] on gpu:1
+  return %y
+}
+)",
+                R"(graph @f(%x: f32[2] on gpu:0) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on gpu:0
+  %w.gpu1 = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on gpu:1
+  %h = add %x, %w : f32[2] on gpu:0
+  %h.gpu1 = copy %h : f32[2] on gpu:1
+  %y = add %h.gpu1, %w.gpu1 : f32[2] on gpu:1
+  return %y
+}
+)");
+}
+
+TEST(Partition, AnUpdatedVariableHasOneHome) {
+  ExpectBecomes(R"(variable @w: f32[2] = f32[2] [1, 2]
+
+graph @f(%x: f32[2]) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2]
+  %h = add %x, %w : f32[2] on gpu:0
+  %y = add %h, %w : f32[2] on gpu:1
+  update @w = %y
+  return %y
+}
+)",
+                R"(graph @f(%x: f32[2] on gpu:0) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on gpu:0
+  %w.gpu1 = copy %w : f32[2] on gpu:1
+  %h = add %x, %w : f32[2] on gpu:0
+  %h.gpu1 = copy %h : f32[2] on gpu:1
+  %y = add %h.gpu1, %w.gpu1 : f32[2] on gpu:1
+  %w.next = copy %y : f32[2] on gpu:0
+  update @w = %w.next
+  return %y
+}
+)");
+}
+
+TEST(Partition, VariablesMayExchangeTheirValues) {
+  ExpectBecomes(R"(variable @a: f32[2] = f32[2] [1, 2]
+variable @b: f32[2] = f32[2] [3, 4]
+
+graph @f() -> f32[2] {
+  %a = variable {dtype = f32, name = "a", shape = [2]} : f32[2]
+  %b = variable {dtype = f32, name = "b", shape = [2]} : f32[2]
+  %y = add %a, %b : f32[2] on gpu:0
+  update @a = %b
+  update @b = %a
+  return %y
+}
+)",
+                R"(graph @f() -> f32[2] {
+  %a = variable {dtype = f32, name = "a", shape = [2]} : f32[2] on gpu:0
+  %b = variable {dtype = f32, name = "b", shape = [2]} : f32[2] on gpu:0
+  %y = add %a, %b : f32[2] on gpu:0
+  %a.new = copy %b : f32[2] on gpu:0
+  %b.new = copy %a : f32[2] on gpu:0
+  %a.next = copy %a.new : f32[2] on gpu:0
+  %b.next = copy %b.new : f32[2] on gpu:0
+  update @a = %a.next
+  update @b = %b.next
+  return %y
+}
+)");
+}
+
+TEST(Partition, OperandsWithTheFactorAreSplitAndOthersReplicated) {
+  ExpectBecomes(R"(graph @f(%x: f32[5, 4]) -> f32[5, 3] {
+  %w = constant f32[12] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+  %m = reshape %w {shape = [4, 3]} : f32[4, 3] on gpu:0
+  %y = matmul %x, %m : f32[5, 3] on {gpu:0, gpu:1} (replicated, replicated) -> (split 0)
+  %z = relu %y : f32[5, 3] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  return %z
+}
+)",
+                R"(graph @f(%x: f32[5, 4] on {gpu:0, gpu:1}) -> f32[5, 3] {
+  %x.split0 = copy %x : f32[5, 4] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %w = constant f32[12] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] on gpu:0
+  %m = reshape %w {shape = [4, 3]} : f32[4, 3] on gpu:0
+  %m.all = copy %m : f32[4, 3] on {gpu:0, gpu:1}
+  %y = matmul %x.split0, %m.all : f32[5, 3] on {gpu:0, gpu:1} (split 0, replicated) -> (split 0)
+  %z = relu %y : f32[5, 3] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %z.gpu0 = copy %z : f32[5, 3] on gpu:0
+  return %z.gpu0 as z
+}
+)");
+}
+
+TEST(Partition, RefusesACopyWithoutALink) {
+  EXPECT_EQ(
+      ErrorOf(R"(graph @f(%x: f32[4]) -> f32[4] {
+  %h = relu %x : f32[4] on gpu:0
+  %y = neg %h : f32[4] on gpu:2
+  return %y
+}
+)"),
+      R"(neg %y: found %h needed on gpu:2 and made on gpu:0, between which the machine has no link; expected a link gpu:0 -> gpu:2; add the link to the machine file or pin neg %y on gpu:0)");
+}
+
+TEST(Partition, RefusesASplitAlongAFactorThatMustStayWhole) {
+  EXPECT_EQ(
+      ErrorOf(R"(graph @f(%x: f32[4, 6]) -> f32[4, 6] {
+  %y = softmax %x {axis = 1} : f32[4, 6] on {gpu:0, gpu:1} (replicated) -> (split 1)
+  return %y
+}
+)"),
+      R"(softmax %y: found a split along dimension 1, its factor y0_1; expected a factor whose pieces are independent; choose another dimension, or leave the node whole on one device)");
+}
+
+TEST(Partition, RefusesADeviceThatTheMachineDoesNotHave) {
+  EXPECT_EQ(
+      ErrorOf(R"(graph @f(%x: f32[4]) -> f32[4] {
+  %y = relu %x : f32[4] on gpu:7
+  return %y
+}
+)"),
+      R"(relu %y: found device gpu:7; expected one of the machine's; name a device of the machine file)");
+}
+
+}  // namespace
+}  // namespace partita

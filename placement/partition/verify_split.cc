@@ -1,0 +1,381 @@
+// Walks both graphs side by side.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/partition/verify_split.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/core_ops.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+
+namespace partita {
+namespace {
+
+constexpr size_t kMaxFaults = 20;
+
+bool IsRead(const OpView& op) { return op.is(kConstant) || op.is(kVariable); }
+bool Carries(const OpView& op) { return op.is(kCopy) || op.is(kReorder); }
+
+std::string SourceKey(const OpView& op) {
+  return op.is(kVariable)
+             ? absl::StrCat("variable ", op.attr_string("name"))
+             : absl::StrCat("constant ", op.attr_literal("value").index);
+}
+
+bool SameExtents(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && a.dims == b.dims;
+}
+
+// Names the values of both graphs: equal numbers mean equal values.
+class Numbering {
+ public:
+  explicit Numbering(const Graph& graph)
+      : numbers_(graph.value_id_bound(), -1) {}
+  int Of(ValueId value) const { return numbers_[value.index]; }
+  void Set(ValueId value, int number) { numbers_[value.index] = number; }
+
+ private:
+  std::vector<int> numbers_;
+};
+
+bool SameBody(const Graph& a, const Graph& b);
+
+// Equal but for operands, which the caller compares.
+bool SameNode(const OpView& a, const OpView& b) {
+  const Node& x = a.node();
+  const Node& y = b.node();
+  if (x.op != y.op || !(x.attributes == y.attributes) ||
+      x.operands.size() != y.operands.size() ||
+      x.results.size() != y.results.size() ||
+      x.regions.size() != y.regions.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < x.results.size(); ++i) {
+    if (!SameExtents(a.result_type(i), b.result_type(i))) return false;
+  }
+  for (size_t i = 0; i < x.regions.size(); ++i) {
+    if (!SameBody(*x.regions[i], *y.regions[i])) return false;
+  }
+  return true;
+}
+
+bool SameBody(const Graph& a, const Graph& b) {
+  const std::vector<OpView> x = a.ops();
+  const std::vector<OpView> y = b.ops();
+  if (x.size() != y.size() || a.inputs().size() != b.inputs().size() ||
+      a.outputs().size() != b.outputs().size()) {
+    return false;
+  }
+  Numbering in_a(a);
+  Numbering in_b(b);
+  int next = 0;
+  for (size_t i = 0; i < a.inputs().size(); ++i) {
+    if (!SameExtents(a.type(a.inputs()[i]), b.type(b.inputs()[i])))
+      return false;
+    in_a.Set(a.inputs()[i], next);
+    in_b.Set(b.inputs()[i], next++);
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!SameNode(x[i], y[i])) return false;
+    for (int k = 0; k < x[i].num_operands(); ++k) {
+      if (in_a.Of(x[i].operand(k).id()) != in_b.Of(y[i].operand(k).id())) {
+        return false;
+      }
+    }
+    for (int k = 0; k < x[i].num_results(); ++k) {
+      in_a.Set(x[i].result(k).id(), next);
+      in_b.Set(y[i].result(k).id(), next++);
+    }
+  }
+  for (size_t i = 0; i < a.outputs().size(); ++i) {
+    if (in_a.Of(a.outputs()[i]) != in_b.Of(b.outputs()[i])) return false;
+  }
+  return true;
+}
+
+class Verifier {
+ public:
+  Verifier(const Graph& optimised, const Graph& placed)
+      : optimised_(optimised),
+        placed_(placed),
+        of_optimised_(optimised),
+        of_placed_(placed) {}
+
+  absl::Status Run() {
+    NumberInputs();
+    NumberOptimised();
+    WalkPlaced();
+    CompareResults();
+    if (faults_.empty()) return absl::OkStatus();
+    return absl::InternalError(
+        absl::StrCat("bug: placing @", optimised_.name(),
+                     " changed it: ", absl::StrJoin(faults_, "\n")));
+  }
+
+ private:
+  void Fault(std::string text) {
+    if (faults_.size() < kMaxFaults) faults_.push_back(std::move(text));
+  }
+
+  void NumberInputs() {
+    if (optimised_.inputs().size() != placed_.inputs().size()) {
+      return Fault(absl::StrCat("found ", placed_.inputs().size(),
+                                " inputs; expected ",
+                                optimised_.inputs().size()));
+    }
+    for (size_t i = 0; i < optimised_.inputs().size(); ++i) {
+      if (!SameExtents(optimised_.type(optimised_.inputs()[i]),
+                       placed_.type(placed_.inputs()[i]))) {
+        Fault(absl::StrCat("input ", i, ": found another type"));
+      }
+      of_optimised_.Set(optimised_.inputs()[i], next_);
+      of_placed_.Set(placed_.inputs()[i], next_++);
+    }
+  }
+
+  int SourceNumber(const OpView& op) {
+    const auto [it, inserted] = sources_.emplace(SourceKey(op), next_);
+    if (inserted) ++next_;
+    return it->second;
+  }
+
+  void NumberOptimised() {
+    for (const OpView& op : optimised_.ops()) {
+      if (IsRead(op)) {
+        of_optimised_.Set(op.result(0).id(), SourceNumber(op));
+        continue;
+      }
+      computing_.push_back(op);
+      for (ValueId result : op.node().results)
+        of_optimised_.Set(result, next_++);
+    }
+  }
+
+  void WalkPlaced() {
+    size_t next = 0;
+    for (const OpView& op : placed_.ops()) {
+      if (IsRead(op)) {
+        of_placed_.Set(op.result(0).id(), SourceNumber(op));
+        CheckSourceCut(op);
+      } else if (Carries(op)) {
+        if (!SameExtents(op.operand_type(0), op.result_type(0))) {
+          Fault(absl::StrCat(op.ToString(), ": found ",
+                             op.result_type(0).ToString(), "; expected ",
+                             op.operand_type(0).ToString()));
+        }
+        of_placed_.Set(op.result(0).id(), of_placed_.Of(op.operand(0).id()));
+      } else if (next == computing_.size()) {
+        return Fault(absl::StrCat(op.ToString(),
+                                  ": found a node that the optimised graph "
+                                  "does not have"));
+      } else {
+        Compare(computing_[next++], op);
+        CheckCut(op);
+      }
+    }
+    for (; next < computing_.size(); ++next) {
+      Fault(absl::StrCat(computing_[next].ToString(),
+                         ": found no placed node for it"));
+    }
+  }
+
+  void Compare(const OpView& before, const OpView& after) {
+    if (!SameNode(before, after)) {
+      Fault(absl::StrCat(after.ToString(),
+                         ": found another op, attributes, "
+                         "body or type than of ",
+                         before.ToString()));
+    }
+    for (int i = 0; i < before.num_operands() && i < after.num_operands();
+         ++i) {
+      if (of_optimised_.Of(before.operand(i).id()) !=
+          of_placed_.Of(after.operand(i).id())) {
+        Fault(absl::StrCat(after.ToString(), ": found operand ", i, " %",
+                           after.operand(i).name(), "; expected the value %",
+                           before.operand(i).name()));
+      }
+    }
+    for (int i = 0; i < before.num_results() && i < after.num_results(); ++i) {
+      of_placed_.Set(after.result(i).id(),
+                     of_optimised_.Of(before.result(i).id()));
+    }
+  }
+
+  void CompareResults() {
+    if (optimised_.outputs().size() != placed_.outputs().size() ||
+        optimised_.updates().size() != placed_.updates().size()) {
+      return Fault("found other numbers of outputs or updates");
+    }
+    for (size_t i = 0; i < placed_.outputs().size(); ++i) {
+      if (of_optimised_.Of(optimised_.outputs()[i]) !=
+              of_placed_.Of(placed_.outputs()[i]) ||
+          optimised_.output_names()[i] != placed_.output_names()[i]) {
+        Fault(absl::StrCat("output ", optimised_.output_names()[i],
+                           ": found another value"));
+      }
+    }
+    for (size_t i = 0; i < placed_.updates().size(); ++i) {
+      const VariableUpdate& before = optimised_.updates()[i];
+      const VariableUpdate& after = placed_.updates()[i];
+      if (before.variable != after.variable ||
+          of_optimised_.Of(before.value) != of_placed_.Of(after.value)) {
+        Fault(absl::StrCat("update of ", before.variable,
+                           ": found another value"));
+      }
+    }
+  }
+
+  // --- cuts ---
+
+  static Sharding At(const std::vector<Sharding>& shardings, int i) {
+    return shardings.empty() ? Sharding() : shardings[i];
+  }
+
+  void CheckSourceCut(const OpView& op) {
+    const Sharding sharding = At(op.node().placement.results, 0);
+    const bool whole = sharding.kind == Sharding::Kind::kReplicated;
+    const bool split = sharding.kind == Sharding::Kind::kSplit &&
+                       sharding.dim >= 0 &&
+                       sharding.dim < op.result_type(0).rank();
+    if (!whole && !split) {
+      Fault(absl::StrCat(op.ToString(), ": found a partial constant"));
+    }
+  }
+
+  // The one factor along which the shardings cut, or -1 for none; -2 if they
+  // do not cut along one that may be cut.
+  static int CutFactor(const Placement& placement, const DimensionRule& rule) {
+    int factor = -1;
+    auto look = [&](const std::vector<Sharding>& shardings,
+                    const std::vector<DimensionRule::Dims>& values) {
+      for (size_t i = 0; i < shardings.size(); ++i) {
+        const Sharding& s = shardings[i];
+        if (s.kind == Sharding::Kind::kReplicated) continue;
+        const bool legal = s.kind == Sharding::Kind::kSplit &&
+                           i < values.size() && s.dim >= 0 &&
+                           s.dim < static_cast<int>(values[i].size()) &&
+                           !values[i][s.dim].empty();
+        const int found = legal ? values[i][s.dim].front() : -2;
+        factor = factor == -1 || factor == found ? found : -2;
+      }
+    };
+    look(placement.operands, rule.operands);
+    look(placement.results, rule.results);
+    return factor;
+  }
+
+  // True if each value that has the factor is split there, and only those.
+  static bool AllCut(const std::vector<Sharding>& shardings,
+                     const std::vector<DimensionRule::Dims>& values, int factor,
+                     bool everywhere, bool exact) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Sharding sharding = At(shardings, static_cast<int>(i));
+      int where = -1;
+      for (size_t d = 0; d < values[i].size(); ++d) {
+        for (size_t k = 0; k < values[i][d].size(); ++k) {
+          if (values[i][d][k] != factor) continue;
+          // Inside a product, or twice in one value, there is no single cut;
+          // beside other factors only an even one.
+          if (k != 0 || where >= 0 || (values[i][d].size() > 1 && !exact)) {
+            return false;
+          }
+          where = static_cast<int>(d);
+        }
+      }
+      const bool split = sharding.kind == Sharding::Kind::kSplit;
+      if (where < 0 ? split || everywhere : !split || sharding.dim != where) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void CheckCut(const OpView& op) {
+    const Placement& placement = op.node().placement;
+    if (placement.operands.empty() && placement.results.empty()) return;
+    const int members = static_cast<int>(placement.devices.size());
+    const DimensionRule rule = op.op().dimension_rule != nullptr
+                                   ? op.op().dimension_rule(op)
+                                   : WholeRule(op);
+    const int factor = CutFactor(placement, rule);
+    if (factor == -1) return;
+    const bool good = factor >= 0 &&
+                      rule.factors[factor].kind == Factor::Kind::kKept &&
+                      AllCut(placement.operands, rule.operands, factor, false,
+                             rule.factors[factor].size % members == 0) &&
+                      AllCut(placement.results, rule.results, factor, true,
+                             rule.factors[factor].size % members == 0);
+    if (!good) {
+      return Fault(absl::StrCat(op.ToString(),
+                                ": found shardings that are not one cut along "
+                                "a factor whose pieces are independent"));
+    }
+    for (int m = 0; m < members; ++m) InferPiece(op, rule, factor, m, members);
+  }
+
+  static TensorType Part(const TensorType& type, const Sharding& sharding,
+                         int member, int members) {
+    TensorType part = type.RowMajor();
+    if (sharding.kind != Sharding::Kind::kSplit) return part;
+    int64_t& extent = part.dims[sharding.dim];
+    extent = (member + 1) * extent / members - member * extent / members;
+    return part;
+  }
+
+  // Nodes with bodies infer from them, and a body's extents are the whole's.
+  void InferPiece(const OpView& op, const DimensionRule& rule, int factor,
+                  int member, int members) {
+    if (!op.node().regions.empty()) return;
+    const Placement& placement = op.node().placement;
+    Graph piece("piece", &placed_.literals());
+    NodeSpec spec{.op = &op.op(), .attributes = op.node().attributes};
+    for (int i = 0; i < op.num_operands(); ++i) {
+      spec.operands.push_back(
+          piece.AddInput("", Part(op.operand_type(i), At(placement.operands, i),
+                                  member, members)));
+    }
+    const int64_t size = rule.factors[factor].size;
+    if (op.op().piece_attributes != nullptr) {
+      op.op().piece_attributes(op, factor, member * size / members,
+                               (member + 1) * size / members, spec.attributes);
+    }
+    const absl::StatusOr<NodeId> node = piece.AddNode(std::move(spec));
+    if (!node.ok()) {
+      return Fault(absl::StrCat(op.ToString(), ": member ", member, ": ",
+                                node.status().message()));
+    }
+    for (int i = 0; i < op.num_results(); ++i) {
+      const TensorType expected =
+          Part(op.result_type(i), At(placement.results, i), member, members);
+      const TensorType& found = piece.type(piece.node(*node).results[i]);
+      if (SameExtents(found, expected)) continue;
+      Fault(absl::StrCat(op.ToString(), ": member ", member, ": found ",
+                         found.ToString(), "; expected its part ",
+                         expected.ToString()));
+    }
+  }
+
+  const Graph& optimised_;
+  const Graph& placed_;
+  Numbering of_optimised_;
+  Numbering of_placed_;
+  std::map<std::string, int> sources_;
+  std::vector<OpView> computing_;
+  int next_ = 0;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+absl::Status VerifySplit(const Graph& optimised, const Graph& placed) {
+  return Verifier(optimised, placed).Run();
+}
+
+}  // namespace partita
