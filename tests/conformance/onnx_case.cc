@@ -83,8 +83,8 @@ const char* KnownBadData(absl::string_view case_name) {
     absl::string_view name;
     const char* why;
   };
-  constexpr char kShape[] = "input `like` has shape [1], the model says [3, 4]";
-  constexpr Row kRows[] = {
+  static constexpr char kShape[] = "input `like` has shape [1], the model says [3, 4]";
+  static constexpr Row kRows[] = {
       {"node/test_cast_FLOAT_to_BFLOAT16", "the data truncate, not round"},
       {"node/test_castlike_BFLOAT16_to_FLOAT", kShape},
       {"node/test_castlike_BFLOAT16_to_FLOAT_expanded", kShape},
