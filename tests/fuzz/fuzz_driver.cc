@@ -1,0 +1,147 @@
+// Runs a fuzz target without libFuzzer: seeds first, then changed seeds.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "tests/fuzz/mutate.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kSecondsPerInput = 20;
+
+struct Options {
+  int64_t runs = 1000;
+  int64_t seconds = 10;
+  int64_t seed = 1;
+  int64_t max_size = 1 << 16;
+  std::vector<std::string> seeds;  // contents
+};
+
+// What a signal handler needs, set before every input.
+const char* current_bytes = nullptr;
+size_t current_size = 0;
+char crash_path[4096] = "crash-input";
+
+// Keeps the input that ended the program; only calls that a handler may make.
+void OnFault(int signal_number) {
+  const int fd = open(crash_path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (fd >= 0) {
+    ssize_t ignored = write(fd, current_bytes, current_size);
+    ignored = write(2, "\ninput kept in ", 15);
+    ignored = write(2, crash_path, strnlen(crash_path, sizeof(crash_path)));
+    ignored = write(2, "\n", 1);
+    (void)ignored;
+    close(fd);
+  }
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+void KeepInputs() {
+  if (const char* folder = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR")) {
+    std::snprintf(crash_path, sizeof(crash_path), "%s/crash-input", folder);
+  }
+  for (int number : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM}) {
+    signal(number, OnFault);
+  }
+}
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+void AddSeeds(const fs::path& path, std::vector<std::string>& seeds) {
+  if (!fs::is_directory(path)) {
+    seeds.push_back(ReadFile(path));
+    return;
+  }
+  std::vector<fs::path> paths;  // in an order that no file system decides
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    if (entry.is_regular_file()) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const fs::path& file : paths) seeds.push_back(ReadFile(file));
+}
+
+bool ParseOption(absl::string_view argument, absl::string_view name,
+                 int64_t& value) {
+  const std::string prefix = absl::StrCat("--", name, "=");
+  return absl::StartsWith(argument, prefix) &&
+         absl::SimpleAtoi(argument.substr(prefix.size()), &value);
+}
+
+bool ParseOptions(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const absl::string_view argument = argv[i];
+    if (ParseOption(argument, "runs", options.runs) ||
+        ParseOption(argument, "seconds", options.seconds) ||
+        ParseOption(argument, "seed", options.seed) ||
+        ParseOption(argument, "max_size", options.max_size)) {
+      continue;
+    }
+    if (absl::StartsWith(argument, "--") || !fs::exists(argv[i])) {
+      std::fprintf(stderr,
+                   "%s: expected --runs=N, --seconds=N, --seed=N, "
+                   "--max_size=N, or a file or folder of seeds\n",
+                   argv[i]);
+      return false;
+    }
+    AddSeeds(argv[i], options.seeds);
+  }
+  options.seeds.push_back("");
+  return true;
+}
+
+void Run(const std::string& input) {
+  current_bytes = input.data();
+  current_size = input.size();
+  alarm(kSecondsPerInput);
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()),
+                         input.size());
+  alarm(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!ParseOptions(argc, argv, options)) return 2;
+  KeepInputs();
+  for (const std::string& seed : options.seeds) Run(seed);
+  std::mt19937_64 random(static_cast<uint64_t>(options.seed));
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::seconds(options.seconds);
+  int64_t runs = 0;
+  while (runs < options.runs && std::chrono::steady_clock::now() < end) {
+    Run(partita::Mutate(options.seeds, static_cast<size_t>(options.max_size),
+                        random));
+    ++runs;
+  }
+  std::printf("%zu seeds and %lld changed inputs (seed %lld): no fault\n",
+              options.seeds.size(), static_cast<long long>(runs),
+              static_cast<long long>(options.seed));
+  return 0;
+}

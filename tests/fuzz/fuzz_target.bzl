@@ -1,0 +1,40 @@
+"""One fuzz target, built two ways."""
+
+def fuzz_target(name, srcs, deps, seeds, runs = 3000):
+    """Declares NAME_test (any compiler) and NAME_libfuzzer (clang).
+
+    Args:
+      name: as in "plan_text".
+      srcs: define LLVMFuzzerTestOneInput, which must return 0 for any bytes and
+        end the program when it finds a fault.
+      deps: what it fuzzes.
+      seeds: files to begin from; the more kinds of input, the better.
+      runs: mutated inputs that the test tries, the same ones every time.
+    """
+    native.cc_library(
+        name = name + "_target",
+        testonly = True,
+        srcs = srcs,
+        deps = deps,
+        # Nothing refers to the entry point but the drivers' own main.
+        alwayslink = True,
+    )
+    native.cc_test(
+        name = name + "_test",
+        size = "small",
+        data = seeds,
+        args = ["--runs=%d" % runs, "--seconds=20"] +
+               ["$(locations %s)" % seed for seed in seeds],
+        deps = [
+            ":fuzz_driver",
+            ":" + name + "_target",
+        ],
+    )
+    native.cc_binary(
+        name = name + "_libfuzzer",
+        testonly = True,
+        linkopts = ["-fsanitize=fuzzer"],
+        # Built by name only, with --config=libfuzzer.
+        tags = ["manual"],
+        deps = [":" + name + "_target"],
+    )

@@ -1,0 +1,21 @@
+// Changes bytes at random, the same way for the same seed.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TESTS_FUZZ_MUTATE_H_
+#define PARTITA_TESTS_FUZZ_MUTATE_H_
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+// One of the seeds, changed in one to eight places: bits, bytes, numbers at the
+// edge of their range, pieces cut out, doubled, moved, or taken from another
+// seed. At most `max_size` bytes.
+std::string Mutate(const std::vector<std::string>& seeds, size_t max_size,
+                   std::mt19937_64& random);
+
+}  // namespace partita
+
+#endif  // PARTITA_TESTS_FUZZ_MUTATE_H_
