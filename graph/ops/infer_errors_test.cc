@@ -1,0 +1,139 @@
+// What ops say of wrong operands and attributes: one smallest fault a message.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/ops/op_list.h"
+#include "graph/ops/run_op.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
+TensorType I64(Shape dims) { return {DType::kI64, std::move(dims), {}}; }
+
+constexpr int64_t kHuge = int64_t{1} << 62;
+
+TEST(InferErrorsTest, TypesAndBroadcasts) {
+  EXPECT_EQ(InferMessage(kExp, {I64({2})}),
+            "exp of %x0: found operand 0 %x0: i64[2]; expected a float type; "
+            "cast the operand");
+  EXPECT_EQ(
+      InferMessage(kAdd, {F32({2}), I64({2})}),
+      "add of %x0: found operand 1 %x1: i64[2]; expected f32 like operand "
+      "0 %x0: f32[2]; cast operand 1 to f32");
+  EXPECT_EQ(InferMessage(kAdd, {F32({2, 3}), F32({2})}),
+            "add of %x0: found operand 1 %x1: f32[2]; expected extents that "
+            "broadcast with [2, 3]; extents must be equal or 1, counted from "
+            "the last; reshape or expand");
+}
+
+TEST(InferErrorsTest, Axes) {
+  EXPECT_EQ(InferMessage(kSoftmax, {F32({32, 10})}, {{"axis", 3}}),
+            "softmax of %x0: found axis 3 on f32[32, 10]; expected -2..1; use "
+            "axis = -1 for the innermost dimension");
+  EXPECT_EQ(InferMessage(kReduceSum, {F32({2, 3})}, {{"axes", Ints{1, -1}}}),
+            "reduce_sum of %x0: found axes = [1, -1] on f32[2, 3]; expected "
+            "each of -2..1 at most once; list the dimensions to reduce");
+  EXPECT_EQ(
+      InferMessage(kTopK, {F32({2, 3})}, {{"k", 4}}),
+      "top_k of %x0: found k 4; expected 0..3, the extent of dimension 1; "
+      "correct k or axis");
+  EXPECT_EQ(InferMessage(kTranspose, {F32({2, 3})}, {{"perm", Ints{0, 0}}}),
+            "transpose of %x0: found perm = [0, 0] for operand 0 %x0: f32[2, "
+            "3]; expected each of 0..1 once; list every dimension of the "
+            "operand in its new order");
+}
+
+TEST(InferErrorsTest, Linear) {
+  EXPECT_EQ(
+      InferMessage(kMatmul, {F32({2, 3}), F32({4, 5})}),
+      "matmul of %x0: found operand 1 %x1: f32[4, 5]; expected 3 in "
+      "dimension 0, as dimension 1 of operand 0 %x0: f32[2, 3]; transpose "
+      "or reshape an operand");
+  EXPECT_EQ(InferMessage(kConv, {F32({1, 3, 8}), F32({4, 2, 3})}),
+            "conv of %x0: found operand 1 %x1: f32[4, 2, 3]; expected 3 in "
+            "dimension 1: the channels of a group of operand 0 %x0: f32[1, 3, "
+            "8]; correct groups or the weights");
+  EXPECT_EQ(
+      InferMessage(kConv, {F32({1, 3, 8}), F32({4, 3, 9})}),
+      "conv of %x0: found a window of 9 over 8 padded elements in spatial "
+      "dimension 0; expected a window that fits; lower the kernel or add "
+      "pads");
+  EXPECT_EQ(
+      InferMessage(kConv, {F32({1, 3, 8}), F32({4, 3, 3})}, {{"groups", 0}}),
+      "conv of %x0: found groups 0; expected a divisor of 3 channels and "
+      "4 filters; correct groups or the weights");
+}
+
+TEST(InferErrorsTest, Moving) {
+  EXPECT_EQ(
+      InferMessage(kReshape, {F32({2, 3})}, {{"shape", Ints{4, 2}}}),
+      "reshape of %x0: found shape = [4, 2] for operand 0 %x0: f32[2, 3]; "
+      "expected extents whose product is 6; correct the shape");
+  EXPECT_EQ(InferMessage(kConcat, {F32({2, 3}), F32({3, 3})}, {{"axis", 1}}),
+            "concat of %x0: found operand 1 %x1: f32[3, 3]; expected the "
+            "extents of operand 0 %x0: f32[2, 3] but for dimension 1; reshape "
+            "or slice the operand");
+  EXPECT_EQ(
+      InferMessage(kSplit, {F32({5})}, {{"axis", 0}, {"sizes", Ints{2, 2}}}),
+      "split of %x0: found sizes = [2, 2]; expected sizes of 0 or more "
+      "that sum to 5; correct sizes");
+  EXPECT_EQ(InferMessage(
+                kSlice, {F32({5})},
+                {{"starts", Ints{1}}, {"sizes", Ints{3}}, {"steps", Ints{2}}}),
+            "slice of %x0: found 3 elements from 1 with step 2 in dimension 0; "
+            "expected elements inside 0..4; correct starts, sizes or steps");
+  EXPECT_EQ(
+      InferMessage(kPad, {F32({5})},
+                   {{"before", Ints{0}}, {"after", Ints{0}}, {"mode", "wrap"}}),
+      "pad of %x0: found mode \"wrap\"; expected \"constant\", "
+      "\"reflect\" or \"edge\"; name one of them");
+}
+
+// Absurd numbers are refused; nothing overflows on the way.
+TEST(InferErrorsTest, HugeNumbersAreRefused) {
+  const auto refused = [](const OpDef& op, const std::vector<TensorType>& types,
+                          const Attributes& attributes) {
+    const std::string message = InferMessage(op, types, attributes);
+    EXPECT_NE(message.find("expected"), std::string::npos) << message;
+  };
+  const TensorType x = F32({1, 1, 8});
+  refused(kReshape, {F32({2})}, {{"shape", Ints{kHuge, 4}}});
+  refused(kReshape, {F32({2})}, {{"shape", Ints{-1, 2}}});
+  refused(kExpand, {F32({1})}, {{"shape", Ints{kHuge, kHuge, 1}}});
+  refused(kTile, {F32({8})}, {{"repeats", Ints{kHuge}}});
+  refused(kTile, {F32({8})}, {{"repeats", Ints{-1}}});
+  refused(kPad, {F32({8})}, {{"before", Ints{kHuge}}, {"after", Ints{kHuge}}});
+  refused(kPad, {F32({8})}, {{"before", Ints{-9}}, {"after", Ints{0}}});
+  refused(
+      kSlice, {F32({8})},
+      {{"starts", Ints{7}}, {"sizes", Ints{3}}, {"steps", Ints{INT64_MIN}}});
+  refused(
+      kSlice, {F32({8})},
+      {{"starts", Ints{0}}, {"sizes", Ints{kHuge}}, {"steps", Ints{kHuge}}});
+  refused(kConv, {x, F32({1, 1, 3})}, {{"pads_before", Ints{kHuge}}});
+  refused(kConv, {x, F32({1, 1, 3})}, {{"dilations", Ints{kHuge}}});
+  refused(kConv, {x, F32({1, 1, 3})}, {{"strides", Ints{0}}});
+  refused(kConvTranspose, {x, F32({1, 1, 3})}, {{"strides", Ints{kHuge}}});
+  refused(kConvTranspose, {x, F32({1, 1, 3})},
+          {{"output_padding", Ints{kHuge}}});
+  refused(kConvTranspose, {x, F32({1, 1, 3})}, {{"groups", kHuge}});
+  refused(kMaxPool, {x}, {{"kernel", Ints{kHuge}}});
+  refused(kMaxPool, {x}, {{"kernel", Ints{-1}}});
+  refused(kAvgPool, {x}, {{"kernel", Ints{2}}, {"ceil_extra", Ints{kHuge}}});
+  refused(kFill, {}, {{"dtype", DType::kF32}, {"shape", Ints{kHuge, 8}}});
+  refused(kIota, {}, {{"dtype", DType::kF32}, {"count", -1}});
+  refused(kOneHot, {I64({8}), F32({2})}, {{"depth", kHuge}});
+  refused(kDepthToSpace, {F32({1, 4, 1, 1})}, {{"block", kHuge}});
+  refused(kSpaceToDepth, {F32({1, 4, 1, 1})}, {{"block", 0}});
+  refused(kResize, {F32({8})}, {{"sizes", Ints{kHuge}}});
+  refused(kResize, {F32({8})}, {{"sizes", Ints{8}}, {"scales", Floats{-1}}});
+  refused(kTrilu, {F32({2, 2})}, {{"k", INT64_MIN}});
+  refused(kLrn, {F32({1, 2})}, {{"size", 0}});
+  refused(kGroupNorm, {F32({1, 4}), F32({4}), F32({4})}, {{"groups", 3}});
+  refused(kSplit, {F32({8})}, {{"axis", 0}, {"sizes", Ints{kHuge, kHuge}}});
+  refused(kGatherNd, {F32({8}), I64({2, 1})}, {{"batch_dims", INT64_MIN}});
+}
+
+}  // namespace
+}  // namespace partita
