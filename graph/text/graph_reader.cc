@@ -252,6 +252,7 @@ const OpDef* GraphReader::FindOp(const Token& name) {
 bool GraphReader::ReadOperands(NodeSpec& spec) {
   if (reader_.peek().kind != Kind::kValue) return true;
   do {
+    reader_.SkipNewlines();
     ValueId value;
     if (!ReadValue(value)) return false;
     spec.operands.push_back(value);

@@ -168,6 +168,38 @@ TEST(Parser, BodiesNest) {
 )");
 }
 
+TEST(Parser, LongHeadsTakeALineForEachInput) {
+  ExpectSameText(R"(graph @f(
+    %first: f32[2, 3, 4],
+    %second: f32[2, 3, 4],
+    %third: f32[2, 3, 4],
+    %fourth: f32[2, 3, 4]) -> f32[2, 3, 4] {
+  %result = fused %first, %second, %third, %fourth @body(
+      %first: f32[2, 3, 4],
+      %second: f32[2, 3, 4],
+      %third: f32[2, 3, 4],
+      %fourth: f32[2, 3, 4]) {
+    %result = add %first, %fourth : f32[2, 3, 4]
+    return %result
+  } : f32[2, 3, 4]
+  return %result
+}
+)");
+}
+
+TEST(Parser, AFaultyLongHeadSkipsItsBody) {
+  EXPECT_EQ(Fault(R"(graph @f(
+    %x: f32[2),
+    %y: f32[2]) -> f32[2] {
+  %a = nothing %b
+  return %a
+}
+)"),
+            R"(mlp.graph:2:14: found ); expected , or ]
+      %x: f32[2),
+               ^)");
+}
+
 TEST(Parser, FunctionsShareVariables) {
   ExpectSameText(R"(variable @w: f32[2] trainable = f32[2] [1, 2]
 variable @"odd name": i32[]

@@ -129,7 +129,7 @@ class GraphPrinter {
       Append(line, " ", AttributesText(node));
     }
     for (const auto& region : node.node().regions) {
-      absl::StrAppend(&line, " ", Region(*region));
+      absl::StrAppend(&line, " ", Region(*region, line));
     }
     Append(line, " : ", ResultTypes(node));
     return WithSuffixes(std::move(line), node.node());
@@ -208,14 +208,29 @@ class GraphPrinter {
     return absl::StrCat("(", absl::StrJoin(inputs, separator), ")");
   }
 
-  std::string Region(const Graph& region) const {
+  // `line` is what stands before it.
+  std::string Region(const Graph& region, absl::string_view line) const {
     const GraphPrinter printer(region, static_cast<int>(indent_.size()) + 2);
-    std::string text;
+    std::string inputs = printer.Inputs(", ");
     if (!region.name().empty()) {
-      text = absl::StrCat("@", NameText(region.name()));
+      inputs = absl::StrCat("@", NameText(region.name()), inputs);
     }
-    return absl::StrCat(text, printer.Inputs(", "), " {\n", printer.Body(),
-                        indent_, "  }");
+    if (Width(line) + inputs.size() + 3 > kLineWidth) {
+      const std::string separator = absl::StrCat(",\n", indent_, "      ");
+      inputs = printer.Inputs(separator);
+      inputs.insert(1, separator.substr(1));
+      if (!region.name().empty()) {
+        inputs = absl::StrCat("@", NameText(region.name()), inputs);
+      }
+    }
+    return absl::StrCat(inputs, " {\n", printer.Body(), indent_, "  }");
+  }
+
+  // Columns that the last line of a node takes so far.
+  size_t Width(absl::string_view line) const {
+    const size_t start = line.rfind('\n');
+    return start == absl::string_view::npos ? line.size() + indent_.size() + 2
+                                            : line.size() - start - 1;
   }
 
   std::string Body() const {
@@ -260,8 +275,7 @@ class GraphPrinter {
     if (!node.location.empty()) {
       suffixes.push_back(absl::StrCat("at ", Quoted(node.location)));
     }
-    const size_t line_start = line.rfind('\n') + 1;  // 0 if there is none
-    size_t width = line.size() - line_start + indent_.size() + 2;
+    size_t width = Width(line);
     for (const std::string& suffix : suffixes) {
       const bool fits = width + 1 + suffix.size() <= kLineWidth;
       absl::StrAppend(&line, fits ? " " : absl::StrCat("\n", indent_, "      "),

@@ -82,14 +82,17 @@ bool TokenReader::ContinuesWith(absl::string_view word) {
 }
 
 // A body's brace is the last of its line, and the one that closes it the first.
+// A list goes on behind a line that ends with a comma or parenthesis.
 void TokenReader::SkipLine() {
   int depth = 0;
   while (!at_end()) {
     const Token& token = Take();
     if (token.is('{') && peek().kind == Kind::kNewline) ++depth;
     if (token.kind != Kind::kNewline) continue;
-    if (depth == 0) return;
-    if (peek().is('}')) --depth;
+    const bool continues =
+        at_ > 1 && (tokens_[at_ - 2].is(',') || tokens_[at_ - 2].is('('));
+    if (depth == 0 && !continues) return;
+    if (depth > 0 && peek().is('}')) --depth;
   }
 }
 

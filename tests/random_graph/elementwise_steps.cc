@@ -104,6 +104,25 @@ void ActivationStep(GraphSketch& s) {
   s.Add(kMul, {product, ScalarConstant(s, 0.5)});
 }
 
+// What can be computed before the inputs are known: from constants, or from the
+// extents of a value.
+void ConstantStep(GraphSketch& s) {
+  const ValueId x = s.PickFloat();
+  if (!x.valid()) return;
+  const ValueId c = s.Constant(DType::kF32, Narrower(s, s.dims(x)), -1, 1);
+  const ValueId folded = s.AddHidden(*TameFunction(s), {c});
+  s.Add(kAdd, {x, s.OneIn(2) ? s.AddHidden(kMul, {folded, c}) : folded});
+}
+
+void ShapeStep(GraphSketch& s) {
+  const ValueId x = s.PickFloat(1);
+  if (!x.valid()) return;
+  const ValueId extents =
+      s.OneIn(3) ? s.AddHidden(kSize, {x}) : s.AddHidden(kShape, {x});
+  const ValueId number = s.AddHidden(kCast, {extents}, {{"to", DType::kF32}});
+  s.Add(kSin, {number});
+}
+
 // A diamond: x reaches the sum by two ways.
 void ResidualStep(GraphSketch& s) {
   const ValueId x = s.PickFloat();
@@ -117,7 +136,8 @@ void DiscreteStep(GraphSketch& s) {
   if (!s.options().discrete) return;
   const ValueId x = s.PickFloat();
   const ValueId i = s.Pick(IsInteger32);
-  const ValueId condition = s.Pick(IsBool);
+  ValueId condition = s.Pick(IsBool);
+  if (!condition.valid()) condition = s.AddHidden(kGreater, {x, x});
   switch (s.Below(7)) {
     case 0:
       s.Add(*s.OneOf({&kFloor, &kCeil, &kRound, &kSign}), {x});

@@ -73,6 +73,8 @@ void ElementwiseStep(GraphSketch& sketch);
 void BroadcastStep(GraphSketch& sketch);
 void NoEffectStep(GraphSketch& sketch);
 void ActivationStep(GraphSketch& sketch);
+void ConstantStep(GraphSketch& sketch);
+void ShapeStep(GraphSketch& sketch);
 void ResidualStep(GraphSketch& sketch);
 void DiscreteStep(GraphSketch& sketch);
 void MatMulStep(GraphSketch& sketch);

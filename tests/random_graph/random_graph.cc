@@ -22,7 +22,7 @@ constexpr Step kSteps[] = {
     ConvStep,        PoolStep,        BatchNormStep,   ReduceStep,
     SoftmaxStep,     ReshapeStep,     TransposeStep,   SliceStep,
     ConcatStep,      SplitStep,       PadStep,         GatherStep,
-    ExpandStep,      TileStep,
+    ExpandStep,      TileStep,        ConstantStep,    ShapeStep,
 };
 
 // An image, a matrix, or any shape.

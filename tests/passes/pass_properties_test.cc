@@ -1,0 +1,205 @@
+// What every pass must keep, on the inputs of the golden files (named on the
+// command line) and on random graphs. A pass of the table needs no line here.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/evaluate.h"
+#include "graph/fingerprint.h"
+#include "graph/op_set.h"
+#include "graph/text/parser.h"
+#include "graph/text/printer.h"
+#include "graph/verifier.h"
+#include "passes/pipeline.h"
+#include "tests/golden/golden_file.h"
+#include "tests/random_graph/random_graph.h"
+
+namespace partita {
+namespace {
+
+constexpr uint64_t kSeeds = 200;
+
+std::vector<std::string>& GoldenPaths() {
+  static auto& paths = *new std::vector<std::string>;
+  return paths;
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The example graphs of all golden files that parse, then random ones.
+std::vector<Module> Corpus() {
+  std::vector<Module> corpus;
+  for (const std::string& path : GoldenPaths()) {
+    absl::StatusOr<GoldenFile> file = ParseGolden(ReadFile(path));
+    EXPECT_TRUE(file.ok()) << path << ": " << file.status();
+    if (!file.ok()) continue;
+    for (const GoldenExample& example : file->examples) {
+      absl::StatusOr<Module> module =
+          ParseModule(example.input, path, OpSet::BuiltIn());
+      if (module.ok()) corpus.push_back(*std::move(module));
+    }
+  }
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    corpus.push_back(RandomGraph(
+        seed,
+        {.steps = 4 + static_cast<int>(seed % 24), .discrete = seed % 4 == 3}));
+  }
+  return corpus;
+}
+
+// The table's passes, each once, and the whole of it as one more.
+struct NamedPass {
+  std::string name;
+  absl::Span<const Pass> passes;
+};
+std::vector<NamedPass> AllPasses() {
+  std::vector<NamedPass> all;
+  for (const Pass& pass : SourcePasses()) {
+    const auto same = [&](const NamedPass& other) {
+      return other.name == pass.name;
+    };
+    if (std::none_of(all.begin(), all.end(), same)) {
+      all.push_back({pass.name, absl::MakeSpan(&pass, 1)});
+    }
+  }
+  all.push_back({"pipeline", SourcePasses()});
+  return all;
+}
+
+absl::Status Apply(const NamedPass& pass, Graph& graph) {
+  return RunPipeline(pass.passes, {.verify = true}, graph);
+}
+
+bool HasAllBytes(const Module& module) {
+  for (int i = 0; i < module.literals().size(); ++i) {
+    if (!module.literals().has_bytes(LiteralId(i))) return false;
+  }
+  return module.variables().empty();
+}
+
+// Folding changes the order of roundings: the tolerance is that of a chain of
+// f32 operations on values of this size.
+void ExpectClose(const HostTensor& before, const HostTensor& after) {
+  ASSERT_EQ(before.type().ToString(), after.type().ToString());
+  double largest = 1;
+  for (int64_t i = 0; i < before.type().num_elements(); ++i) {
+    const double value = std::fabs(GetAsDouble(before, i));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
+  for (int64_t i = 0; i < before.type().num_elements(); ++i) {
+    const double a = GetAsDouble(before, i);
+    const double b = GetAsDouble(after, i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    ASSERT_LE(std::fabs(a - b), 2e-5 * largest) << "element " << i;
+  }
+}
+
+class PassProperties : public testing::TestWithParam<int> {
+ protected:
+  NamedPass pass() const { return AllPasses()[GetParam()]; }
+};
+
+TEST_P(PassProperties, TheResultIsSoundAndComputesTheSame) {
+  for (const Module& module : Corpus()) {
+    for (const auto& function : module.functions()) {
+      const std::string text = PrintGraph(*function);
+      SCOPED_TRACE(text);
+      const auto changed = function->Clone(&module.literals());
+      const absl::Status status = Apply(pass(), *changed);
+      ASSERT_TRUE(status.ok()) << status;
+      ASSERT_TRUE(Verify(*changed).ok()) << Verify(*changed);
+      if (!HasAllBytes(module)) continue;
+      const std::vector<HostTensor> inputs = RandomInputs(*function, 1);
+      auto before = Evaluate(*function, inputs);
+      auto after = Evaluate(*changed, inputs);
+      ASSERT_TRUE(before.ok()) << before.status();
+      ASSERT_TRUE(after.ok()) << after.status() << PrintGraph(*changed);
+      ASSERT_EQ(before->size(), after->size());
+      for (size_t i = 0; i < before->size(); ++i) {
+        ExpectClose((*before)[i], (*after)[i]);
+        if (HasFatalFailure()) {
+          FAIL() << "output " << i << " of:\n" << PrintGraph(*changed);
+        }
+      }
+    }
+  }
+}
+
+// Else the other tests would say nothing about it.
+TEST_P(PassProperties, ItHasSomethingToDoInTheseGraphs) {
+  int changes = 0;
+  for (const Module& module : Corpus()) {
+    for (const auto& function : module.functions()) {
+      const auto changed = function->Clone(&module.literals());
+      ASSERT_TRUE(Apply(pass(), *changed).ok());
+      changes += FingerprintOf(*changed) != FingerprintOf(*function);
+    }
+  }
+  EXPECT_GE(changes, 3);
+}
+
+TEST_P(PassProperties, RunningTwiceEqualsRunningOnce) {
+  for (const Module& module : Corpus()) {
+    for (const auto& function : module.functions()) {
+      SCOPED_TRACE(PrintGraph(*function));
+      const auto changed = function->Clone(&module.literals());
+      ASSERT_TRUE(Apply(pass(), *changed).ok());
+      const std::string once = PrintGraph(*changed);
+      ASSERT_TRUE(Apply(pass(), *changed).ok());
+      ASSERT_EQ(PrintGraph(*changed), once);
+    }
+  }
+}
+
+TEST_P(PassProperties, TheSameTextGivesTheSameText) {
+  for (const Module& module : Corpus()) {
+    for (const auto& function : module.functions()) {
+      SCOPED_TRACE(PrintGraph(*function));
+      const auto one = function->Clone(&module.literals());
+      const auto other = one->Clone(&module.literals());
+      ASSERT_TRUE(Apply(pass(), *one).ok());
+      ASSERT_TRUE(Apply(pass(), *other).ok());
+      ASSERT_EQ(PrintGraph(*one), PrintGraph(*other));
+    }
+  }
+}
+
+TEST_P(PassProperties, TheSameTextHasTheSameFingerprint) {
+  for (const Module& module : Corpus()) {
+    for (const auto& function : module.functions()) {
+      const auto changed = function->Clone(&module.literals());
+      ASSERT_TRUE(Apply(pass(), *changed).ok());
+      if (PrintGraph(*changed) != PrintGraph(*function)) continue;
+      ASSERT_EQ(FingerprintOf(*changed), FingerprintOf(*function))
+          << PrintGraph(*function);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Passes, PassProperties,
+                         testing::Range(0,
+                                        static_cast<int>(AllPasses().size())),
+                         [](const auto& info) {
+                           return AllPasses()[info.param].name;
+                         });
+
+}  // namespace
+}  // namespace partita
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  partita::GoldenPaths().assign(argv + 1, argv + argc);
+  return RUN_ALL_TESTS();
+}
