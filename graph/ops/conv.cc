@@ -66,29 +66,42 @@ int64_t Product(absl::Span<const int64_t> dims) {
   return product;
 }
 
-// One filter over the channels of its group: the sums of a result plane.
+// What of the planes of a group makes one plane of the result.
 template <typename W>
-void Convolve(absl::Span<const Tap> taps, const TapLoops& loops,
-              const W* planes, int64_t plane_size, const W* filter,
-              int64_t filter_size, int64_t channels, W* sums) {
-  for (int64_t c = 0; c < channels; ++c) {
-    const W* plane = planes + c * plane_size;
-    for (const Tap& tap : taps) {
-      const W weight = filter[c * filter_size + tap.index];
-      loops.ForEachLine(tap, [&](int64_t from, int64_t to, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) {
-          sums[to + i] += weight * plane[from + i * loops.step];
-        }
-      });
+struct Filtering {
+  absl::Span<const Tap> taps;
+  int64_t step;
+  int64_t channels;  // of the group
+  int64_t plane_size;
+  int64_t filter_size;
+
+  void Add(const W* planes, const W* filter, W* sums) const {
+    for (int64_t c = 0; c < channels; ++c) {
+      for (const Tap& tap : taps) {
+        AddTap(tap, filter[c * filter_size + tap.index],
+               planes + c * plane_size, sums);
+      }
     }
   }
-}
+  void AddTap(const Tap& tap, W weight, const W* plane, W* sums) const {
+    for (const TapLine& line : tap.lines) {
+      const W* from = plane + line.large;
+      W* to = sums + line.small;
+      if (step == 1) {  // a loop that compilers make fast
+        for (int64_t i = 0; i < line.count; ++i) to[i] += weight * from[i];
+      } else {
+        for (int64_t i = 0; i < line.count; ++i) {
+          to[i] += weight * from[i * step];
+        }
+      }
+    }
+  }
+};
 
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
   const Window window = WindowOfConv(op);
   const std::vector<Tap> taps = TapsOf(window);
-  const TapLoops loops(window);
   const int64_t filters = in[1].type().dims[0];
   const int64_t channels = in[1].type().dims[1];  // of a group
   const int64_t group = filters / op.attr_int("groups");
@@ -99,7 +112,9 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
     using T = typename decltype(tag)::type;
     const std::vector<Wide<T>> x = WidenAll<T>(in[0]);
     const std::vector<Wide<T>> w = WidenAll<T>(in[1]);
-    std::vector<Wide<T>> sums(small);
+    const Filtering<Wide<T>> filtering = {taps, TapStep(window), channels,
+                                          large, kernel};
+    std::vector<Wide<T>> sums;
     T* y = reinterpret_cast<T*>(out[0].bytes());
     for (int64_t n = 0; n < in[0].type().dims[0]; ++n) {
       for (int64_t o = 0; o < filters; ++o, y += small) {
@@ -107,9 +122,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
             in.size() > 2 ? reinterpret_cast<const T*>(in[2].bytes()) : nullptr;
         sums.assign(small, bias ? static_cast<Wide<T>>(bias[o]) : Wide<T>(0));
         const int64_t first = n * in[0].type().dims[1] + o / group * channels;
-        Convolve<Wide<T>>(taps, loops, x.data() + first * large, large,
-                          w.data() + o * channels * kernel, kernel, channels,
-                          sums.data());
+        filtering.Add(x.data() + first * large,
+                      w.data() + o * channels * kernel, sums.data());
         for (int64_t i = 0; i < small; ++i) y[i] = Narrow<T>(sums[i]);
       }
     }

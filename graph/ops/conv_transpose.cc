@@ -91,7 +91,7 @@ int64_t Product(absl::Span<const int64_t> dims) {
 template <typename W>
 struct Spread {
   absl::Span<const Tap> taps;
-  const TapLoops& loops;
+  int64_t step;
   int64_t plane_size;
   int64_t channels;       // of the group
   int64_t filter_stride;  // from one channel's filter to the next
@@ -101,11 +101,11 @@ struct Spread {
       const W* plane = planes + c * plane_size;
       for (const Tap& tap : taps) {
         const W weight = filters[c * filter_stride + tap.index];
-        loops.ForEachLine(tap, [&](int64_t to, int64_t from, int64_t count) {
-          for (int64_t i = 0; i < count; ++i) {
-            sums[to + i * loops.step] += weight * plane[from + i];
+        for (const TapLine& line : tap.lines) {
+          for (int64_t i = 0; i < line.count; ++i) {
+            sums[line.large + i * step] += weight * plane[line.small + i];
           }
-        });
+        }
       }
     }
   }
@@ -118,7 +118,6 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const Window window =
       WindowOf(op, Spatial(w_type), Spatial(out[0].type()), Spatial(x_type));
   const std::vector<Tap> taps = TapsOf(window);
-  const TapLoops loops(window);
   const int64_t filters = w_type.dims[1];  // of a group
   const int64_t channels = x_type.dims[1] / op.attr_int("groups");
   const int64_t kernel = Product(window.kernel);
@@ -131,7 +130,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
     const std::vector<W> w = WidenAll<T>(in[1]);
     const std::vector<W> bias =
         in.size() > 2 ? WidenAll<T>(in[2]) : std::vector<W>();
-    const Spread<W> spread = {taps, loops, small, channels, filters * kernel};
+    const Spread<W> spread = {taps, TapStep(window), small, channels,
+                              filters * kernel};
     std::vector<W> sums;
     T* y = reinterpret_cast<T*>(out[0].bytes());
     for (int64_t n = 0; n < x_type.dims[0]; ++n) {

@@ -82,15 +82,22 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, {op.operand_type(0).dtype, dims, {}});
 }
 
-// The matrices of an operand as wide [rows][columns].
+// A matrix as wide [rows][columns]; a transposed one is read tile by tile, so
+// that both sides stay in the cache.
 template <typename T>
 void LoadMatrix(const T* from, int64_t rows, int64_t columns, bool transposed,
                 std::vector<Wide<T>>& matrix) {
   matrix.resize(rows * columns);
-  for (int64_t i = 0; i < rows; ++i) {
+  if (!transposed) {
+    std::copy_n(from, rows * columns, matrix.begin());
+    return;
+  }
+  constexpr int64_t kTile = 32;
+  for (int64_t top = 0; top < rows; top += kTile) {
     for (int64_t j = 0; j < columns; ++j) {
-      matrix[i * columns + j] = static_cast<Wide<T>>(
-          transposed ? from[j * rows + i] : from[i * columns + j]);
+      for (int64_t i = top; i < std::min(top + kTile, rows); ++i) {
+        matrix[i * columns + j] = static_cast<Wide<T>>(from[j * rows + i]);
+      }
     }
   }
 }

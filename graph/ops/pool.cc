@@ -58,7 +58,7 @@ absl::Status EvaluateMax(const OpView& op, absl::Span<const HostTensor> in,
                          absl::Span<HostTensor> out) {
   const Window window = WindowOfPool(op);
   const std::vector<Tap> taps = TapsOf(window);
-  const TapLoops loops(window);
+  const int64_t step = TapStep(window);
   const int64_t large = Product(window.large);
   const int64_t small = Product(window.small);
   const int64_t planes = in[0].type().dims[0] * in[0].type().dims[1];
@@ -71,12 +71,13 @@ absl::Status EvaluateMax(const OpView& op, absl::Span<const HostTensor> in,
     for (int64_t p = 0; p < planes; ++p, x += large, y += small) {
       best.assign(small, static_cast<E>(Lowest<T>()));
       for (const Tap& tap : taps) {
-        loops.ForEachLine(tap, [&](int64_t from, int64_t to, int64_t count) {
-          for (int64_t i = 0; i < count; ++i) {
-            const E v = static_cast<E>(x[from + i * loops.step]);
-            if (v > best[to + i] || v != v) best[to + i] = v;
+        for (const TapLine& line : tap.lines) {
+          for (int64_t i = 0; i < line.count; ++i) {
+            const E v = static_cast<E>(x[line.large + i * step]);
+            E& top = best[line.small + i];
+            if (v > top || v != v) top = v;
           }
-        });
+        }
       }
       for (int64_t i = 0; i < small; ++i) y[i] = Narrow<T>(best[i]);
     }
@@ -119,7 +120,7 @@ absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
   const Window window = WindowOfPool(op);
   const std::vector<Tap> taps = TapsOf(window);
-  const TapLoops loops(window);
+  const int64_t step = TapStep(window);
   const std::vector<double> divisors =
       Divisors(window, op.attr_bool("count_include_pad"));
   const int64_t large = Product(window.large);
@@ -131,11 +132,11 @@ absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
     const double* plane = x.data() + p * large;
     double* sums = y.data() + p * small;
     for (const Tap& tap : taps) {
-      loops.ForEachLine(tap, [&](int64_t from, int64_t to, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) {
-          sums[to + i] += plane[from + i * loops.step];
+      for (const TapLine& line : tap.lines) {
+        for (int64_t i = 0; i < line.count; ++i) {
+          sums[line.small + i] += plane[line.large + i * step];
         }
-      });
+      }
     }
     for (int64_t i = 0; i < small; ++i) {
       sums[i] = divisors[i] == 0 ? 0 : sums[i] / divisors[i];

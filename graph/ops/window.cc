@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/strided.h"
 
 namespace partita {
 namespace {
@@ -51,28 +52,58 @@ Meeting MeetingOf(const Window& w, int dim, int64_t k) {
   return {begin, end};
 }
 
-void AddTaps(const Window& w, int dim, const Tap& so_far,
+// The positions of one tap, while dimensions are added to them.
+struct TapBox {
+  int64_t index = 0;
+  Shape dims;
+  int64_t large = 0;
+  int64_t small = 0;
+};
+
+// The innermost dimension is a line; lines that follow one another without a
+// gap on either side are joined.
+Tap LinesOf(const Window& w, const TapBox& box) {
+  Shape large_strides = RowMajorStrides(w.large);
+  const Shape small_strides = RowMajorStrides(w.small);
+  for (int d = 0; d < w.rank(); ++d) large_strides[d] *= w.strides[d];
+  Shape outer = box.dims;
+  const int64_t count = outer.back();
+  outer.back() = 1;
+  const int64_t step = w.strides.back();
+  Tap tap{box.index, {}};
+  ForEachOffset<2>(
+      outer, {large_strides, small_strides},
+      [&](const std::array<int64_t, 2>& at) {
+        const TapLine line = {box.large + at[0], box.small + at[1], count};
+        TapLine* last = tap.lines.empty() ? nullptr : &tap.lines.back();
+        if (last != nullptr && line.small == last->small + last->count &&
+            line.large == last->large + last->count * step) {
+          last->count += count;
+        } else {
+          tap.lines.push_back(line);
+        }
+      });
+  return tap;
+}
+
+void AddTaps(const Window& w, int dim, const TapBox& so_far,
              std::vector<Tap>& taps) {
   if (dim == w.rank()) {
-    taps.push_back(so_far);
+    taps.push_back(LinesOf(w, so_far));
     return;
   }
-  int64_t large_stride = 1;
-  int64_t small_stride = 1;
-  for (int d = dim + 1; d < w.rank(); ++d) {
-    large_stride *= w.large[d];
-    small_stride *= w.small[d];
-  }
+  const int64_t large_stride = RowMajorStrides(w.large)[dim];
+  const int64_t small_stride = RowMajorStrides(w.small)[dim];
   for (int64_t k = 0; k < w.kernel[dim]; ++k) {
     const Meeting meeting = MeetingOf(w, dim, k);
     if (meeting.begin >= meeting.end) continue;
-    Tap tap = so_far;
-    tap.index = so_far.index * w.kernel[dim] + k;
-    tap.dims.push_back(meeting.end - meeting.begin);
-    tap.large_offset += large_stride * (meeting.begin * w.strides[dim] -
-                                        w.before[dim] + k * w.dilations[dim]);
-    tap.small_offset += small_stride * meeting.begin;
-    AddTaps(w, dim + 1, tap, taps);
+    TapBox box = so_far;
+    box.index = so_far.index * w.kernel[dim] + k;
+    box.dims.push_back(meeting.end - meeting.begin);
+    box.large += large_stride * (meeting.begin * w.strides[dim] -
+                                 w.before[dim] + k * w.dilations[dim]);
+    box.small += small_stride * meeting.begin;
+    AddTaps(w, dim + 1, box, taps);
   }
 }
 
@@ -135,15 +166,8 @@ Window WindowOf(const OpView& op, absl::Span<const int64_t> kernel,
 
 std::vector<Tap> TapsOf(const Window& window) {
   std::vector<Tap> taps;
-  AddTaps(window, 0, Tap(), taps);
+  AddTaps(window, 0, TapBox(), taps);
   return taps;
-}
-
-TapLoops::TapLoops(const Window& window)
-    : large_strides(RowMajorStrides(window.large)),
-      small_strides(RowMajorStrides(window.small)),
-      step(window.strides.back()) {
-  for (int d = 0; d < window.rank(); ++d) large_strides[d] *= window.strides[d];
 }
 
 void AddHalo(const Window& w, int first, int dim, RuleBuilder& rule) {

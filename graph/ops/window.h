@@ -10,7 +10,6 @@
 #include "absl/status/statusor.h"
 #include "graph/op_def.h"
 #include "graph/ops/rule_builder.h"
-#include "graph/ops/strided.h"
 
 namespace partita {
 
@@ -47,36 +46,21 @@ Window WindowOf(const OpView& op, absl::Span<const int64_t> kernel,
                 absl::Span<const int64_t> large,
                 absl::Span<const int64_t> small);
 
-// One tap and the positions at which it meets an element.
+// A run of positions at which one tap meets elements: neighbours on the small
+// side, `TapStep` elements apart on the large one.
+struct TapLine {
+  int64_t large;  // offsets of the first, in elements
+  int64_t small;
+  int64_t count;
+};
+// One tap of the kernel.
 struct Tap {
   int64_t index = 0;  // row-major in the kernel
-  Shape dims;         // box of positions
-  int64_t large_offset = 0;
-  int64_t small_offset = 0;
+  std::vector<TapLine> lines;
 };
 // Taps that meet nothing are left out.
 std::vector<Tap> TapsOf(const Window& window);
-
-// The loops over a tap's positions, innermost dimension apart.
-struct TapLoops {
-  explicit TapLoops(const Window& window);
-  // line(large offset, small offset, count); elements of the large side are
-  // `step` apart, those of the small side neighbours.
-  template <typename Line>
-  void ForEachLine(const Tap& tap, Line&& line) const {
-    const size_t last = tap.dims.size() - 1;
-    Shape outer = tap.dims;
-    outer[last] = 1;
-    ForEachOffset<2>(outer, {large_strides, small_strides},
-                     [&](const std::array<int64_t, 2>& at) {
-                       line(tap.large_offset + at[0], tap.small_offset + at[1],
-                            tap.dims[last]);
-                     });
-  }
-  Shape large_strides;  // from position to position
-  Shape small_strides;
-  int64_t step;
-};
+inline int64_t TapStep(const Window& window) { return window.strides.back(); }
 
 // How a position's rows enter a dimension rule (a halo), for spatial dimension
 // `dim` of operand 0 and result 0; `first` is the tensors' first spatial
