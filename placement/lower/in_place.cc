@@ -10,7 +10,7 @@
 namespace partita {
 namespace {
 
-struct Use {
+struct TaskUse {
   int task;
   Touch touch;
 };
@@ -36,14 +36,17 @@ class Reuser {
     const Task& t = draft_.tasks[task];
     if (t.kind != Command::Kind::kKernel) return;
     const auto& pairs = draft_.graph->node(t.instance.node).kernel->in_place;
-    // First operands that end with the task, then parts of larger storages.
+    std::vector<bool> placed(t.writes.size(), false);
+    // First operands that are whole storages, then parts of larger ones.
     for (const bool whole : {true, false}) {
       for (const InPlacePair& pair : pairs) {
-        if (!IsValid(t, pair)) continue;
+        if (!IsValid(t, pair) || placed[pair.result]) continue;
         const Piece& operand = Operand(t, pair);
         const bool is_whole =
             draft_.storages[operand.storage].bytes == operand.bytes;
-        if (is_whole == whole && CanReuse(task, pair)) Merge(task, pair);
+        if (is_whole != whole || !CanReuse(task, pair)) continue;
+        Merge(task, pair);
+        placed[pair.result] = true;
       }
     }
   }
@@ -77,7 +80,7 @@ class Reuser {
     }
     const Extent bytes = ExtentOf(draft_, t.reads[pair.operand]);
     int own = 0;  // uses by the task itself
-    for (const Use& use : uses_[operand.storage]) {
+    for (const TaskUse& use : uses_[operand.storage]) {
       if (!ExtentOf(draft_, use.touch).overlaps(bytes)) continue;
       if (use.task == task ? ++own > 1 : !clocks_.Before(use.task, task)) {
         return false;
@@ -92,9 +95,9 @@ class Reuser {
     const int gone = Result(draft_.tasks[task], pair).storage;
     const Extent bytes =
         ExtentOf(draft_, draft_.tasks[task].reads[pair.operand]);
-    std::vector<Use>& uses = uses_[operand.storage];
+    std::vector<TaskUse>& uses = uses_[operand.storage];
     uses.erase(std::remove_if(uses.begin(), uses.end(),
-                              [&](const Use& use) {
+                              [&](const TaskUse& use) {
                                 const Extent e = ExtentOf(draft_, use.touch);
                                 return e.begin >= bytes.begin &&
                                        e.end <= bytes.end;
@@ -112,8 +115,8 @@ class Reuser {
 
   Draft& draft_;
   const Clocks& clocks_;
-  std::vector<std::vector<Use>> uses_;    // by storage
-  std::vector<std::vector<int>> pieces_;  // by storage
+  std::vector<std::vector<TaskUse>> uses_;  // by storage
+  std::vector<std::vector<int>> pieces_;    // by storage
 };
 
 }  // namespace

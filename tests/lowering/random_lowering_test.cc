@@ -1,0 +1,134 @@
+// Random graphs, randomly placed, lowered: proved, right, small, and without a
+// wait too many.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "placement/lower/lower_fixture.h"
+#include "placement/lower/memory_bound.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/plan_text.h"
+#include "tests/lowering/sequential_bound.h"
+#include "tests/random_graph/random_graph.h"
+
+namespace partita {
+namespace {
+
+constexpr double kSlack = 1.05;
+
+uint32_t Next(uint64_t& state) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<uint32_t>(state >> 33);
+}
+
+// Neighbours mostly stay together, as a planner would have them.
+Module PlacedRandomGraph(uint64_t seed, int devices, int steps) {
+  RandomGraphOptions options;
+  options.steps = steps;
+  options.dead_nodes = false;
+  options.discrete = seed % 2 == 0;
+  Module module = RandomGraph(seed, options);
+  uint64_t state = seed + 1;
+  int device = 0;
+  for (const OpView& op : module.main().ops()) {
+    if (Next(state) % 3 == 0) device = Next(state) % devices;
+    module.main().node(op.id()).placement.devices = {
+        absl::StrCat("gpu:", device)};
+  }
+  return module;
+}
+
+std::string Without(const Plan& plan, size_t command, Plan& changed) {
+  Program& program = changed.entries[0].programs[0];
+  program.commands = plan.entries[0].programs[0].commands;
+  program.commands.erase(program.commands.begin() + command);
+  const absl::StatusOr<Certificate> proof = CheckPlan(changed);
+  return proof.ok() ? "accepted" : "refused";
+}
+
+class RandomLowering : public testing::TestWithParam<int> {};
+
+TEST_P(RandomLowering, IsProvedAndRunsLikeEvalWithinTheBounds) {
+  const int devices = GetParam();
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const int steps = 4 + static_cast<int>(seed);
+    const Module module = PlacedRandomGraph(seed, devices, steps);
+    const absl::StatusOr<Plan> plan =
+        PlanOf(PlacedRandomGraph(seed, devices, steps), LinkedMachine(devices));
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+    ASSERT_TRUE(proof.ok()) << proof.status() << PrintPlan(*plan);
+    const absl::Status runs = RunsLikeEval(module, *plan);
+    ASSERT_TRUE(runs.ok()) << runs << PrintPlan(*plan);
+    const Entry& entry = plan->entries[0];
+    const auto bounds = BoundMemory(*plan, entry);
+    ASSERT_TRUE(bounds.ok()) << bounds.status();
+    for (size_t d = 0; d < plan->devices.size(); ++d) {
+      EXPECT_GE(plan->devices[d].step_bytes, (*bounds)[d].bound_bytes);
+      EXPECT_LE(plan->devices[d].step_bytes, kSlack * (*bounds)[d].bound_bytes)
+          << "device " << d << PrintPlan(*plan);
+    }
+    if (plan->devices.size() > 1) continue;
+    EXPECT_LE(plan->devices[0].step_bytes, kSlack * SequentialBound(entry))
+        << PrintPlan(*plan);
+  }
+}
+
+TEST_P(RandomLowering, EveryRecordAndWaitIsNeeded) {
+  const int devices = GetParam();
+  for (uint64_t seed = 100; seed < 106; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    absl::StatusOr<Plan> plan =
+        PlanOf(PlacedRandomGraph(seed, devices, 20), LinkedMachine(devices));
+    absl::StatusOr<Plan> changed =
+        PlanOf(PlacedRandomGraph(seed, devices, 20), LinkedMachine(devices));
+    ASSERT_TRUE(plan.ok() && changed.ok());
+    const std::vector<Command>& commands =
+        plan->entries[0].programs[0].commands;
+    for (size_t i = 0; i < commands.size(); ++i) {
+      if (commands[i].kind != Command::Kind::kWait &&
+          commands[i].kind != Command::Kind::kRecord) {
+        continue;
+      }
+      EXPECT_EQ(Without(*plan, i, *changed), "refused")
+          << "command " << i << PrintPlan(*plan);
+    }
+  }
+}
+
+TEST_P(RandomLowering, TheSameInputGivesTheSamePlan) {
+  const int devices = GetParam();
+  for (uint64_t seed = 200; seed < 205; ++seed) {
+    const auto a =
+        PlanOf(PlacedRandomGraph(seed, devices, 30), LinkedMachine(devices));
+    const auto b =
+        PlanOf(PlacedRandomGraph(seed, devices, 30), LinkedMachine(devices));
+    ASSERT_TRUE(a.ok() && b.ok());
+    EXPECT_EQ(PrintPlan(*a), PrintPlan(*b));
+  }
+}
+
+TEST_P(RandomLowering, OverlappingStepsAreProved) {
+  const int devices = GetParam();
+  for (uint64_t seed = 300; seed < 305; ++seed) {
+    const Module module = PlacedRandomGraph(seed, devices, 20);
+    const auto plan = PlanOf(PlacedRandomGraph(seed, devices, 20),
+                             LinkedMachine(devices), {.depth = 2});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+    EXPECT_TRUE(proof.ok()) << proof.status();
+    EXPECT_TRUE(RunsLikeEval(module, *plan).ok());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, RandomLowering, testing::Range(1, 5));
+
+}  // namespace
+}  // namespace partita
