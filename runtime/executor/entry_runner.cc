@@ -60,9 +60,11 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
 
 absl::StatusOr<std::unique_ptr<EntryRunner>> EntryRunner::New(
     const Plan& plan, int entry, const Devices& devices,
-    const SessionMemory& memory, const KernelLibraries& libraries) {
+    const SessionMemory& memory, const KernelLibraries& libraries,
+    bool trust_code) {
   std::unique_ptr<EntryRunner> runner(
       new EntryRunner(plan, entry, devices, memory, libraries));
+  runner->state_.trust_code = trust_code;
   PARTITA_RETURN_IF_ERROR(runner->Prepare());
   return runner;
 }

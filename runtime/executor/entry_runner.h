@@ -39,7 +39,8 @@ class EntryRunner {
   // the runner.
   static absl::StatusOr<std::unique_ptr<EntryRunner>> New(
       const Plan& plan, int entry, const Devices& devices,
-      const SessionMemory& memory, const KernelLibraries& libraries);
+      const SessionMemory& memory, const KernelLibraries& libraries,
+      bool trust_code);
   // Stops what is in flight, and waits until it has ended.
   ~EntryRunner();
 

@@ -21,6 +21,8 @@ struct ExecutorOptions {
   // Read constants of host devices where the plan keeps them, so that weights
   // are in memory once.
   bool constants_in_place = true;
+  // Hand the plan's native code to the kernels that ask for it.
+  bool trust_code = false;
 };
 
 // One session of a plan: arenas, streams, events, bound kernels. A plan that

@@ -455,6 +455,19 @@ TEST(ExecutorTest, ASessionMayEndWithStepsInFlight) {
   }
 }
 
+TEST(ExecutorDeathTest, AnUndeclaredAccessOfAVirtualDeviceIsCaught) {
+  if (!ArenaGuardsWork()) GTEST_SKIP() << "needs AddressSanitizer";
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  TestSession session(FourStreamPlan(), Kind::kVirtual);
+  // One byte behind the result is nobody's.
+  session.library.on_pointers = [](const LaunchArgs& args) {
+    char* result = static_cast<char*>(args.results[0]);
+    result[kElements * sizeof(float)] = 1;
+  };
+  Floats y;
+  EXPECT_DEATH(session.Run(Ramp(1), y).IgnoreError(), "use-after-poison");
+}
+
 TEST(ExecutorTest, MemoryIsWhatThePlanStates) {
   auto plan = FourStreamPlan(3);
   TestSession session(plan, Kind::kVirtual);

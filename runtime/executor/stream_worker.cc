@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -26,6 +27,18 @@ constexpr auto kMaxOversleep = std::chrono::microseconds(300);
 Device& DeviceOf(const EntryContext& context, StreamId stream) {
   const DeviceId device = context.entry->streams[stream.index].device;
   return *(*context.devices)[device.index];
+}
+
+// The image for a device: its target ends with the instruction set, as in
+// "x86-64-avx512" for "avx512".
+const KernelImage* FindImage(const Plan& plan, const DeviceTraits& device) {
+  for (const KernelImage& image : plan.images) {
+    if (image.target == device.isa ||
+        absl::EndsWith(image.target, absl::StrCat("-", device.isa))) {
+      return &image;
+    }
+  }
+  return nullptr;
 }
 
 absl::Status PastDeadline() {
@@ -134,6 +147,9 @@ absl::StatusOr<BoundCommand> StreamWorker::Bind(const Command& command) {
   BindRequest request = {.node = graph.view(id),
                          .binding = &*node.kernel,
                          .device = &device_.traits()};
+  if (state_.trust_code) {
+    request.image = FindImage(*state_.context.plan, device_.traits());
+  }
   PARTITA_ASSIGN_OR_RETURN(
       HostKernel kernel,
       BindKernel(request, *state_.libraries, device_.is_virtual()));

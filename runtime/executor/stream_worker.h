@@ -37,6 +37,7 @@ struct MeasuredTime {
 struct EntryState {
   EntryContext context;
   const KernelLibraries* libraries = nullptr;
+  bool trust_code = false;  // generated kernels may use the plan's images
   std::vector<Step> steps;  // by step mod depth
   StepCounter submitted;
   std::atomic<bool> closing{false};

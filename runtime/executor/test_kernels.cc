@@ -33,6 +33,7 @@ class EvalKernel : public BoundKernel {
       absl::Status status = library_.before_launch(node_);
       if (!status.ok()) return status;
     }
+    if (library_.on_pointers != nullptr) library_.on_pointers(args);
     if (library_.workspace > 0) {
       std::memset(args.workspace, 0xab, library_.workspace);
     }

@@ -22,6 +22,8 @@ class TestLibrary : public KernelLibrary {
       const BindRequest& request) const override;
 
   std::function<absl::Status(const OpView&)> before_launch;
+  // If set, sees the pointers of each launch before the kernel uses them.
+  std::function<void(const LaunchArgs&)> on_pointers;
   // Bytes that the kernels ask for; more than the budget is refused.
   int64_t workspace = 0;
   // Kernels alive now, and launches under way.

@@ -1,0 +1,300 @@
+// Loading, proving and running plans.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/session.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "graph/verifier.h"
+#include "partita/kernel_libraries.h"
+#include "runtime/device/host_device.h"
+#include "runtime/device/host_isa.h"
+#include "runtime/executor/executor.h"
+#include "runtime/executor/reference_run.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/plan_file.h"
+
+namespace partita {
+namespace {
+
+absl::Status Prove(const Plan& plan) {
+  PARTITA_RETURN_IF_ERROR(VerifyModule(plan.module));
+  return CheckPlan(plan).status();
+}
+
+absl::StatusOr<std::unique_ptr<Device>> NewRealDevice(
+    const DeviceTraits& traits) {
+  if (traits.kind != DeviceKind::kCpu) {
+    return absl::UnavailableError(absl::StrCat(
+        "device ", traits.name, ": found kind ",
+        std::string(DeviceKindName(traits.kind)),
+        "; expected cpu, as this build drives no other; load the plan with "
+        "virtual devices"));
+  }
+  if (!HostHasIsa(traits.isa)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("device ", traits.name,
+                     ": found a plan for the instruction set ", traits.isa,
+                     "; expected one that this processor has; compile the plan "
+                     "for this machine"));
+  }
+  return NewCpuDevice(traits);
+}
+
+absl::StatusOr<Devices> NewDevices(const Plan& plan, DeviceMode mode) {
+  Devices devices;
+  for (const PlanDevice& device : plan.devices) {
+    if (mode == DeviceMode::kReal) {
+      PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Device> real,
+                               NewRealDevice(device.traits));
+      devices.push_back(std::move(real));
+    } else {
+      devices.push_back(
+          NewVirtualDevice(device.traits, mode == DeviceMode::kTimed));
+    }
+  }
+  return devices;
+}
+
+absl::StatusOr<int> FindPort(const std::vector<Port>& ports,
+                             absl::string_view name, absl::string_view kind) {
+  std::vector<std::string> known;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == name) return static_cast<int>(i);
+    known.push_back(ports[i].name);
+  }
+  return absl::NotFoundError(absl::StrCat("session: found no ", kind, " `",
+                                          name, "`; expected one of ",
+                                          absl::StrJoin(known, ", ")));
+}
+
+absl::Status CheckIndex(int index, size_t size, absl::string_view kind) {
+  if (index >= 0 && index < static_cast<int>(size)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "session: found ", kind, " ", index, "; expected one of ", size));
+}
+
+}  // namespace
+
+// The session's own side of an entry's ports. A pointer is null as long as an
+// input has not been set; an output without a tensor is the caller's.
+struct Session::EntryTensors {
+  std::vector<HostTensor> inputs;
+  std::vector<HostTensor> outputs;
+  std::vector<const void*> input_bytes;
+  std::vector<void*> output_bytes;
+};
+
+absl::StatusOr<std::shared_ptr<const Plan>> LoadPlan(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlan(path));
+  auto shared = std::make_shared<const Plan>(std::move(plan));
+  PARTITA_RETURN_IF_ERROR(Prove(*shared));
+  return shared;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Load(
+    const std::string& path, const LoadOptions& options) {
+  PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlan(path));
+  return Create(std::make_shared<const Plan>(std::move(plan)), options);
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(
+    std::shared_ptr<const Plan> plan, const LoadOptions& options) {
+  PARTITA_RETURN_IF_ERROR(Prove(*plan));
+  if (plan->entries.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "plan ", plan->name, ": found no entry; expected one or more"));
+  }
+  PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, options.devices));
+  std::unique_ptr<Session> session(new Session(options));
+  for (const Entry& entry : plan->entries) {
+    auto tensors = std::make_unique<EntryTensors>();
+    tensors->inputs.resize(entry.inputs.size());
+    tensors->input_bytes.resize(entry.inputs.size());
+    for (const Port& output : entry.outputs) {
+      tensors->outputs.emplace_back(output.type);
+      tensors->output_bytes.push_back(tensors->outputs.back().bytes());
+    }
+    session->tensors_.push_back(std::move(tensors));
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      session->executor_,
+      Executor::New(std::move(plan), std::move(devices), HostLibraries(),
+                    {.constants_in_place = options.constants_in_place,
+                     .trust_code = options.trust_code}));
+  return session;
+}
+
+Session::Session(const LoadOptions& options) : options_(options) {}
+Session::~Session() = default;
+
+const Plan& Session::plan() const { return executor_->plan(); }
+Session::EntryTensors& Session::tensors() { return *tensors_[entry_]; }
+
+absl::Status Session::UseEntry(absl::string_view name) {
+  std::vector<std::string> known;
+  for (size_t e = 0; e < plan().entries.size(); ++e) {
+    if (plan().entries[e].name == name) {
+      entry_ = static_cast<int>(e);
+      return absl::OkStatus();
+    }
+    known.push_back(plan().entries[e].name);
+  }
+  return absl::NotFoundError(
+      absl::StrCat("plan ", plan().name, ": found no entry @", name,
+                   "; expected one of ", absl::StrJoin(known, ", ")));
+}
+
+int Session::num_inputs() const {
+  return static_cast<int>(plan().entries[entry_].inputs.size());
+}
+int Session::num_outputs() const {
+  return static_cast<int>(plan().entries[entry_].outputs.size());
+}
+const std::string& Session::input_name(int input) const {
+  return plan().entries[entry_].inputs[input].name;
+}
+const std::string& Session::output_name(int output) const {
+  return plan().entries[entry_].outputs[output].name;
+}
+const TensorType& Session::input_type(int input) const {
+  return plan().entries[entry_].inputs[input].type;
+}
+const TensorType& Session::output_type(int output) const {
+  return plan().entries[entry_].outputs[output].type;
+}
+
+absl::Status Session::SetInput(absl::string_view name,
+                               const HostTensor& value) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const int input, FindPort(plan().entries[entry_].inputs, name, "input"));
+  return SetInput(input, value);
+}
+
+absl::Status Session::SetInput(int input, const HostTensor& value) {
+  PARTITA_RETURN_IF_ERROR(CheckIndex(input, tensors().inputs.size(), "input"));
+  const TensorType& type = input_type(input);
+  if (value.type() != type) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("session: input `", input_name(input), "`: found ",
+                     value.type().ToString(), "; expected ", type.ToString()));
+  }
+  HostTensor& own = tensors().inputs[input];
+  if (own.bytes() == nullptr) own = HostTensor(type);
+  std::memcpy(own.bytes(), value.bytes(), type.num_bytes());
+  tensors().input_bytes[input] = own.bytes();
+  return absl::OkStatus();
+}
+
+absl::Status Session::BindInput(int input, const void* bytes) {
+  PARTITA_RETURN_IF_ERROR(CheckIndex(input, tensors().inputs.size(), "input"));
+  tensors().input_bytes[input] = bytes;
+  return absl::OkStatus();
+}
+
+absl::Status Session::BindOutput(int output, void* bytes) {
+  PARTITA_RETURN_IF_ERROR(
+      CheckIndex(output, tensors().outputs.size(), "output"));
+  tensors().outputs[output] = HostTensor();
+  tensors().output_bytes[output] = bytes;
+  return absl::OkStatus();
+}
+
+absl::Status Session::CheckInputsSet() const {
+  const EntryTensors& tensors = *tensors_[entry_];
+  for (size_t i = 0; i < tensors.input_bytes.size(); ++i) {
+    if (tensors.input_bytes[i] != nullptr) continue;
+    if (input_type(static_cast<int>(i)).num_bytes() == 0) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "session: found input `", input_name(static_cast<int>(i)),
+        "` without a value; expected one; call SetInput before Run"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::Run(const RunOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckInputsSet());
+  const EntryTensors& own = tensors();
+  return executor_->Run(entry_, {own.input_bytes, own.output_bytes}, options);
+}
+
+absl::StatusOr<const HostTensor*> Session::GetOutput(
+    absl::string_view name) const {
+  PARTITA_ASSIGN_OR_RETURN(
+      const int output,
+      FindPort(plan().entries[entry_].outputs, name, "output"));
+  return GetOutput(output);
+}
+
+absl::StatusOr<const HostTensor*> Session::GetOutput(int output) const {
+  const EntryTensors& tensors = *tensors_[entry_];
+  PARTITA_RETURN_IF_ERROR(CheckIndex(output, tensors.outputs.size(), "output"));
+  if (tensors.outputs[output].bytes() != tensors.output_bytes[output]) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("session: output `", output_name(output),
+                     "` was bound to bytes of the caller; read them there"));
+  }
+  return &tensors.outputs[output];
+}
+
+int Session::depth() const { return plan().entries[entry_].depth; }
+
+absl::StatusOr<uint64_t> Session::Submit(absl::Span<const void* const> inputs,
+                                         absl::Span<void* const> outputs,
+                                         const RunOptions& options) {
+  return executor_->Submit(entry_, {inputs, outputs}, options);
+}
+
+absl::Status Session::Wait(uint64_t step) { return executor_->Wait(step); }
+
+absl::StatusOr<std::vector<HostTensor>> Session::RunReference() {
+  PARTITA_RETURN_IF_ERROR(CheckInputsSet());
+  const Graph& graph = *plan().entries[entry_].graph;
+  std::vector<std::string> names;
+  std::vector<HostTensor> values;
+  for (const OpView& node : graph.ops()) {
+    if (!node.op().traits.reads_variable) continue;
+    names.push_back(node.attr_string("name"));
+    PARTITA_ASSIGN_OR_RETURN(HostTensor value,
+                             executor_->ReadVariable(names.back()));
+    values.push_back(std::move(value));
+  }
+  ReferenceOptions reference;
+  reference.virtual_devices = options_.devices != DeviceMode::kReal;
+  for (size_t i = 0; i < names.size(); ++i) {
+    reference.variables[names[i]] = &values[i];
+  }
+  return ReferenceRun(plan(), entry_, tensors().input_bytes, HostLibraries(),
+                      reference);
+}
+
+absl::Status Session::Restore() { return executor_->Restore(); }
+
+absl::StatusOr<HostTensor> Session::ReadVariable(absl::string_view name) {
+  return executor_->ReadVariable(name);
+}
+
+absl::Status Session::WriteVariable(absl::string_view name,
+                                    const HostTensor& value) {
+  return executor_->WriteVariable(name, value);
+}
+
+std::vector<DeviceMemory> Session::MemoryUse() const {
+  return executor_->MemoryUse();
+}
+
+std::vector<MeasuredCommand> Session::LastTrace() const {
+  return executor_->LastTrace();
+}
+
+const FailedCommand* Session::last_failure() const {
+  const auto& failure = executor_->last_failure();
+  return failure.has_value() ? &*failure : nullptr;
+}
+
+}  // namespace partita
