@@ -8,10 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "graph/verifier.h"
-#include "partita/kernel_libraries.h"
+#include "kernels/catalog/host_kernels.h"
 #include "runtime/device/host_device.h"
 #include "runtime/device/host_isa.h"
 #include "runtime/executor/executor.h"
@@ -21,6 +22,11 @@
 
 namespace partita {
 namespace {
+
+const KernelLibraries& Libraries() {
+  static const KernelLibraries& libraries = *new auto(HostLibraries());
+  return libraries;
+}
 
 absl::Status Prove(const Plan& plan) {
   PARTITA_RETURN_IF_ERROR(VerifyModule(plan.module));
@@ -124,7 +130,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
   }
   PARTITA_ASSIGN_OR_RETURN(
       session->executor_,
-      Executor::New(std::move(plan), std::move(devices), HostLibraries(),
+      Executor::New(std::move(plan), std::move(devices), Libraries(),
                     {.constants_in_place = options.constants_in_place,
                      .trust_code = options.trust_code}));
   return session;
@@ -269,7 +275,7 @@ absl::StatusOr<std::vector<HostTensor>> Session::RunReference() {
   for (size_t i = 0; i < names.size(); ++i) {
     reference.variables[names[i]] = &values[i];
   }
-  return ReferenceRun(plan(), entry_, tensors().input_bytes, HostLibraries(),
+  return ReferenceRun(plan(), entry_, tensors().input_bytes, Libraries(),
                       reference);
 }
 

@@ -1,0 +1,231 @@
+// Sessions of plans written by hand: from a file to outputs, and every refusal.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/session.h"
+
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "graph/op_set.h"
+#include "gtest/gtest.h"
+#include "runtime/executor/executor.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+namespace {
+
+// y = relu(x w), the product on one device and relu on another.
+constexpr char kTwoDevices[] = R"(
+graph @f(%x: f32[2, 3] on cpu:0) -> f32[2, 2] {
+  %w = constant f32[3, 2] [1, -2, 3, -4, 5, -6] on cpu:0
+  %h = matmul %x, %w : f32[2, 2] on cpu:0 by "reference.eval"
+  %t = copy %h : f32[2, 2] on cpu:1
+  %y = relu %t : f32[2, 2] on cpu:1 by "reference.eval"
+  return %y
+}
+plan @f {
+  device cpu:0 cpu threads 1 isa "" memory 4096 alignment 64
+    arena persistent 64 step 192
+  device cpu:1 cpu threads 1 isa "" memory 4096 alignment 64
+    arena persistent 0 step 128
+  entry @f of @f depth 1 events 1 {
+    input x f32[2, 3]
+    output y f32[2, 2]
+    arena cpu:0
+      !w  persistent  0  24
+      !x  0  24
+      !h  64  16
+    arena cpu:1
+      !t  0  16
+      !y  64  16
+    persistent
+      !w = %w
+    stream cpu:0/compute
+      0  feed -> !x input 0
+      1  kernel %h (!x, !w) -> !h
+      2  copy %t !h -> !t
+      3  record ev0
+    stream cpu:1/compute
+      4  wait ev0
+      5  kernel %y (!t) -> !y
+      6  fetch !y output 0
+  }
+}
+)";
+
+// Every step adds x to a variable.
+constexpr char kCounter[] = R"(
+variable @v: f32[2] = f32[2] [10, 20]
+graph @count(%x: f32[2] on cpu:0) -> f32[2] {
+  %v = variable {dtype = f32, name = "v", shape = [2]} : f32[2] on cpu:0
+  %n = add %v, %x : f32[2] on cpu:0 by "reference.eval"
+  %u = copy %n : f32[2] on cpu:0
+  update @v = %u
+  return %n
+}
+plan @count {
+  device cpu:0 cpu threads 1 isa "" memory 4096 alignment 64
+    arena persistent 64 step 128
+  entry @count of @count depth 1 events 0 {
+    input x f32[2]
+    output n f32[2]
+    arena cpu:0
+      !v  persistent  0  8
+      !x  0  8
+      !n  64  8
+    persistent
+      !v = %v
+    stream cpu:0/compute
+      0  feed -> !x input 0
+      1  kernel %n (!v, !x) -> !n
+      2  copy %u !n -> !v
+      3  fetch !n output 0
+  }
+}
+)";
+
+std::shared_ptr<const Plan> PlanOf(absl::string_view text) {
+  auto plan = ParsePlan(text, "test.plan", OpSet::BuiltIn());
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return std::make_shared<const Plan>(*std::move(plan));
+}
+
+HostTensor X() { return HostTensor::Of<float>({2, 3}, {1, 2, 3, -1, -2, -3}); }
+const std::vector<float> kY = {22, 0, 0, 28};
+
+std::vector<float> Values(const HostTensor& tensor) {
+  const auto data = tensor.data<float>();
+  return {data.begin(), data.end()};
+}
+
+TEST(SessionTest, APlanFileRunsInAFewLines) {
+  const std::string path = testing::TempDir() + "/two_devices.plan";
+  ASSERT_TRUE(WritePlan(*PlanOf(kTwoDevices), path).ok());
+  auto session = Session::Load(path);
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE((*session)->SetInput("x", X()).ok());
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ(Values(**(*session)->GetOutput("y")), kY);
+  EXPECT_EQ(Values(**(*session)->GetOutput(0)), kY);
+}
+
+TEST(SessionTest, SessionsOfOnePlanShareIt) {
+  const std::string path = testing::TempDir() + "/shared.plan";
+  ASSERT_TRUE(WritePlan(*PlanOf(kTwoDevices), path).ok());
+  auto plan = LoadPlan(path);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  auto one = Session::Create(*plan);
+  auto two = Session::Create(*plan);
+  ASSERT_TRUE(one.ok() && two.ok());
+  for (auto* session : {&one, &two}) {
+    ASSERT_TRUE((**session)->SetInput(0, X()).ok());
+    ASSERT_TRUE((**session)->Run().ok());
+    EXPECT_EQ(Values(**(**session)->GetOutput("y")), kY);
+    EXPECT_EQ((**session)->MemoryUse()[0].in_place, 24);
+  }
+}
+
+TEST(SessionTest, AVirtualMachineGivesTheSameBits) {
+  const std::string gpus = absl::StrReplaceAll(
+      kTwoDevices, {{"cpu:", "gpu:"}, {" cpu threads", " cuda threads"}});
+  auto refused = Session::Create(PlanOf(gpus));
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
+  auto session =
+      Session::Create(PlanOf(gpus), {.devices = DeviceMode::kVirtual});
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE((*session)->SetInput("x", X()).ok());
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    ASSERT_TRUE((*session)->Run({.chaos_seed = seed}).ok());
+    EXPECT_EQ(Values(**(*session)->GetOutput("y")), kY);
+  }
+}
+
+TEST(SessionTest, TheReferenceHasTheSameBits) {
+  for (DeviceMode mode : {DeviceMode::kReal, DeviceMode::kVirtual}) {
+    auto session = Session::Create(PlanOf(kTwoDevices), {.devices = mode});
+    ASSERT_TRUE(session.ok()) << session.status();
+    ASSERT_TRUE((*session)->SetInput("x", X()).ok());
+    ASSERT_TRUE((*session)->Run().ok());
+    auto reference = (*session)->RunReference();
+    ASSERT_TRUE(reference.ok()) << reference.status();
+    EXPECT_EQ(Values((*reference)[0]), Values(**(*session)->GetOutput("y")));
+  }
+}
+
+TEST(SessionTest, TheReferenceStartsFromTheVariablesPresentValues) {
+  auto session = Session::Create(PlanOf(kCounter));
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(
+      (*session)->SetInput("x", HostTensor::Of<float>({2}, {1, 2})).ok());
+  ASSERT_TRUE((*session)->Run().ok());
+  auto next = (*session)->RunReference();
+  ASSERT_TRUE(next.ok()) << next.status();
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ(Values(**(*session)->GetOutput("n")), (std::vector<float>{12, 24}));
+  EXPECT_EQ(Values((*next)[0]), (std::vector<float>{12, 24}));
+  EXPECT_EQ(Values(*(*session)->ReadVariable("v")),
+            (std::vector<float>{12, 24}));
+  ASSERT_TRUE((*session)->Restore().ok());
+  EXPECT_EQ(Values(*(*session)->ReadVariable("v")),
+            (std::vector<float>{10, 20}));
+}
+
+TEST(SessionTest, BoundBytesAreReadAndWrittenWhereTheyLie) {
+  auto session = Session::Create(PlanOf(kTwoDevices));
+  ASSERT_TRUE(session.ok());
+  const HostTensor x = X();
+  std::vector<float> y(4);
+  ASSERT_TRUE((*session)->BindInput(0, x.bytes()).ok());
+  ASSERT_TRUE((*session)->BindOutput(0, y.data()).ok());
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ(y, kY);
+  EXPECT_EQ((*session)->GetOutput("y").status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(SessionTest, WrongUseIsExplained) {
+  auto session = Session::Create(PlanOf(kTwoDevices));
+  ASSERT_TRUE(session.ok());
+  EXPECT_EQ((*session)->Run().message(),
+            "session: found input `x` without a value; expected one; call "
+            "SetInput before Run");
+  EXPECT_EQ((*session)->SetInput("z", X()).message(),
+            "session: found no input `z`; expected one of x");
+  EXPECT_EQ(
+      (*session)->SetInput("x", HostTensor({DType::kF32, {3}, {}})).message(),
+      "session: input `x`: found f32[3]; expected f32[2, 3]");
+  EXPECT_EQ((*session)->SetInput(7, X()).message(),
+            "session: found input 7; expected one of 1");
+  EXPECT_EQ((*session)->UseEntry("g").message(),
+            "plan f: found no entry @g; expected one of f");
+}
+
+TEST(SessionTest, APlanThatIsNotProvedIsRefused) {
+  // Without the wait relu may read before the copy has ended.
+  const std::string race =
+      absl::StrReplaceAll(kTwoDevices, {{"      4  wait ev0\n", ""},
+                                        {"5  kernel %y", "4  kernel %y"},
+                                        {"6  fetch", "5  fetch"}});
+  const absl::Status status = Session::Create(PlanOf(race)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+}
+
+TEST(SessionTest, AnotherInstructionSetIsRefused) {
+  const std::string other = absl::StrReplaceAll(
+      kTwoDevices,
+      {{"cpu:0 cpu threads 1 isa \"\"", "cpu:0 cpu threads 1 isa \"mmix\""}});
+  EXPECT_EQ(Session::Create(PlanOf(other)).status().message(),
+            "device cpu:0: found a plan for the instruction set mmix; expected "
+            "one that this processor has; compile the plan for this machine");
+}
+
+TEST(SessionTest, AMissingFileIsNamed) {
+  const absl::Status status = Session::Load("/nowhere/x.plan").status();
+  EXPECT_NE(status.message().find("/nowhere/x.plan"), absl::string_view::npos)
+      << status;
+}
+
+}  // namespace
+}  // namespace partita
