@@ -216,7 +216,7 @@ class Check {
         return absl::OkStatus();
       }
     }
-    double largest = 1e-30;
+    double largest = options_.tolerance > 0 ? 1 : 1e-30;
     for (int64_t i = 0; i < expected.type().num_elements(); ++i) {
       const double value = std::abs(GetAsDouble(expected, i));
       if (std::isfinite(value)) largest = std::max(largest, value);

@@ -39,7 +39,9 @@ struct CheckOptions {
   std::vector<int> threads = {1, 2};
   double low = -2;  // random operands lie in [low, high]
   double high = 2;
-  double tolerance = 0;  // relative; 0: by the op's own tolerance
+  // Relative to the largest result, or to 1 if that is more; 0: by the op's own
+  // tolerance, relative to the largest result.
+  double tolerance = 0;
   uint64_t seed = 1;
   // Operands with given values; others are random.
   std::vector<const HostTensor*> operands;

@@ -20,9 +20,9 @@ namespace partita {
 namespace {
 
 const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv,
-    &kOnednnConvTranspose,
-    &kOnednnMatmul,
+    &kOnednnConv,     &kOnednnConvTranspose, &kOnednnMatmul,
+    &kOnednnPool,     &kOnednnSoftmax,       &kOnednnNorm,
+    &kOnednnResample, &kOnednnEltwise,       &kOnednnBinary,
 };
 
 absl::string_view IsaName() {

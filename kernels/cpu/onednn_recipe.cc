@@ -5,6 +5,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,6 +56,19 @@ LayoutWish UniformWish(const OpView& node, absl::string_view layout) {
 }
 
 LayoutWish RowMajorWish(const OpView& node) { return UniformWish(node, ""); }
+
+bool IsRowMajor(const LayoutWish& wish) {
+  const auto plain = [](const std::optional<Layout>& layout) {
+    return layout.has_value() && layout->is_row_major();
+  };
+  return std::all_of(wish.operands.begin(), wish.operands.end(), plain) &&
+         std::all_of(wish.results.begin(), wish.results.end(), plain);
+}
+
+void TakeLayouts(const LayoutWish& wish, OnednnRecipe& recipe) {
+  for (const auto& layout : wish.operands) recipe.operands.push_back(*layout);
+  for (const auto& layout : wish.results) recipe.results.push_back(*layout);
+}
 
 LayoutWish AnyWish(const OpView& node) {
   LayoutWish wish;

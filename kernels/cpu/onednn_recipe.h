@@ -60,14 +60,11 @@ extern const OnednnFamily kOnednnConv;
 extern const OnednnFamily kOnednnConvTranspose;
 extern const OnednnFamily kOnednnMatmul;
 extern const OnednnFamily kOnednnPool;
-extern const OnednnFamily kOnednnGlobalPool;
 extern const OnednnFamily kOnednnSoftmax;
 extern const OnednnFamily kOnednnEltwise;
 extern const OnednnFamily kOnednnBinary;
-extern const OnednnFamily kOnednnBatchNorm;
-extern const OnednnFamily kOnednnLayerNorm;
+extern const OnednnFamily kOnednnNorm;
 extern const OnednnFamily kOnednnResample;
-extern const OnednnFamily kOnednnConcat;
 
 const dnnl::engine& CpuEngine();
 
@@ -78,6 +75,9 @@ absl::Status NotOffered(absl::string_view why);
 
 // Every value row-major.
 LayoutWish RowMajorWish(const OpView& node);
+bool IsRowMajor(const LayoutWish& wish);
+// The recipe's layouts are those wished for, all of which are given.
+void TakeLayouts(const LayoutWish& wish, OnednnRecipe& recipe);
 // Every value in one layout, "" for row-major.
 LayoutWish UniformWish(const OpView& node, absl::string_view layout);
 // Nothing asked for.

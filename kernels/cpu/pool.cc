@@ -1,0 +1,155 @@
+// onednn.pool: max and average pools, and means and maxima over all of an
+// image, which are pools with one window.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "graph/op_def.h"
+#include "graph/ops/op_list.h"
+#include "kernels/cpu/memory_desc.h"
+#include "kernels/cpu/onednn_recipe.h"
+
+namespace partita {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+
+struct Pool {
+  algorithm kind;
+  memory::dims kernel, strides, dilates, before, after;
+};
+
+memory::dims Filled(const std::vector<int64_t>& values, size_t spatial,
+                    int64_t otherwise) {
+  memory::dims dims(spatial, otherwise);
+  std::copy_n(values.begin(), std::min(values.size(), spatial), dims.begin());
+  return dims;
+}
+
+// A reduction over all spatial dimensions.
+bool IsGlobal(const OpView& node) {
+  if (!node.is(kReduceMean) && !node.is(kReduceMax)) return false;
+  std::vector<int64_t> axes = node.attr_ints("axes");
+  std::sort(axes.begin(), axes.end());
+  const int rank = node.operand_type(0).rank();
+  if (static_cast<int>(axes.size()) != rank - 2) return false;
+  for (int i = 2; i < rank; ++i) {
+    if (axes[i - 2] != i) return false;
+  }
+  return true;
+}
+
+// A window that counts positions past the padding would need oneDNN to know
+// the end of the padded input.
+bool CountsPastTheEnd(const OpView& node) {
+  if (!node.is(kAvgPool) || !node.attr_bool("count_include_pad")) return false;
+  for (int64_t extra : node.attr_ints("ceil_extra")) {
+    if (extra != 0) return true;
+  }
+  return false;
+}
+
+bool Accepts(const OpView& node) {
+  if (node.num_operands() != 1 || !AllF32(node)) return false;
+  const int rank = node.operand_type(0).rank();
+  if (rank < 3 || rank > 5) return false;
+  if (IsGlobal(node)) return true;
+  return (node.is(kMaxPool) || node.is(kAvgPool)) && !CountsPastTheEnd(node);
+}
+
+Pool GlobalPool(const OpView& node) {
+  const Shape& dims = node.operand_type(0).dims;
+  const size_t spatial = dims.size() - 2;
+  return {node.is(kReduceMax) ? algorithm::pooling_max
+                              : algorithm::pooling_avg_exclude_padding,
+          memory::dims(dims.begin() + 2, dims.end()),
+          memory::dims(spatial, 1),
+          memory::dims(spatial, 0),
+          memory::dims(spatial, 0),
+          memory::dims(spatial, 0)};
+}
+
+Pool PoolOf(const OpView& node) {
+  if (IsGlobal(node)) return GlobalPool(node);
+  const size_t spatial = node.operand_type(0).dims.size() - 2;
+  Pool pool{algorithm::pooling_max,
+            Filled(node.attr_ints("kernel"), spatial, 1),
+            Filled(node.attr_ints("strides"), spatial, 1),
+            Filled(node.attr_ints("dilations"), spatial, 1),
+            Filled(node.attr_ints("pads_before"), spatial, 0),
+            Filled(node.attr_ints("pads_after"), spatial, 0)};
+  for (int64_t& dilation : pool.dilates) --dilation;
+  if (!node.is(kAvgPool)) return pool;
+  pool.kind = node.attr_bool("count_include_pad")
+                  ? algorithm::pooling_avg_include_padding
+                  : algorithm::pooling_avg_exclude_padding;
+  const memory::dims extra = Filled(node.attr_ints("ceil_extra"), spatial, 0);
+  for (size_t i = 0; i < spatial; ++i) pool.after[i] += extra[i];
+  return pool;
+}
+
+// The mean over an image is one value per channel: row-major wherever the
+// image's layout puts the channels in order too.
+std::vector<LayoutWish> Wishes(const OpView& node) {
+  std::vector<LayoutWish> wishes = ImageWishes(node);
+  if (!IsGlobal(node)) return wishes;
+  wishes.clear();
+  LayoutWish wish = RowMajorWish(node);
+  wishes.push_back(wish);
+  static constexpr const char* kLast[] = {"acb", "acdb", "acdeb"};
+  static constexpr const char* kBlocked[] = {"abc16b", "abcd16b", "abcde16b"};
+  static constexpr const char* kBlocked8[] = {"abc8b", "abcd8b", "abcde8b"};
+  const int rank = node.operand_type(0).rank();
+  const char* blocked =
+      VectorChannels() == 16 ? kBlocked[rank - 3] : kBlocked8[rank - 3];
+  for (const char* layout : {kLast[rank - 3], blocked}) {
+    const absl::StatusOr<Layout> parsed = ParseLayout(layout, rank);
+    wish.operands[0].emplace(*parsed);
+    wishes.push_back(wish);
+  }
+  return wishes;
+}
+
+absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
+                                      const LayoutWish& wish) {
+  const TensorType& x = node.operand_type(0);
+  TensorType y = node.result_type(0);
+  y.layout = *wish.results[0];
+  if (IsGlobal(node)) {
+    if (!y.layout.is_row_major()) return NotOffered("a layout of one pixel");
+    y.dims.resize(2);
+    y.dims.resize(x.dims.size(), 1);
+    y.layout = *wish.operands[0];
+    if (y.num_stored_elements() != y.num_elements()) {
+      return NotOffered("padding of one pixel");
+    }
+  }
+  const auto source = DescOf({x.dtype, x.dims, *wish.operands[0]});
+  const auto result = DescOf(y);
+  if (!source || !result) return NotOffered("a layout without descriptor");
+  const Pool pool = PoolOf(node);
+  OnednnRecipe recipe;
+  recipe.primitive = dnnl::pooling_v2_forward::primitive_desc(
+      dnnl::pooling_v2_forward::desc(
+          dnnl::prop_kind::forward_inference, pool.kind, *source, *result,
+          pool.strides, pool.kernel, pool.dilates, pool.before, pool.after),
+      StrictAttributes(), CpuEngine(), /*allow_empty=*/true);
+  if (!recipe.primitive) return NotOffered("no such pool");
+  recipe.arguments = {{DNNL_ARG_SRC, false, 0, *source},
+                      {DNNL_ARG_DST, true, 0, *result}};
+  TakeLayouts(wish, recipe);
+  recipe.bits_depend_on_threads = false;
+  return recipe;
+}
+
+}  // namespace
+
+extern const OnednnFamily kOnednnPool = {
+    .kernel = "onednn.pool",
+    .accepts = Accepts,
+    .wishes = Wishes,
+    .describe = Describe,
+};
+
+}  // namespace partita

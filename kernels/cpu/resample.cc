@@ -1,0 +1,91 @@
+// onednn.resample: nearest and linear resizing where oneDNN's coordinates are
+// those asked for.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+
+#include "graph/op_def.h"
+#include "graph/ops/op_list.h"
+#include "kernels/cpu/memory_desc.h"
+#include "kernels/cpu/onednn_recipe.h"
+
+namespace partita {
+namespace {
+
+// oneDNN divides extents; scales that say something else move the samples.
+bool ScalesAreRatios(const OpView& node) {
+  const std::vector<double>& scales = node.attr_floats("scales");
+  const Shape& from = node.operand_type(0).dims;
+  const Shape& to = node.result_type(0).dims;
+  for (size_t i = 0; i < scales.size() && i < from.size(); ++i) {
+    const double exact = static_cast<double>(from[i]) * scales[i];
+    if (std::abs(exact - static_cast<double>(to[i])) > 1e-4) return false;
+  }
+  return true;
+}
+
+// At whole multiples every rule but the corners' takes the pixel that the
+// division gives.
+bool NearestAgrees(const OpView& node) {
+  const std::string& coordinates = node.attr_string("coordinates");
+  const std::string& rounding = node.attr_string("nearest");
+  const Shape& from = node.operand_type(0).dims;
+  const Shape& to = node.result_type(0).dims;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (to[i] % from[i] != 0) return false;
+  }
+  if (coordinates == "asymmetric") return rounding == "floor";
+  return coordinates == "half_pixel" &&
+         (rounding == "round_prefer_floor" || rounding == "round_prefer_ceil");
+}
+
+bool Accepts(const OpView& node) {
+  if (!node.is(kResize) || node.num_operands() != 1 || !AllF32(node)) {
+    return false;
+  }
+  const Shape& from = node.operand_type(0).dims;
+  const Shape& to = node.result_type(0).dims;
+  if (from.size() < 3 || from.size() > 5 || from[0] != to[0] ||
+      from[1] != to[1] || !ScalesAreRatios(node)) {
+    return false;
+  }
+  const std::string& mode = node.attr_string("mode");
+  if (mode == "nearest") return NearestAgrees(node);
+  return mode == "linear" && node.attr_string("coordinates") == "half_pixel";
+}
+
+absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
+                                      const LayoutWish& wish) {
+  const auto source =
+      DescOf({DType::kF32, node.operand_type(0).dims, *wish.operands[0]});
+  const auto result =
+      DescOf({DType::kF32, node.result_type(0).dims, *wish.results[0]});
+  if (!source || !result || *wish.operands[0] != *wish.results[0]) {
+    return NotOffered("such layouts");
+  }
+  OnednnRecipe recipe;
+  recipe.primitive = dnnl::resampling_forward::primitive_desc(
+      dnnl::resampling_forward::desc(dnnl::prop_kind::forward_inference,
+                                     node.attr_string("mode") == "nearest"
+                                         ? dnnl::algorithm::resampling_nearest
+                                         : dnnl::algorithm::resampling_linear,
+                                     *source, *result),
+      StrictAttributes(), CpuEngine(), /*allow_empty=*/true);
+  if (!recipe.primitive) return NotOffered("no such resampling");
+  recipe.arguments = {{DNNL_ARG_SRC, false, 0, *source},
+                      {DNNL_ARG_DST, true, 0, *result}};
+  TakeLayouts(wish, recipe);
+  recipe.bits_depend_on_threads = false;
+  return recipe;
+}
+
+}  // namespace
+
+extern const OnednnFamily kOnednnResample = {
+    .kernel = "onednn.resample",
+    .accepts = Accepts,
+    .wishes = ImageWishes,
+    .describe = Describe,
+};
+
+}  // namespace partita
