@@ -1,0 +1,57 @@
+// Spelling of names, and what is close to a misspelt one.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/text/names.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace partita {
+namespace {
+
+TEST(Names, OrdinaryNamesAreBareAndOthersQuoted) {
+  EXPECT_EQ(NameText("conv1/weights.0"), "conv1/weights.0");
+  EXPECT_EQ(NameText("123"), "\"123\"");
+  EXPECT_EQ(NameText("a:0"), "\"a:0\"");
+  EXPECT_EQ(NameText(""), "\"\"");
+  EXPECT_EQ(WordText("gpu:0"), "gpu:0");
+  EXPECT_EQ(WordText("gpu:"), "\"gpu:\"");
+  EXPECT_EQ(WordText("a b"), "\"a b\"");
+}
+
+TEST(Names, AnyBytesSurviveQuotes) {
+  std::string bytes;
+  for (int c = 0; c < 256; ++c) bytes += static_cast<char>(c);
+  const std::string quoted = Quoted(bytes);
+  EXPECT_EQ(Unquoted(quoted), bytes);
+  for (char c : quoted) EXPECT_TRUE(c >= 0x20 && c < 0x7f);
+}
+
+TEST(Names, WhatIsNoStringIsRefused) {
+  for (absl::string_view text : {"", "\"", "a", "\"a", "\"a\"b\"", "\"\\\"",
+                                 "\"\\q\"", "\"\\x1\"", "\"\\xGG\""}) {
+    EXPECT_EQ(Unquoted(text), std::nullopt) << text;
+  }
+}
+
+TEST(Names, RepeatedNamesGetASuffixThatNobodyHas) {
+  LiteralPool literals;
+  Graph graph("f", &literals);
+  for (absl::string_view name : {"a", "a", "", "a_1", "a", ""}) {
+    graph.AddInput(std::string(name), {});
+  }
+  EXPECT_EQ(ValueNames(graph),
+            (std::vector<std::string>{"a", "a_2", "0", "a_1", "a_3", "1"}));
+}
+
+TEST(Names, TheClosestAreGivenInOrder) {
+  const std::vector<std::string> known = {"softmax", "conv", "softsign",
+                                          "hardmax"};
+  EXPECT_EQ(ClosestNames("sofmax", known, 2),
+            (std::vector<std::string>{"softmax", "hardmax"}));
+  EXPECT_EQ(ClosestNames("x", known, 9), known);
+}
+
+}  // namespace
+}  // namespace partita
