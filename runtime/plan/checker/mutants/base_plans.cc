@@ -720,6 +720,54 @@ constexpr ShortPlan kColumns = {"columns of a matrix are copied as blocks",
        gpu:0/s fetch !s0 output 0
        gpu:1/s fetch !s1 output 0)"};
 
+constexpr ShortPlan kPrograms = {
+    "three micro-batches in two slots, by programs",
+    R"(graph @f(%x: i8[1]) -> i8[1] {
+  %a = neg %x : i8[1] on gpu:0
+  %c = copy %a : i8[1] on gpu:1
+  return %c
+})",
+    R"(gpu:0 0 3
+       gpu:1 0 1)",
+    R"(input x i8[3]
+       output y i8[3]
+       arena gpu:0
+         !x 0 1
+         !a0 1 1
+         !a1 2 1
+       arena gpu:1
+         !c 0 1
+       stream gpu:0/s
+       stream gpu:1/s
+       program first buffers 1 events 1 {
+         stream gpu:0/s
+           0 feed -> !x input 0
+           1 kernel %a (!x) -> $0
+           2 record slot0
+       }
+       program later buffers 1 events 2 {
+         stream gpu:0/s
+           0 feed -> !x input 0
+           1 wait slot1
+           2 kernel %a (!x) -> $0
+           3 record slot0
+       }
+       program out buffers 1 events 2 {
+         stream gpu:1/s
+           0 wait slot0
+           1 copy %c $0 -> !c
+           2 record slot1
+           3 fetch !c output 0
+       }
+       schedule
+         invoke first batch 0 buffers (!a0) events (ev0)
+         invoke first batch 1 buffers (!a1) events (ev1)
+         invoke out batch 0 buffers (!a0) events (ev0, ev2)
+         invoke later batch 2 buffers (!a0) events (ev4, ev2)
+         invoke out batch 1 buffers (!a1) events (ev1, ev3)
+         invoke out batch 2 buffers (!a0) events (ev4, ev5))",
+    ""};
+
 }  // namespace
 
 const std::vector<ShortPlan>& BasePlans() {
@@ -729,6 +777,7 @@ const std::vector<ShortPlan>& BasePlans() {
       kRendezvous, kAllReduce,  kAllGather, kReduceScatter, kAllToAll,
       kDepthTwo,   kUpdate,     kReplicas,  kDeepUpdate,    kWorkspace,
       kDiamond,    kOffload,    kHalves,    kColumns,
+      kPrograms,
   };
   return *plans;
 }
