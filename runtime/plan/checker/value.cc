@@ -361,7 +361,8 @@ class ValuePass {
         if (!finding.has_value()) continue;
         finding->rule = Rule::kNextStep;
         finding->message = absl::StrCat(
-            view_.Prefix(), "at the end of the step, ", finding->message);
+            view_.Prefix(), "the next step finds its variable or constant in ",
+            finding->message);
         findings_.Add(*std::move(finding));
       }
     }

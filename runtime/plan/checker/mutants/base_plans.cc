@@ -776,8 +776,7 @@ const std::vector<ShortPlan>& BasePlans() {
       kOneSlot,    kInPlace,    kViews,     kChannel,       kWideChannel,
       kRendezvous, kAllReduce,  kAllGather, kReduceScatter, kAllToAll,
       kDepthTwo,   kUpdate,     kReplicas,  kDeepUpdate,    kWorkspace,
-      kDiamond,    kOffload,    kHalves,    kColumns,
-      kPrograms,
+      kDiamond,    kOffload,    kHalves,    kColumns,       kPrograms,
   };
   return *plans;
 }

@@ -22,7 +22,8 @@ struct Place {
 
 using CommandTest = std::function<bool(const Command&)>;
 
-inline std::vector<Place> PlacesOf(const Entry& entry, const CommandTest& test) {
+inline std::vector<Place> PlacesOf(const Entry& entry,
+                                   const CommandTest& test) {
   std::vector<Place> places;
   for (size_t p = 0; p < entry.programs.size(); ++p) {
     const std::vector<Command>& commands = entry.programs[p].commands;

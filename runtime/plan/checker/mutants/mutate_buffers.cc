@@ -81,12 +81,11 @@ std::string ShrinkCopy(Plan& plan, Random& random) {
 
 std::string SwapOperands(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
-  const std::optional<Place> place =
-      Draw(PlacesOf(entry,
-                    [](const Command& command) {
-                      return command.operands.size() > 1;
-                    }),
-           random);
+  const std::optional<Place> place = Draw(
+      PlacesOf(
+          entry,
+          [](const Command& command) { return command.operands.size() > 1; }),
+      random);
   if (!place.has_value()) return "";
   std::vector<BufferId>& operands = CommandAt(entry, *place).operands;
   if (operands[0] == operands[1]) return "";
@@ -101,13 +100,12 @@ bool Alike(const Buffer& a, const Buffer& b) {
 // One operand or result becomes another buffer of the same size.
 std::string RetargetBuffer(Plan& plan, Random& random) {
   Entry& entry = plan.entries[0];
-  const std::optional<Place> place =
-      Draw(PlacesOf(entry,
-                    [](const Command& command) {
-                      return !command.operands.empty() ||
-                             !command.results.empty();
-                    }),
-           random);
+  const std::optional<Place> place = Draw(
+      PlacesOf(entry,
+               [](const Command& command) {
+                 return !command.operands.empty() || !command.results.empty();
+               }),
+      random);
   if (!place.has_value()) return "";
   Command& command = CommandAt(entry, *place);
   std::vector<BufferId*> ids;
@@ -120,10 +118,9 @@ std::string RetargetBuffer(Plan& plan, Random& random) {
       !Alike(entry.buffers[id.index], entry.buffers[other.index])) {
     return "";
   }
-  const std::string text =
-      absl::StrCat("!", entry.buffers[id.index].name, " to !",
-                   entry.buffers[other.index].name, " in ",
-                   TextOf(entry, *place));
+  const std::string text = absl::StrCat(
+      "!", entry.buffers[id.index].name, " to !",
+      entry.buffers[other.index].name, " in ", TextOf(entry, *place));
   id = other;
   return text;
 }
@@ -221,16 +218,15 @@ std::string OverwritePersistent(Plan& plan, Random& random) {
   const BufferId held =
       entry.persistent[random() % entry.persistent.size()].buffer;
   const Buffer& buffer = entry.buffers[held.index];
-  const std::optional<Place> place =
-      Draw(PlacesOf(entry,
-                    [&](const Command& command) {
-                      return command.results.size() == 1 &&
-                             command.results[0].index < kFirstSlot &&
-                             command.results[0] != held &&
-                             Alike(entry.buffers[command.results[0].index],
-                                   buffer);
-                    }),
-           random);
+  const std::optional<Place> place = Draw(
+      PlacesOf(entry,
+               [&](const Command& command) {
+                 return command.results.size() == 1 &&
+                        command.results[0].index < kFirstSlot &&
+                        command.results[0] != held &&
+                        Alike(entry.buffers[command.results[0].index], buffer);
+               }),
+      random);
   if (!place.has_value()) return "";
   Command again = CommandAt(entry, *place);
   again.results[0] = held;

@@ -1,0 +1,191 @@
+// What the checker says of broken plans, word for word.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/check_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_replace.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+namespace {
+
+// Two layers on two devices: gpu:0 computes %h in place of %a and sends it.
+constexpr absl::string_view kMlp =
+    R"(graph @mlp(%x: f32[32, 784]) -> f32[32, 10] {
+  %w1 = constant f32[784, 256] #3fa9c13fa9c13fa9c13fa9c13fa9c13f on gpu:0
+  %w2 = constant f32[256, 10] #4fa9c13fa9c13fa9c13fa9c13fa9c13f on gpu:1
+  %a = matmul %x, %w1 : f32[32, 256] on gpu:0
+  %h = relu %a : f32[32, 256] on gpu:0 by cuda.relu {in_place = [0 -> 0]}
+  %c = copy %h : f32[32, 256] on gpu:1
+  %y = matmul %c, %w2 : f32[32, 10] on gpu:1
+  return %y
+}
+plan @mlp {
+  device gpu:0 cuda memory 1000000
+    arena persistent 802816 step 133120
+  device gpu:1 cuda memory 50000
+    arena persistent 10240 step 34048
+  entry @mlp of @mlp {
+    input x f32[32, 784]
+    output y f32[32, 10]
+    arena gpu:0
+      !w1 persistent 0 802816
+      !x 0 100352
+      !a 100352 32768
+    arena gpu:1
+      !w2 persistent 0 10240
+      !h 0 32768
+      !y 32768 1280
+    persistent
+      !w1 = %w1
+      !w2 = %w2
+    stream gpu:0/compute
+      0 feed -> !x input 0
+      1 kernel %a (!x, !w1) -> !a
+      2 kernel %h (!a) -> !a
+      3 record ev0
+    stream gpu:0/copy
+      4 wait ev0
+      5 copy %c !a -> !h
+      6 record ev1
+    stream gpu:1/compute
+      7 wait ev1
+      8 kernel %y (!h, !w2) -> !y
+      9 fetch !y output 0
+  }
+}
+)";
+
+// What CheckPlan says of kMlp with some of its text replaced.
+std::string Said(
+    std::vector<std::pair<absl::string_view, absl::string_view>> changes) {
+  absl::StatusOr<Plan> plan = ParsePlan(absl::StrReplaceAll(kMlp, changes),
+                                        "mlp.plan", OpSet::BuiltIn());
+  if (!plan.ok()) return std::string(plan.status().message());
+  const absl::StatusOr<Certificate> certificate = CheckPlan(*plan);
+  return certificate.ok() ? "proved"
+                          : std::string(certificate.status().message());
+}
+
+TEST(CheckPlan, ProvesAGoodPlan) {
+  EXPECT_EQ(Said({}), "proved");
+  absl::StatusOr<Plan> plan = ParsePlan(kMlp, "mlp.plan", OpSet::BuiltIn());
+  ASSERT_TRUE(plan.ok());
+  const absl::StatusOr<Certificate> certificate = CheckPlan(*plan);
+  ASSERT_TRUE(certificate.ok());
+  EXPECT_EQ(certificate->checker, "partita checker 1");
+  EXPECT_FALSE(certificate->proved.empty());
+  EXPECT_FALSE(certificate->assumed.empty());
+}
+
+TEST(CheckPlan, AMissingWaitIsARace) {
+  EXPECT_EQ(Said({{"7 wait ev1", "7 wait ev0"}}),
+            "plan @mlp: command 8 reads gpu:1 !h (bytes 10240..43008) while "
+            "command 5 may still write it\n"
+            "  no event orders gpu:0/copy before gpu:1/compute; add `wait ev1` "
+            "before command 8");
+}
+
+TEST(CheckPlan, ARaceWithoutAnEventToWaitFor) {
+  EXPECT_EQ(
+      Said({{"6 record ev1", "6 wait ev0"}, {"7 wait ev1", "7 wait ev0"}}),
+      "plan @mlp: command 8 reads gpu:1 !h (bytes 10240..43008) while "
+      "command 5 may still write it\n"
+      "  no event orders gpu:0/copy before gpu:1/compute; record an event "
+      "after command 5 and wait for it before command 8");
+}
+
+TEST(CheckPlan, AnotherValueIsNamed) {
+  EXPECT_EQ(Said({{"2 kernel %h (!a) -> !a", "2 record ev2"}}),
+            "plan @mlp: command 5 reads %h from gpu:0 !a (bytes "
+            "903168..935936), but they hold %a bytes 0..32768 and not %h bytes "
+            "0..32768\n"
+            "plan @mlp: command 8 reads %c from gpu:1 !h (bytes "
+            "10240..43008), but they hold %a bytes 0..32768 and not %h bytes "
+            "0..32768");
+}
+
+TEST(CheckPlan, UndefinedBytesAreNotRead) {
+  EXPECT_EQ(Said({{"0 feed -> !x input 0", "0 record ev2"}}),
+            "plan @mlp: command 1 reads %x from gpu:0 !x (bytes "
+            "802816..903168), but nothing has defined them");
+}
+
+TEST(CheckPlan, AWaitBeforeItsRecordIsRefused) {
+  EXPECT_EQ(
+      Said({{"3 record ev0", "4 record ev0"}, {"4 wait ev0", "3 wait ev0"}}),
+      "plan @mlp: command 3 waits for ev0, which command 4 records later "
+      "in launch order; whatever serves both waits for ever; launch the "
+      "record first");
+}
+
+TEST(CheckPlan, AnEventIsRecordedOnce) {
+  EXPECT_EQ(Said({{"6 record ev1", "6 record ev0"}}),
+            "plan @mlp: command 6 records ev0, which command 3 has recorded; a "
+            "wait could pass too early; use another event\n"
+            "plan @mlp: command 7 waits for ev1, which no command records");
+}
+
+TEST(CheckPlan, InPlaceNeedsTheKernelsLeave) {
+  EXPECT_EQ(Said({{" by cuda.relu {in_place = [0 -> 0]}", ""}}),
+            "plan @mlp: command 2 kernel writes gpu:0 !a, which overlaps its "
+            "own gpu:0 !a; its signature allows no such result in place; use "
+            "bytes of its own");
+}
+
+TEST(CheckPlan, SizesAreThoseOfTheTypes) {
+  EXPECT_EQ(Said({{"!y 32768 1280", "!y 32768 1276"}}),
+            "plan @mlp: command 8 kernel: found 1276 bytes in gpu:1 !y; "
+            "expected the 1280 of %y: f32[32, 10]\n"
+            "plan @mlp: command 9 fetch: found 1276 bytes in gpu:1 !y; "
+            "expected the 1280 of output 0");
+}
+
+TEST(CheckPlan, BytesLieInTheirPart) {
+  EXPECT_EQ(Said({{"!y 32768 1280", "!y 33000 1280"}}),
+            "plan @mlp: gpu:1 !y: found offset 33000, 1 x 1280 bytes; expected "
+            "a range inside the 34048 bytes of the step-local part");
+}
+
+TEST(CheckPlan, KernelsReadBytesOfTheirOwnDevice) {
+  EXPECT_EQ(Said({{"8 kernel %y (!h, !w2)", "8 kernel %y (!a, !w2)"}}),
+            "plan @mlp: command 8 kernel: found gpu:0 !a on a stream of gpu:1; "
+            "expected bytes of that device; copy them first");
+}
+
+TEST(CheckPlan, EveryOutputByteIsFetchedOnce) {
+  EXPECT_EQ(Said({{"9 fetch !y output 0", "9 record ev2"}}),
+            "plan @mlp: output 0 y: found 0 bytes fetched, 0 of them in a row "
+            "from the first; expected each of its 1280 bytes once");
+}
+
+TEST(CheckPlan, ConstantsStayWhatTheyAre) {
+  EXPECT_EQ(Said({{"!x 0 100352", "!x persistent 0 100352"}}),
+            "plan @mlp: command 1 reads %w1 from gpu:0 !w1 (bytes 0..100352), "
+            "but they hold %x bytes 0..100352 and not %w1 bytes 0..100352\n"
+            "plan @mlp: the next step finds its variable or constant in gpu:0 "
+            "!w1 (bytes 0..100352), "
+            "but they hold %x bytes 0..100352 and not %w1 bytes 0..100352");
+}
+
+TEST(CheckPlan, MemoryIsThatOfTheDevice) {
+  EXPECT_EQ(Said({{"memory 50000", "memory 44287"}}),
+            "plan @mlp: found 44288 bytes needed on gpu:1 (10240 persistent "
+            "and 1 x 34048 for steps); expected at most 44287; place some of "
+            "it elsewhere or lower the batch");
+}
+
+TEST(CheckPlan, UnlikeConstantsDoNotOverlap) {
+  EXPECT_EQ(
+      Said({{"!w1 = %w1", "!w1 = %w1\n      !v = %w1"},
+            {"!x 0 100352", "!x 0 100352\n      !v persistent 0 802812"}}),
+      "plan @mlp: persistent value gpu:0 !v: found 802812 bytes; expected one "
+      "block of the 802816 of f32[784, 256]\n"
+      "plan @mlp: persistent ranges gpu:0 !w1 and gpu:0 !v overlap and hold "
+      "different values; each needs bytes of its own");
+}
+
+}  // namespace
+}  // namespace partita

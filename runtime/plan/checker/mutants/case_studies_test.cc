@@ -1,0 +1,314 @@
+// Ordering and memory faults of other systems, each rebuilt as a small plan
+// that must be refused with a message that a user would understand.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/checker/mutants/base_plans.h"
+#include "runtime/plan/checker/oracle/oracle.h"
+
+namespace partita {
+namespace {
+
+struct CaseStudy {
+  ShortPlan plan;
+  const char* message;
+};
+
+// ggml #26040: a split without inputs of its own ran beside another one and
+// took memory that the other still used.
+const CaseStudy kGgml26040 = {
+    {"ggml #26040",
+     R"(graph @f(%x: i8[4], %z: i8[4]) -> (i8[4], i8[4]) {
+  %a = neg %x : i8[4] on gpu:0
+  %b = abs %a : i8[4] on gpu:0
+  %c = neg %z : i8[4] on gpu:0
+  return %b, %c
+})",
+     "gpu:0 0 16",
+     R"(input x i8[4]
+        input z i8[4]
+        output b i8[4]
+        output c i8[4]
+        arena gpu:0
+          !x 0 4
+          !z 4 4
+          !a 8 4
+          !b 12 4
+          !c 8 4)",
+     R"(gpu:0/split0 feed -> !x input 0
+        gpu:0/split0 kernel %a (!x) -> !a
+        gpu:0/split0 kernel %b (!a) -> !b
+        gpu:0/split0 fetch !b output 0
+        gpu:0/split1 feed -> !z input 1
+        gpu:0/split1 kernel %c (!z) -> !c
+        gpu:0/split1 fetch !c output 1)"},
+    "plan @f: command 5 writes gpu:0 !c (bytes 8..12) while command 1 may "
+    "still "
+    "write it\n"
+    "  no event orders gpu:0/split0 before gpu:0/split1; record an event after "
+    "command 1 and wait for it before command 5\n"
+    "plan @f: command 5 writes gpu:0 !c (bytes 8..12) while command 2 may "
+    "still "
+    "read it\n"
+    "  no event orders gpu:0/split0 before gpu:0/split1; record an event after "
+    "command 2 and wait for it before command 5"};
+
+// XLA #38709: completion events were not scoped to one execution, so a wait
+// could pass at the record of another.
+const CaseStudy kXla38709 = {{"XLA #38709",
+                              R"(graph @f(%x: i8[1]) -> i8[1] {
+  %a = neg %x : i8[1] on gpu:0
+  return %a
+})",
+                              "gpu:0 0 3",
+                              R"(input x i8[2]
+        output y i8[2]
+        arena gpu:0
+          !x 0 1
+          !a0 1 1
+          !a1 2 1)",
+                              R"(gpu:0/s feed batch 0 -> !x input 0
+        gpu:0/s kernel %a batch 0 (!x) -> !a0
+        gpu:0/s record ev0
+        gpu:0/s feed batch 1 -> !x input 0
+        gpu:0/s kernel %a batch 1 (!x) -> !a1
+        gpu:0/s record ev0
+        gpu:0/out wait ev0
+        gpu:0/out fetch batch 0 !a0 output 0
+        gpu:0/out wait ev0
+        gpu:0/out fetch batch 1 !a1 output 0)"},
+                             "plan @f: command 5 records ev0, which command 2 "
+                             "has recorded; a wait could "
+                             "pass too early; use another event"};
+
+// pytorch #172668: two ranks both blocked on a send, each before its receive.
+const CaseStudy kPytorch172668 = {
+    {"pytorch #172668",
+     R"(graph @f(%x: i8[2], %z: i8[2]) -> (i8[2], i8[2]) {
+  %a = neg %x : i8[2] on gpu:0
+  %b = neg %z : i8[2] on gpu:1
+  %there = copy %a : i8[2] on gpu:1
+  %back = copy %b : i8[2] on gpu:0
+  return %there, %back
+})",
+     R"(gpu:0 0 6
+        gpu:1 0 6)",
+     R"(input x i8[2]
+        input z i8[2]
+        output there i8[2]
+        output back i8[2]
+        arena gpu:0
+          !x 0 2
+          !a 2 2
+          !back 4 2
+        arena gpu:1
+          !z 0 2
+          !b 2 2
+          !there 4 2
+        channel 0 gpu:0/s -> gpu:1/s capacity 0
+        channel 1 gpu:1/s -> gpu:0/s capacity 0)",
+     R"(gpu:0/s feed -> !x input 0
+        gpu:0/s kernel %a (!x) -> !a
+        gpu:1/s feed -> !z input 1
+        gpu:1/s kernel %b (!z) -> !b
+        gpu:0/s send %there !a channel 0
+        gpu:1/s send %back !b channel 1
+        gpu:0/s recv %back -> !back channel 1
+        gpu:1/s recv %there -> !there channel 0
+        gpu:0/s fetch !back output 1
+        gpu:1/s fetch !there output 0)"},
+    "plan @f: commands 4 and 7 are the two sides of a message without a slot, "
+    "but other commands stand between them in launch order; those may wait for "
+    "the first and hold back the last"};
+
+// Megatron #5100: in a pipeline, one stage sends forward twice before it takes
+// what comes back, and the other waits to send.
+const CaseStudy kMegatron5100 = {
+    {"Megatron #5100",
+     R"(graph @f(%x: i8[1]) -> i8[1] {
+  %a = neg %x : i8[1] on gpu:0
+  %there = copy %a : i8[1] on gpu:1
+  return %there
+})",
+     R"(gpu:0 0 2
+        gpu:1 0 2)",
+     R"(input x i8[2]
+        output y i8[2]
+        arena gpu:0
+          !x 0 1
+          !a 1 1
+        arena gpu:1
+          !c 0 1
+          !slot 1 1
+        channel 0 gpu:0/s -> gpu:1/s capacity 1 slots (!slot))",
+     R"(gpu:0/s feed batch 0 -> !x input 0
+        gpu:0/s kernel %a batch 0 (!x) -> !a
+        gpu:0/s send %there batch 0 !a channel 0
+        gpu:0/s feed batch 1 -> !x input 0
+        gpu:0/s kernel %a batch 1 (!x) -> !a
+        gpu:0/s send %there batch 1 !a channel 0
+        gpu:1/s recv %there batch 0 -> !c channel 0
+        gpu:1/s fetch batch 0 !c output 0
+        gpu:1/s recv %there batch 1 -> !c channel 0
+        gpu:1/s fetch batch 1 !c output 0)"},
+    "plan @f: command 5 sends message 1 of channel 0, which has room for 1, "
+    "before command 6 has received message 0; both ends wait for ever; receive "
+    "it first, or raise the channel's capacity"};
+
+constexpr char kTwoReductions[] =
+    R"(graph @f(%x: i8[2], %z: i8[2]) -> (i8[2], i8[2]) {
+  %p = neg %x : i8[2] on {gpu:0, gpu:1} (replicated) -> (partial sum)
+  %q = neg %z : i8[2] on {gpu:0, gpu:1} (replicated) -> (partial sum)
+  %r = copy %p : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
+  %s = copy %q : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
+  return %r, %s
+})";
+constexpr char kTwoReductionsArenas[] =
+    R"(input x i8[2]
+       input z i8[2]
+       output r i8[2]
+       output s i8[2]
+       arena gpu:0
+         !x0 0 2
+         !z0 2 2
+         !p0 4 2
+         !q0 6 2
+       arena gpu:1
+         !x1 0 2
+         !z1 2 2
+         !p1 4 2
+         !q1 6 2
+       group 0 (gpu:0/s, gpu:1/s))";
+constexpr char kTwoGroupsArenas[] =
+    R"(input x i8[2]
+       input z i8[2]
+       output r i8[2]
+       output s i8[2]
+       arena gpu:0
+         !x0 0 2
+         !z0 2 2
+         !p0 4 2
+         !q0 6 2
+       arena gpu:1
+         !x1 0 2
+         !z1 2 2
+         !p1 4 2
+         !q1 6 2
+       group 0 (gpu:0/s, gpu:1/s)
+       group 1 (gpu:0/t, gpu:1/t))";
+
+// XLA #37936: without a rendezvous, one device enters one collective and the
+// other device another one of the same communicator.
+const CaseStudy kXla37936 = {
+    {"XLA #37936", kTwoReductions,
+     R"(gpu:0 0 8
+        gpu:1 0 8)",
+     kTwoReductionsArenas,
+     R"(gpu:0/s feed -> !x0 input 0
+        gpu:0/s feed -> !z0 input 1
+        gpu:0/s kernel %p member 0 (!x0) -> !p0
+        gpu:0/s kernel %q member 0 (!z0) -> !q0
+        gpu:1/s feed -> !x1 input 0
+        gpu:1/s feed -> !z1 input 1
+        gpu:1/s kernel %p member 1 (!x1) -> !p1
+        gpu:1/s kernel %q member 1 (!z1) -> !q1
+        gpu:0/s collective %r member 0 !p0 -> !p0 group 0
+        gpu:1/s collective %s member 1 !q1 -> !q1 group 0
+        gpu:0/s collective %s member 0 !q0 -> !q0 group 0
+        gpu:1/s collective %r member 1 !p1 -> !p1 group 0
+        gpu:0/s fetch !p0 output 0
+        gpu:0/s fetch !q0 output 1)"},
+    "plan @f: command 9 is collective 0 of member 1 of group 0, but command 8 "
+    "is that of member 0 and does another one; every member must issue the "
+    "same "
+    "sequence\n"
+    "plan @f: command 11 is collective 1 of member 1 of group 0, but command "
+    "10 "
+    "is that of member 0 and does another one; every member must issue the "
+    "same "
+    "sequence"};
+
+// XLA #47467: two collectives that share two devices are launched in opposite
+// orders there, each waiting for the other's room.
+const CaseStudy kXla47467 = {
+    {"XLA #47467", kTwoReductions,
+     R"(gpu:0 0 8
+        gpu:1 0 8)",
+     kTwoGroupsArenas,
+     R"(gpu:0/s feed -> !x0 input 0
+        gpu:0/s kernel %p member 0 (!x0) -> !p0
+        gpu:0/t feed -> !z0 input 1
+        gpu:0/t kernel %q member 0 (!z0) -> !q0
+        gpu:1/s feed -> !x1 input 0
+        gpu:1/s kernel %p member 1 (!x1) -> !p1
+        gpu:1/t feed -> !z1 input 1
+        gpu:1/t kernel %q member 1 (!z1) -> !q1
+        gpu:0/s collective %r member 0 !p0 -> !p0 group 0
+        gpu:1/t collective %s member 1 !q1 -> !q1 group 1
+        gpu:0/t collective %s member 0 !q0 -> !q0 group 1
+        gpu:1/s collective %r member 1 !p1 -> !p1 group 0
+        gpu:0/s fetch !p0 output 0
+        gpu:0/t fetch !q0 output 1)"},
+    "plan @f: commands 8 and 11 are parts of one collective, but other "
+    "commands "
+    "stand between them in launch order; those may wait for the first and hold "
+    "back the last"};
+
+// IREE #19891: a transfer was put on a device that holds neither side of it.
+const CaseStudy kIree19891 = {
+    {"IREE #19891",
+     R"(graph @f(%x: i8[2]) -> i8[2] {
+  %a = neg %x : i8[2] on gpu:0
+  %c = copy %a : i8[2] on gpu:1
+  return %c
+})",
+     R"(gpu:0 0 4
+        gpu:1 0 2
+        gpu:2 0 0)",
+     R"(input x i8[2]
+        output y i8[2]
+        arena gpu:0
+          !x 0 2
+          !a 2 2
+        arena gpu:1
+          !c 0 2)",
+     R"(gpu:0/s feed -> !x input 0
+        gpu:0/s kernel %a (!x) -> !a
+        gpu:0/s record ev0
+        gpu:2/s wait ev0
+        gpu:2/s copy %c !a -> !c
+        gpu:2/s record ev1
+        gpu:1/s wait ev1
+        gpu:1/s fetch !c output 0)"},
+    "plan @f: command 4 copy: found it on a stream of gpu:2; expected one of "
+    "gpu:0 or gpu:1, whose bytes it moves"};
+
+class CaseStudies : public testing::TestWithParam<const CaseStudy*> {};
+
+TEST_P(CaseStudies, IsRefusedInWords) {
+  const CaseStudy& study = *GetParam();
+  const absl::StatusOr<Certificate> certificate = CheckPlan(PlanOf(study.plan));
+  ASSERT_FALSE(certificate.ok()) << study.plan.name;
+  const std::string said(certificate.status().message());
+  EXPECT_EQ(said.substr(0, std::string(study.message).size()), study.message)
+      << said;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CaseStudies,
+                         testing::Values(&kGgml26040, &kXla38709,
+                                         &kPytorch172668, &kMegatron5100,
+                                         &kXla37936, &kXla47467, &kIree19891));
+
+// The faults are real: a machine shows the harm of each, but for a copy on a
+// strange device, which is against the form only.
+TEST(CaseStudies, MachinesShowTheHarm) {
+  for (const CaseStudy* study : {&kGgml26040, &kXla38709, &kPytorch172668,
+                                 &kMegatron5100, &kXla37936, &kXla47467}) {
+    EXPECT_TRUE(Judge(PlanOf(study->plan), 0).harmful()) << study->plan.name;
+  }
+}
+
+}  // namespace
+}  // namespace partita
