@@ -16,8 +16,10 @@
 #include "runtime/device/host_device.h"
 #include "runtime/device/host_isa.h"
 #include "runtime/executor/executor.h"
+#include "runtime/executor/measured_timeline.h"
 #include "runtime/executor/reference_run.h"
 #include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/chrome_trace.h"
 #include "runtime/plan/plan_file.h"
 
 namespace partita {
@@ -296,6 +298,13 @@ std::vector<DeviceMemory> Session::MemoryUse() const {
 
 std::vector<MeasuredCommand> Session::LastTrace() const {
   return executor_->LastTrace();
+}
+
+absl::StatusOr<std::string> Session::LastTraceJson() const {
+  PARTITA_ASSIGN_OR_RETURN(
+      const Timeline timeline,
+      MeasuredTimeline(plan(), plan().entries[entry_], LastTrace()));
+  return ChromeTraceJson({timeline});
 }
 
 const FailedCommand* Session::last_failure() const {

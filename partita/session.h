@@ -118,6 +118,8 @@ class Session {
   // session_memory.h, entry_runner.h and failure.h say what these hold.
   std::vector<DeviceMemory> MemoryUse() const;
   std::vector<MeasuredCommand> LastTrace() const;
+  // That trace in Chrome trace format, for any viewer of the field.
+  absl::StatusOr<std::string> LastTraceJson() const;
   // Of the last step that failed; null if none has.
   const FailedCommand* last_failure() const;
 

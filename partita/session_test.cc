@@ -185,6 +185,17 @@ TEST(SessionTest, BoundBytesAreReadAndWrittenWhereTheyLie) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(SessionTest, ATracedStepOpensInViewers) {
+  auto session = Session::Create(PlanOf(kTwoDevices));
+  ASSERT_TRUE(session.ok());
+  EXPECT_FALSE((*session)->LastTraceJson().ok());
+  ASSERT_TRUE((*session)->SetInput("x", X()).ok());
+  ASSERT_TRUE((*session)->Run({.trace = true}).ok());
+  auto json = (*session)->LastTraceJson();
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_NE(json->find("matmul %h"), std::string::npos);
+}
+
 TEST(SessionTest, WrongUseIsExplained) {
   auto session = Session::Create(PlanOf(kTwoDevices));
   ASSERT_TRUE(session.ok());

@@ -10,6 +10,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
+#include "runtime/executor/unaliased_kernel.h"
 
 namespace partita {
 namespace {
@@ -72,7 +74,12 @@ class Candidate {
     BindRequest request = request_;
     request.binding = &binding;
     request.device = &device;
-    return library_.Bind(request);
+    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<BoundKernel> kernel,
+                             library_.Bind(request));
+    // The pairs are what the plan's own kernel tolerates.
+    if (IsPreferred(library_, request_.binding->kernel)) return kernel;
+    return UnaliasOperands(std::move(kernel), request_.node,
+                           request_.binding->in_place);
   }
 
   const KernelLibrary& library_;

@@ -29,6 +29,9 @@ struct HostKernel {
 //     refused with both numbers.
 //  2. If it is not here, or cannot compute the node as placed, the first other
 //     library that accepts the node within the budget does.
+//     Where the plan lets a result take over an operand's bytes, that operand
+//     is copied out of the way first: only the plan's own kernel is known to
+//     work in place.
 //  3. On a virtual device any library of the host may stand in, as for a CPU,
 //     and with scratch outside the arena as large as it needs.
 // Errors name the node and every library that was asked.

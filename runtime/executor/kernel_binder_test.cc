@@ -60,6 +60,26 @@ TEST_F(KernelBinderTest, AnotherLibraryTakesANodeThatTheFirstCannot) {
   EXPECT_TRUE(Bind({&empty_, &library_}, false).ok());
 }
 
+TEST_F(KernelBinderTest, AReplacementNeverSeesAnOperandInItsResultsPlace) {
+  std::vector<bool> aliased;
+  library_.on_pointers = [&](const LaunchArgs& args) {
+    aliased.push_back(args.operands[0] == args.results[0]);
+  };
+  binding_.in_place = {{0, 0}};
+  for (const char* kernel : {"test.eval", "absent.relu"}) {
+    binding_.kernel = kernel;
+    auto bound = Bind({&library_}, false);
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    std::vector<float> x = {-1, 2, -3};
+    void* bytes = x.data();
+    ASSERT_TRUE(
+        bound->kernel->Launch({.operands = {&bytes, 1}, .results = {&bytes, 1}})
+            .ok());
+    EXPECT_EQ(x, (std::vector<float>{0, 2, 0}));
+  }
+  EXPECT_EQ(aliased, (std::vector<bool>{true, false}));
+}
+
 TEST_F(KernelBinderTest, TooSmallABudgetIsRefusedWithBothNumbers) {
   library_.workspace = 101;
   const absl::Status status = Bind({&library_, &empty_}, false).status();

@@ -1,0 +1,293 @@
+// Whatever goes wrong in a step: it ends, says where, and frees everything.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/executor/executor.h"
+#include "runtime/executor/test_session.h"
+
+namespace partita {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Fails the kernel of node `name`.
+std::function<absl::Status(const OpView&)> FailAt(const std::string& name) {
+  return [name](const OpView& node) {
+    if (node.result(0).name() != name) return absl::OkStatus();
+    return absl::UnavailableError("injected");
+  };
+}
+
+TEST(ExecutorFailureTest, AnInjectedFailureNamesItsCommandAndHangsNothing) {
+  const std::pair<std::string, int> faults[] = {
+      {"sum", kSumCommand}, {"positive", kPositiveCommand}, {"y", kYCommand}};
+  for (const auto& [name, command] : faults) {
+    TestSession session(FourStreamPlan());
+    Floats y;
+    for (int round = 0; round < 20; ++round) {
+      session.library.before_launch = FailAt(name);
+      const absl::Status status = session.Run(Ramp(1), y);
+      ASSERT_EQ(status.code(), absl::StatusCode::kUnavailable);
+      ASSERT_EQ(session->last_failure()->command, command);
+      // No variable was at stake, so the session goes on.
+      session.library.before_launch = nullptr;
+      ASSERT_TRUE(session.Run(Ramp(round), y).ok());
+      ASSERT_EQ(y, Expected(Ramp(round)));
+    }
+    session.Close();
+    EXPECT_EQ(session.library.bound, 0);
+  }
+}
+
+// A device whose streams fail the call that a test asks for.
+class FaultyStream : public DeviceStream {
+ public:
+  FaultyStream(std::unique_ptr<DeviceStream> stream, int fault)
+      : stream_(std::move(stream)), fault_(fault) {}
+  int Attach() override { return stream_->Attach(); }
+  void Detach(int attached) override { stream_->Detach(attached); }
+  absl::Status Copy(const Blocks& to, const Blocks& from) override {
+    if (fault_-- == 0) return absl::DataLossError("broken wire");
+    return stream_->Copy(to, from);
+  }
+  absl::Status Record(DeviceEvent& event, uint64_t step) override {
+    if (fault_-- == 0) return absl::DataLossError("broken wire");
+    return stream_->Record(event, step);
+  }
+  bool Wait(DeviceEvent& event, uint64_t step,
+            const WaitPolicy& policy) override {
+    return stream_->Wait(event, step, policy);
+  }
+  absl::Status Finish() override { return stream_->Finish(); }
+
+ private:
+  std::unique_ptr<DeviceStream> stream_;
+  int fault_;  // copies and records before the one that fails
+};
+
+// Its streams are numbered over all devices, as the executor makes them in the
+// plan's order.
+class FaultyDevice : public Device {
+ public:
+  struct Fault {
+    int stream = -1;
+    int call = 0;  // among the stream's copies, feeds, fetches and records
+    int next_stream = 0;
+  };
+  FaultyDevice(std::unique_ptr<Device> device, Fault& fault)
+      : device_(std::move(device)), fault_(fault) {}
+  const DeviceTraits& traits() const override { return device_->traits(); }
+  bool is_host() const override { return device_->is_host(); }
+  bool is_virtual() const override { return device_->is_virtual(); }
+  bool is_timed() const override { return device_->is_timed(); }
+  absl::StatusOr<std::unique_ptr<Arena>> NewArena(int64_t bytes,
+                                                  int64_t alignment) override {
+    return device_->NewArena(bytes, alignment);
+  }
+  std::unique_ptr<DeviceStream> NewStream() override {
+    const bool faulty = fault_.next_stream++ == fault_.stream;
+    return std::make_unique<FaultyStream>(device_->NewStream(),
+                                          faulty ? fault_.call : -1);
+  }
+  std::unique_ptr<DeviceEvent> NewEvent() override {
+    return device_->NewEvent();
+  }
+  absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {
+    return device_->Upload(to, from, bytes);
+  }
+  absl::Status Download(void* to, const std::byte* from,
+                        int64_t bytes) override {
+    return device_->Download(to, from, bytes);
+  }
+
+ private:
+  std::unique_ptr<Device> device_;
+  Fault& fault_;
+};
+
+// The fault that hits command `number` of the plan.
+FaultyDevice::Fault FaultAt(const std::vector<Command>& commands, int number) {
+  FaultyDevice::Fault fault;
+  fault.stream = commands[number].stream.index;
+  for (int i = 0; i < number; ++i) {
+    const Command::Kind kind = commands[i].kind;
+    if (commands[i].stream == commands[number].stream &&
+        kind != Command::Kind::kKernel && kind != Command::Kind::kWait) {
+      ++fault.call;
+    }
+  }
+  return fault;
+}
+
+TEST(ExecutorFailureTest, AFaultAtAnyTransferOrRecordEndsTheStep) {
+  auto plan = FourStreamPlan();
+  const auto commands = Expand(plan->entries[0]);
+  ASSERT_TRUE(commands.ok());
+  for (int number = 0; number < 13; ++number) {
+    const Command::Kind kind = (*commands)[number].kind;
+    if (kind == Command::Kind::kKernel || kind == Command::Kind::kWait) {
+      continue;  // kernels fail in the test above, and waits cannot
+    }
+    FaultyDevice::Fault fault = FaultAt(*commands, number);
+    Devices devices;
+    for (auto& device : PlayedDevices(*plan, Played::kCpu)) {
+      devices.push_back(
+          std::make_unique<FaultyDevice>(std::move(device), fault));
+    }
+    TestSession session(plan, std::move(devices));
+    ASSERT_TRUE(session.status().ok()) << session.status();
+    Floats y;
+    const absl::Status status = session.Run(Ramp(1), y);
+    ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << number;
+    EXPECT_EQ(session->last_failure()->command, number);
+    EXPECT_EQ(session->last_failure()->kind, CommandKindName(kind));
+    ASSERT_TRUE(session.Run(Ramp(2), y).ok()) << number;
+    EXPECT_EQ(y, Expected(Ramp(2)));
+    session.Close();
+    EXPECT_EQ(session.library.bound, 0);
+  }
+}
+
+TEST(ExecutorFailureTest, TheMessageNamesDeviceStreamCommandKindAndNode) {
+  TestSession session(FourStreamPlan());
+  session.library.before_launch = FailAt("positive");
+  Floats y;
+  EXPECT_EQ(session.Run(Ramp(1), y).message(),
+            "entry @f: cpu:1/compute: command 8 kernel relu %positive: "
+            "injected");
+}
+
+TEST(ExecutorFailureTest, AFailedStepWithUpdatesFailsTheSessionUntilRestore) {
+  TestSession session(CounterPlan());
+  Floats y;
+  session.library.before_launch = FailAt("next");
+  EXPECT_EQ(session.Run(Ramp(0), y).code(), absl::StatusCode::kUnavailable);
+  session.library.before_launch = nullptr;
+  EXPECT_EQ(session.Run(Ramp(0), y).code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(session->ReadVariable("v").status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(session.Submit(Ramp(0), y).status().message(),
+            "session: found its variables undefined after a failed step "
+            "(entry @f: cpu:0/compute: command 1 kernel add %next: injected); "
+            "expected Restore() before the next call");
+  ASSERT_TRUE(session->Restore().ok());
+  EXPECT_TRUE(session.Run(Ramp(0), y).ok());
+}
+
+TEST(ExecutorFailureTest, ADeadlineEndsTheStep) {
+  for (auto make :
+       {+[] { return OneStreamPlan(); }, +[] { return FourStreamPlan(); }}) {
+    TestSession session(make());
+    session.library.before_launch = [](const OpView&) {
+      std::this_thread::sleep_for(milliseconds(30));
+      return absl::OkStatus();
+    };
+    Floats y;
+    const auto soon = std::chrono::steady_clock::now() + milliseconds(10);
+    EXPECT_EQ(session.Run(Ramp(1), y, {.deadline = soon}).code(),
+              absl::StatusCode::kDeadlineExceeded);
+    EXPECT_EQ(session.library.launching, 0);
+    session.library.before_launch = nullptr;
+    ASSERT_TRUE(session.Run(Ramp(2), y).ok());
+    EXPECT_EQ(y, Expected(Ramp(2)));
+  }
+}
+
+TEST(ExecutorFailureTest, ACancelledRunEndsAtOnce) {
+  TestSession session(FourStreamPlan());
+  std::stop_source source;
+  session.library.before_launch = [&](const OpView& node) {
+    if (node.result(0).name() == "positive") source.request_stop();
+    return absl::OkStatus();
+  };
+  Floats y;
+  const absl::Status status =
+      session.Run(Ramp(1), y, {.cancel = source.get_token()});
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(session->last_failure()->command, -1);
+  // A token that is already used ends a run before it starts.
+  EXPECT_EQ(session.Run(Ramp(1), y, {.cancel = source.get_token()}).code(),
+            absl::StatusCode::kCancelled);
+  session.library.before_launch = nullptr;
+  EXPECT_TRUE(session.Run(Ramp(1), y).ok());
+}
+
+TEST(ExecutorFailureTest, ASecondConcurrentRunIsRefused) {
+  TestSession session(FourStreamPlan());
+  std::atomic<bool> inside = false, go_on = false;
+  session.library.before_launch = [&](const OpView&) {
+    inside = true;
+    while (!go_on) std::this_thread::yield();
+    return absl::OkStatus();
+  };
+  Floats y, other;
+  std::thread first([&] { EXPECT_TRUE(session.Run(Ramp(1), y).ok()); });
+  while (!inside) std::this_thread::yield();
+  EXPECT_EQ(session.Run(Ramp(2), other).code(),
+            absl::StatusCode::kFailedPrecondition);
+  go_on = true;
+  first.join();
+  EXPECT_EQ(y, Expected(Ramp(1)));
+}
+
+TEST(ExecutorFailureTest, AFailureTakesEveryStepInFlightWithIt) {
+  TestSession session(FourStreamPlan(2));
+  session.library.before_launch = FailAt("y");
+  const Floats x = Ramp(1);
+  Floats y[2];
+  ASSERT_TRUE(session.Submit(x, y[0]).ok());
+  const bool second = session.Submit(x, y[1]).ok();
+  EXPECT_EQ(session->Wait(0).code(), absl::StatusCode::kUnavailable);
+  if (second) {
+    EXPECT_EQ(session->Wait(1).code(), absl::StatusCode::kUnavailable);
+  }
+  session.library.before_launch = nullptr;
+  ASSERT_TRUE(session.Run(x, y[0]).ok());
+  EXPECT_EQ(y[0], Expected(x));
+}
+
+TEST(ExecutorFailureTest, ASessionMayEndWithStepsInFlight) {
+  for (int round = 0; round < 20; ++round) {
+    TestSession session(FourStreamPlan(2));
+    const Floats x = Ramp(1);
+    Floats y[2];
+    ASSERT_TRUE(session.Submit(x, y[0]).ok());
+    ASSERT_TRUE(session.Submit(x, y[1]).ok());
+    session.Close();
+    EXPECT_EQ(session.library.launching, 0);
+    EXPECT_EQ(session.library.bound, 0);
+  }
+}
+
+TEST(ExecutorDeathTest, AnUndeclaredAccessOfAVirtualDeviceIsCaught) {
+  if (!ArenaGuardsWork()) GTEST_SKIP() << "needs AddressSanitizer";
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  TestSession session(FourStreamPlan(), Played::kVirtual);
+  // One byte behind the result is nobody's.
+  session.library.on_pointers = [](const LaunchArgs& args) {
+    char* result = static_cast<char*>(args.results[0]);
+    result[kElements * sizeof(float)] = 1;
+  };
+  Floats y;
+  EXPECT_DEATH(session.Run(Ramp(1), y).IgnoreError(), "use-after-poison");
+}
+
+TEST(ExecutorFailureTest, TimedDevicesNeedPredictions) {
+  TestSession session(FourStreamPlan(), Played::kTimed);
+  EXPECT_EQ(session.status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(ExecutorFailureTest, AKernelThatNoLibraryHasIsRefusedByName) {
+  TestSession session(FourStreamPlan(1, DeviceKind::kCuda));
+  EXPECT_EQ(session.status().message(),
+            "entry @f: gpu:0/compute: command 1 kernel add %sum: add %sum: "
+            "found no kernel for `test.eval` on gpu:0; asked: test (found a "
+            "GPU; expected a CPU)");
+}
+
+}  // namespace
+}  // namespace partita

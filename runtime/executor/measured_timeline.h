@@ -1,0 +1,25 @@
+// A measured step as a timeline that viewers can draw.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_MEASURED_TIMELINE_H_
+#define PARTITA_RUNTIME_EXECUTOR_MEASURED_TIMELINE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/executor/entry_runner.h"
+#include "runtime/plan/chrome_trace.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// One track a stream and one span a command, named after its node (or buffer,
+// or event) and numbered as in the plan's text. `trace` is of a step of
+// `entry`.
+absl::StatusOr<Timeline> MeasuredTimeline(
+    const Plan& plan, const Entry& entry,
+    const std::vector<MeasuredCommand>& trace);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_MEASURED_TIMELINE_H_
