@@ -24,14 +24,20 @@ int SpinsFor(int streams) {
 }
 
 // Events belong to the device whose stream records them.
-DeviceId RecordingDevice(const Entry& entry,
-                         const std::vector<Command>& commands, EventId event) {
+std::vector<std::unique_ptr<DeviceEvent>> NewEvents(
+    const Entry& entry, const std::vector<Command>& commands,
+    const Devices& devices) {
+  std::vector<int> device_of(entry.num_events, 0);
   for (const Command& command : commands) {
-    if (command.kind == Command::Kind::kRecord && command.event == event) {
-      return entry.streams[command.stream.index].device;
-    }
+    if (command.kind != Command::Kind::kRecord) continue;
+    device_of[command.event.index] =
+        entry.streams[command.stream.index].device.index;
   }
-  return DeviceId(0);
+  std::vector<std::unique_ptr<DeviceEvent>> events;
+  for (const int device : device_of) {
+    events.push_back(devices[device]->NewEvent());
+  }
+  return events;
 }
 
 }  // namespace
@@ -82,10 +88,7 @@ absl::Status EntryRunner::Prepare() {
                        "devices sleep for them; use a plan with its notes"));
     }
   }
-  for (int e = 0; e < entry_.num_events; ++e) {
-    const DeviceId device = RecordingDevice(entry_, commands_, EventId(e));
-    events_.push_back(devices[device.index]->NewEvent());
-  }
+  events_ = NewEvents(entry_, commands_, devices);
   for (size_t s = 0; s < entry_.streams.size(); ++s) {
     workers_.push_back(std::make_unique<StreamWorker>(
         state_, StreamId(static_cast<int32_t>(s))));
