@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/declared/declared_catalog.h"
 #include "kernels/reference/reference_kernels.h"
@@ -13,14 +14,16 @@ namespace partita {
 
 void AddHostCatalogs(JoinedCatalog& catalog) {
   catalog.Add(DeviceKind::kCpu, std::make_shared<OnednnCatalog>());
+  catalog.Add(DeviceKind::kCpu, std::make_shared<CpuCatalog>());
   catalog.Add(DeviceKind::kCpu, std::make_shared<ReferenceCatalog>());
   catalog.Add(DeviceKind::kCuda, std::make_shared<DeclaredCatalog>());
 }
 
 std::vector<const KernelLibrary*> HostLibraries() {
   static const OnednnLibrary onednn;
+  static const CpuLibrary cpu;
   static const ReferenceLibrary reference;
-  return {&onednn, &reference};
+  return {&onednn, &cpu, &reference};
 }
 
 }  // namespace partita

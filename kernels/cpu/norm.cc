@@ -13,10 +13,10 @@ namespace {
 using dnnl::normalization_flags;
 
 bool Accepts(const OpView& node) {
+  if (!node.is(kLayerNorm) && !node.is(kBatchNorm)) return false;
   if (!AllF32(node)) return false;
-  if (node.is(kLayerNorm)) return node.operand_type(0).rank() > 0;
   const int rank = node.operand_type(0).rank();
-  return node.is(kBatchNorm) && rank >= 2 && rank <= 5;
+  return node.is(kLayerNorm) ? rank > 0 : rank >= 2 && rank <= 5;
 }
 
 std::vector<LayoutWish> Wishes(const OpView& node) {

@@ -1,0 +1,106 @@
+// Every kernel that the host offers for the samples of every op, against eval;
+// and the matrix of ops and devices.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/catalog/host_kernels.h"
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/core_ops.h"
+#include "graph/op_set.h"
+#include "graph/ops/op_samples.h"
+#include "gtest/gtest.h"
+#include "kernels/checking/kernel_check.h"
+
+namespace partita {
+namespace {
+
+const JoinedCatalog& HostCatalog() {
+  static const JoinedCatalog& catalog = []() -> JoinedCatalog& {
+    auto* joined = new JoinedCatalog;
+    AddHostCatalogs(*joined);
+    return *joined;
+  }();
+  return catalog;
+}
+
+DeviceTraits Gpu() {
+  DeviceTraits gpu = TestCpu(1);
+  gpu.kind = DeviceKind::kCuda;
+  return gpu;
+}
+
+TEST(HostKernels, EveryKernelAgreesWithEvalOnEverySample) {
+  for (const OpSample& sample : OpSamples()) {
+    LiteralPool pool;
+    Graph graph("sample", &pool);
+    const absl::StatusOr<NodeId> node = AddSample(sample, graph);
+    ASSERT_TRUE(node.ok()) << node.status();
+    std::vector<HostTensor> tensors;
+    CheckOptions options;
+    for (const SampleOperand& operand : sample.operands) {
+      tensors.push_back(RandomTensor(operand, 7));
+    }
+    for (const HostTensor& tensor : tensors) {
+      options.operands.push_back(&tensor);
+    }
+    // Polynomials of oneDNN come this close, whatever the op promises.
+    options.tolerance = 2e-5;
+    for (const KernelLibrary* library : HostLibraries()) {
+      if (library->name() == "reference") options.tolerance = 0;
+      const CheckReport report =
+          CheckKernels(graph.view(*node), HostCatalog(), *library, options);
+      EXPECT_TRUE(report.status.ok())
+          << ToString(sample) << ": " << report.status;
+    }
+  }
+}
+
+// Families of kernels by op: "conv  cpu: onednn.conv reference.eval  cuda: ..."
+std::string Matrix() {
+  std::map<std::string, std::set<std::string>> cpu;
+  std::map<std::string, std::set<std::string>> cuda;
+  for (const OpSample& sample : OpSamples()) {
+    LiteralPool pool;
+    Graph graph("sample", &pool);
+    const OpView node = graph.view(*AddSample(sample, graph));
+    for (const KernelChoice& c : HostCatalog().Choices(node, TestCpu(1))) {
+      cpu[sample.op->name].insert(c.kernel);
+    }
+    for (const KernelChoice& c : HostCatalog().Choices(node, Gpu())) {
+      cuda[sample.op->name].insert(c.kernel);
+    }
+  }
+  std::set<std::string> names;
+  for (const OpDef* op : OpSet::BuiltIn().ops()) names.insert(op->name);
+  std::string text =
+      "# Kernels offered for the samples of each op; written by\n"
+      "# //kernels/catalog:host_kernels_test with PARTITA_UPDATE_GOLDEN set\n";
+  for (const std::string& name : names) {
+    absl::StrAppend(&text, name, "\n  cpu:  ", absl::StrJoin(cpu[name], " "),
+                    "\n  cuda: ", absl::StrJoin(cuda[name], " "), "\n");
+  }
+  return text;
+}
+
+TEST(HostKernels, TheMatrixOfOpsAndDevicesIsTheRecordedOne) {
+  const std::string path = "tests/golden/kernel_matrix.txt";
+  const std::string found = Matrix();
+  if (const char* root = getenv("PARTITA_UPDATE_GOLDEN")) {
+    std::ofstream(absl::StrCat(root, "/", path)) << found;
+    return;
+  }
+  std::ifstream file(path);
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(found, expected.str())
+      << "run the test with PARTITA_UPDATE_GOLDEN=<root of the tree> to accept";
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,33 @@
+// One family of our own kernels: what it takes, and how it is bound.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_CPU_FAMILY_H_
+#define PARTITA_KERNELS_CPU_CPU_FAMILY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/op_view.h"
+#include "kernels/kernel.h"
+
+namespace partita {
+
+struct CpuFamily {
+  const char* kernel;  // "cpu.move"
+  double bandwidth;    // share of the device's that it reaches
+  bool exact;          // the same bits as eval
+  // Layouts, one for all operands and results that have its rank, in which the
+  // family computes the node; empty if it cannot.
+  std::vector<std::string> (*layouts)(const OpView& node);
+  // For a node of such layouts. Kernels need no workspace.
+  std::unique_ptr<BoundKernel> (*bind)(const OpView& node, int threads);
+};
+
+extern const CpuFamily kCpuMove;
+extern const CpuFamily kCpuGather;
+extern const CpuFamily kCpuReduce;
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_CPU_FAMILY_H_

@@ -1,0 +1,102 @@
+// The catalog and library over the families of our own.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/cpu_kernels.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/op_def.h"
+#include "kernels/cpu/cpu_family.h"
+
+namespace partita {
+namespace {
+
+const CpuFamily* const kFamilies[] = {&kCpuMove, &kCpuGather, &kCpuReduce};
+
+// Row-major for values of another rank.
+Layout LayoutFor(const TensorType& type, const std::string& text) {
+  Layout layout;
+  if (text.empty()) return layout;
+  const absl::StatusOr<Layout> parsed = ParseLayout(text, type.rank());
+  if (parsed.ok()) layout = *parsed;
+  return layout;
+}
+
+KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
+                       const std::string& layout, const DeviceTraits& device) {
+  KernelChoice choice;
+  choice.kernel = family.kernel;
+  double bytes = 0;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    choice.operands.push_back(LayoutFor(node.operand_type(i), layout));
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    choice.results.push_back(LayoutFor(node.result_type(i), layout));
+    // Read once and written once, whatever else the operands hold.
+    bytes += 2.0 * static_cast<double>(node.result_type(i).num_bytes());
+  }
+  bytes = std::max(bytes, node.op().cost(node).bytes);
+  const double bandwidth = std::max(1e8, device.memory_bandwidth);
+  choice.seconds =
+      device.launch_seconds + bytes / (bandwidth * family.bandwidth) + 1e-7;
+  choice.arithmetic =
+      family.exact ? "exact" : absl::StrCat(family.kernel, " 1");
+  return choice;
+}
+
+// The family and whether it takes the node in the layouts that its types have.
+bool Takes(const CpuFamily& family, const OpView& node) {
+  for (const std::string& text : family.layouts(node)) {
+    bool same = true;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      const TensorType& type = node.operand_type(i);
+      same &= type.layout == LayoutFor(type, text);
+    }
+    for (int i = 0; i < node.num_results(); ++i) {
+      const TensorType& type = node.result_type(i);
+      same &= type.layout == LayoutFor(type, text);
+    }
+    if (same) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<KernelChoice> CpuCatalog::Choices(
+    const OpView& node, const DeviceTraits& device) const {
+  std::vector<KernelChoice> choices;
+  if (device.kind != DeviceKind::kCpu) return choices;
+  for (const CpuFamily* family : kFamilies) {
+    for (const std::string& layout : family->layouts(node)) {
+      choices.push_back(ChoiceFor(node, *family, layout, device));
+    }
+    if (!choices.empty()) break;
+  }
+  return choices;
+}
+
+absl::StatusOr<std::vector<KernelImage>> CpuCatalog::BuildImages(
+    absl::Span<const OpView>, const DeviceTraits&) const {
+  return absl::UnimplementedError(
+      "found a request for images; expected none, as these kernels are part of "
+      "the program");
+}
+
+absl::StatusOr<std::unique_ptr<BoundKernel>> CpuLibrary::Bind(
+    const BindRequest& request) const {
+  for (const CpuFamily* family : kFamilies) {
+    if (request.binding->kernel != family->kernel ||
+        !Takes(*family, request.node)) {
+      continue;
+    }
+    return family->bind(request.node, request.device->threads);
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      request.node.ToString(), ": found kernel ", request.binding->kernel,
+      "; expected one that computes this node in these layouts"));
+}
+
+}  // namespace partita

@@ -1,0 +1,37 @@
+// Kernels of our own for what oneDNN lacks: moving bytes, and reductions.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_CPU_KERNELS_H_
+#define PARTITA_KERNELS_CPU_CPU_KERNELS_H_
+
+#include <memory>
+#include <vector>
+
+#include "graph/kernel_catalog.h"
+#include "kernels/kernel.h"
+
+namespace partita {
+
+// "cpu.move": transpose, slice, split, concat, expand, pad, tile, reshape,
+// depth_to_space, space_to_depth. "cpu.gather". "cpu.reduce": f32 sums, means,
+// maxima, minima over any axes. None needs workspace, and none depends on the
+// number of threads.
+class CpuCatalog : public KernelCatalog {
+ public:
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits& device) const override;
+  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+      absl::Span<const OpView> nodes,
+      const DeviceTraits& device) const override;
+};
+
+class CpuLibrary : public KernelLibrary {
+ public:
+  absl::string_view name() const override { return "cpu"; }
+  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
+      const BindRequest& request) const override;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_CPU_KERNELS_H_

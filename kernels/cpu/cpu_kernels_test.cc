@@ -1,0 +1,143 @@
+// Moves, gather and reductions of our own against eval.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/cpu_kernels.h"
+
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "kernels/checking/kernel_check.h"
+
+namespace partita {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+TensorType Type(DType dtype, const Shape& dims) { return {dtype, dims, {}}; }
+TensorType F32(const Shape& dims) { return Type(DType::kF32, dims); }
+
+// The number of choices for one thread.
+size_t ExpectRight(const OneNode& one, const CheckOptions& options = {}) {
+  const CheckReport report =
+      CheckKernels(one.node(), CpuCatalog(), CpuLibrary(), options);
+  EXPECT_TRUE(report.status.ok())
+      << one.node().op_name() << ": " << report.status;
+  EXPECT_FALSE(report.kernels.empty()) << one.node().op_name();
+  return report.kernels.size() / 2;
+}
+
+TEST(CpuMove, TransposesOfEveryElementSize) {
+  for (DType dtype : {DType::kI8, DType::kBF16, DType::kF32, DType::kI64}) {
+    ExpectRight(OneNode(kTranspose, {Type(dtype, {3, 17, 5})},
+                        {{"perm", Ints{2, 0, 1}}}));
+  }
+  ExpectRight(
+      OneNode(kTranspose, {F32({1, 37, 4, 16})}, {{"perm", Ints{0, 2, 1, 3}}}));
+  ExpectRight(OneNode(kTranspose, {F32({301, 217})}, {{"perm", Ints{1, 0}}}));
+  ExpectRight(OneNode(kTranspose, {F32({3, 0})}, {{"perm", Ints{1, 0}}}));
+}
+
+TEST(CpuMove, ConcatAndSplitInImageLayouts) {
+  const auto concat = [](Ints channels, int64_t axis) {
+    std::vector<TensorType> types;
+    for (int64_t c : channels) types.push_back(F32({2, c, 3, 5}));
+    return ExpectRight(OneNode(kConcat, types, {{"axis", axis}}));
+  };
+  EXPECT_EQ(concat({16, 32}, 1), 4);
+  EXPECT_EQ(concat({8, 16}, 1), 3) << "16 channels would begin inside a block";
+  EXPECT_EQ(concat({16, 19}, 1), 4) << "the last may end inside a block";
+  EXPECT_EQ(concat({3, 5, 7}, 1), 2);
+  EXPECT_EQ(concat({19, 19}, 2), 4) << "along the rows, blocks are whole";
+  EXPECT_EQ(
+      ExpectRight(OneNode(kSplit, {F32({2, 48, 3, 5})},
+                          {{"axis", int64_t{1}}, {"sizes", Ints{16, 32}}})),
+      4);
+  ExpectRight(OneNode(kSplit, {Type(DType::kI64, {2, 7})},
+                      {{"axis", int64_t{-1}}, {"sizes", Ints{0, 3, 4}}}));
+}
+
+TEST(CpuMove, SlicesWithSteps) {
+  ExpectRight(OneNode(kSlice, {F32({2, 19, 6, 7})},
+                      {{"starts", Ints{0, 18, 1, 0}},
+                       {"sizes", Ints{2, 5, 3, 7}},
+                       {"steps", Ints{1, -4, 2, 1}}}));
+  EXPECT_EQ(ExpectRight(OneNode(
+                kSlice, {F32({2, 35, 6, 7})},
+                {{"starts", Ints{0, 16, 1, 0}}, {"sizes", Ints{2, 19, 3, 7}}})),
+            4);
+  ExpectRight(
+      OneNode(kSlice, {F32({5})}, {{"starts", Ints{5}}, {"sizes", Ints{0}}}));
+}
+
+TEST(CpuMove, PadsAndCrops) {
+  EXPECT_EQ(ExpectRight(OneNode(
+                kPad, {F32({1, 19, 3, 4})},
+                {{"before", Ints{0, 0, 1, 2}}, {"after", Ints{0, 0, 0, 3}}})),
+            4);
+  EXPECT_EQ(ExpectRight(OneNode(kPad, {F32({1, 19, 3, 4})},
+                                {{"before", Ints{0, 0, 1, -2}},
+                                 {"after", Ints{0, 0, -1, 3}},
+                                 {"value", 1.5}})),
+            2)
+      << "the value must stay out of a layout's padding";
+  ExpectRight(OneNode(kPad, {Type(DType::kI32, {3})},
+                      {{"before", Ints{-2}}, {"after", Ints{-1}}}));
+}
+
+TEST(CpuMove, RepeatsAndBlocks) {
+  ExpectRight(OneNode(kExpand, {F32({3, 1})}, {{"shape", Ints{2, 3, 5}}}));
+  ExpectRight(OneNode(kTile, {F32({3, 2})}, {{"repeats", Ints{2, 3}}}));
+  ExpectRight(OneNode(kReshape, {F32({3, 4})}, {{"shape", Ints{2, 6}}}));
+  for (const char* mode : {"dcr", "crd"}) {
+    ExpectRight(OneNode(kDepthToSpace, {F32({2, 12, 3, 5})},
+                        {{"block", int64_t{2}}, {"mode", std::string(mode)}}));
+  }
+  ExpectRight(
+      OneNode(kSpaceToDepth, {F32({2, 3, 4, 6})}, {{"block", int64_t{2}}}));
+}
+
+TEST(CpuGather, AxesAndNegativeIndices) {
+  const HostTensor wide = HostTensor::Of<int64_t>({2, 2}, {0, -1, 2, -3});
+  const HostTensor narrow = HostTensor::Of<int32_t>({1}, {1});
+  for (int64_t axis : {0, 1, -1}) {
+    CheckOptions options;
+    options.operands = {nullptr, &wide};
+    ExpectRight(
+        OneNode(kGather, {F32({3, 3, 5}), wide.type()}, {{"axis", axis}}),
+        options);
+    options.operands = {nullptr, &narrow};
+    ExpectRight(
+        OneNode(kGather, {F32({3, 3, 5}), narrow.type()}, {{"axis", axis}}),
+        options);
+  }
+}
+
+TEST(CpuGather, AnIndexOutOfRangeIsAnError) {
+  const HostTensor indices = HostTensor::Of<int64_t>({1}, {3});
+  const OneNode one(kGather, {F32({3}), indices.type()});
+  const KernelBinding binding{"cpu.gather", 0, {}, ""};
+  const DeviceTraits device = TestCpu(1);
+  auto kernel = *CpuLibrary().Bind({one.node(), &binding, &device});
+  float x[3] = {}, y[1] = {};
+  std::vector<void*> operands = {x, const_cast<std::byte*>(indices.bytes())};
+  std::vector<void*> results = {y};
+  EXPECT_EQ(
+      kernel->Launch({.operands = operands, .results = results}).message(),
+      "gather: found index 3; expected -3..2");
+}
+
+TEST(CpuReduce, AnyAxes) {
+  for (const OpDef* op :
+       {&kReduceSum, &kReduceMean, &kReduceMax, &kReduceMin}) {
+    for (const Ints& axes : {Ints{0}, Ints{1}, Ints{3}, Ints{0, 2}, Ints{1, 2},
+                             Ints{0, 1, 2, 3}, Ints{}}) {
+      for (bool keep : {false, true}) {
+        ExpectRight(OneNode(*op, {F32({3, 7, 5, 19})},
+                            {{"axes", axes}, {"keep_dims", keep}}));
+      }
+    }
+    ExpectRight(OneNode(*op, {F32({300, 300})}, {{"axes", Ints{1}}}));
+  }
+}
+
+}  // namespace
+}  // namespace partita
