@@ -11,6 +11,7 @@ namespace partita {
 namespace {
 
 constexpr int kMostRounds = 8;
+constexpr int kMostVainRounds = 2;  // in which the shortage does not shrink
 
 // The best schedule that holds, or of those that do not, the one that misses
 // least.
@@ -37,7 +38,8 @@ std::vector<double> GraphOrder(const Flow& flow) {
 bool ScheduleWithin(const PlanRequest& request, const Flow& flow,
                     ListOptions options, Best& best) {
   options.limits = request.objective.memory_limits;
-  for (int round = 0; round < kMostRounds; ++round) {
+  int vain = 0;
+  for (int round = 0; round < kMostRounds && vain < kMostVainRounds; ++round) {
     ListSchedule schedule = ScheduleList(request, flow, options);
     const absl::Status links = CheckLinks(request, schedule.draft);
     best.fault.Update(links);
@@ -52,8 +54,10 @@ bool ScheduleWithin(const PlanRequest& request, const Flow& flow,
     }
     int64_t& limit = options.limits[shortage->device];
     limit = std::max<int64_t>(0, limit - Missing(*shortage));
+    ++vain;
     if (!best.short_of.has_value() ||
         Missing(*shortage) < Missing(best.shortage)) {
+      vain = 0;
       best.short_of = std::move(schedule);
       best.shortage = *shortage;
     }

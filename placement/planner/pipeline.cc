@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kMostPieces = 512;
 constexpr int kMostRounds = 8;
+constexpr int kMostVainRounds = 2;  // in which the shortage does not shrink
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // How the search runs: which devices, under which limits, and whether a stage
@@ -242,11 +243,16 @@ struct Outcome {
   absl::Status links;  // needs a missing link
 };
 
+int64_t Missing(const Shortage& shortage) {
+  return shortage.needed - shortage.limit;
+}
+
 // 4. Lowers the limit of a device that the whole estimate finds short.
 Outcome SearchWithin(const PlanRequest& request, const Pipeline& pipeline,
                      Attempt attempt) {
   Outcome outcome;
-  for (int round = 0; round < kMostRounds; ++round) {
+  int vain = 0;
+  for (int round = 0; round < kMostRounds && vain < kMostVainRounds; ++round) {
     std::optional<Draft> draft = pipeline.Try(attempt);
     if (!draft.has_value()) break;
     outcome.links = CheckLinks(request, *draft);
@@ -259,6 +265,12 @@ Outcome SearchWithin(const PlanRequest& request, const Pipeline& pipeline,
     int64_t& limit = attempt.limits[shortage->device];
     limit = std::max<int64_t>(0, std::min(limit, shortage->needed) -
                                      (shortage->needed - shortage->limit));
+    ++vain;
+    if (outcome.shortage.has_value() &&
+        Missing(*shortage) >= Missing(*outcome.shortage)) {
+      continue;
+    }
+    vain = 0;
     outcome.short_of = std::move(draft);
     outcome.shortage = shortage;
   }
