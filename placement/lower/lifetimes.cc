@@ -115,11 +115,11 @@ class ConflictFinder {
   void AddItem(int body, int64_t begin, int64_t end,
                const std::vector<int>& tasks) {
     lives_.push_back(LifeOf(tasks, clocks_));
-    found_.problem.items.push_back(
-        {.body = body,
-         .begin = begin,
-         .end = end,
-         .span = lives_.back().last - lives_.back().first + 1});
+    found_.problem.items.push_back({.body = body,
+                                    .begin = begin,
+                                    .end = end,
+                                    .first = lives_.back().first,
+                                    .last = lives_.back().last});
   }
 
   std::vector<int> ByFirst() const {

@@ -63,6 +63,127 @@ TEST(Lower, AnMlpOverTwoDevicesRunsLikeEval) {
   EXPECT_EQ(Count(plan, Command::Kind::kWait), 2);
   EXPECT_EQ(Count(plan, Command::Kind::kRecord), 2);
   EXPECT_EQ(Count(plan, Command::Kind::kKernel), 4);  // the reshape is a view
+  EXPECT_EQ(PrintPlan(plan),
+            R"(graph @mlp(%x: f32[2, 8] on gpu:0) -> f32[2, 4] {
+  %w1 = constant f32[8] [1, 2, 3, 4, 5, 6, 7, 8] on gpu:0
+  %w = reshape %w1 {shape = [8, 1]} : f32[8, 1] on gpu:0 by test.eval {arithmetic = "test"}
+  %a = matmul %x, %w : f32[2, 1] on gpu:0 by test.eval {workspace = 104, arithmetic = "test"}
+  %h = relu %a : f32[2, 1] on gpu:0 by test.eval {in_place = [0 -> 0], arithmetic = "test"}
+  %h.gpu1 = copy %h : f32[2, 1] on gpu:1
+  %v = constant f32[1, 4] [1, -1, 2, -2] on gpu:1
+  %y = matmul %h.gpu1, %v : f32[2, 4] on gpu:1 by test.eval {workspace = 116, arithmetic = "test"}
+  %p = softmax %y {axis = 1} : f32[2, 4] on gpu:1
+      by test.eval {workspace = 116, arithmetic = "test"}
+  return %p
+}
+
+plan @mlp {
+  device gpu:0 cpu threads 1 isa "" memory 1073741824 alignment 64
+    arena persistent 64 step 256
+  device gpu:1 cpu threads 1 isa "" memory 1073741824 alignment 64
+    arena persistent 64 step 256
+  entry @mlp of @mlp depth 1 events 2 {
+    input x f32[2, 8]
+    output p f32[2, 4]
+    arena gpu:0
+      !w1  persistent  0  32
+      !w  persistent  0  32
+      !x  128  64                               // live 0..1
+      !a  192  8                                // live 1..2
+      !a.workspace  0  104                      // live 1..1
+      !h  192  8                                // live 2..5
+    arena gpu:1
+      !v  persistent  0  16
+      !h.gpu1  192  8                           // live 5..8
+      !y  128  32                               // live 8..9
+      !y.workspace  0  116                      // live 8..8
+      !p  192  32                               // live 9..10
+      !p.workspace  0  116                      // live 9..9
+    persistent
+      !w1 = %w1 initial f32[8] #bc607dbcbbf1c24fdc161563a5284856
+      !v = %v initial f32[1, 4] #de6b578939bffb7a62c5e50bfb7da03a
+    stream gpu:0/compute
+      0   feed -> !x input 0                    // x
+      1   kernel %a (!x, !w) -> !a workspace !a.workspace  // test.eval
+      2   kernel %h (!a) -> !h                  // test.eval
+      3   record ev0
+    stream gpu:0/copy:gpu:1
+      4   wait ev0                              // for 3 on gpu:0/compute
+      5   copy %h.gpu1 !h -> !h.gpu1
+      6   record ev1
+    stream gpu:1/compute
+      7   wait ev1                              // for 6 on gpu:0/copy:gpu:1
+      8   kernel %y (!h.gpu1, !v) -> !y workspace !y.workspace  // test.eval
+      9   kernel %p (!y) -> !p workspace !p.workspace  // test.eval
+      10  fetch !p output 0                     // p
+  }
+}
+)");
+}
+
+TEST(Lower, AConvNetReusesTheBytesOfWhatIsRead) {
+  const Plan plan = Check(R"(graph @net(%x: f32[1, 2, 6, 6]) -> f32[1, 2] {
+  %w = constant f32[2, 1, 1, 1] [1, -1]
+  %c = conv %x, %w {groups = 2} : f32[1, 2, 6, 6] on gpu:0
+  %r = relu %c : f32[1, 2, 6, 6] on gpu:0
+  %s = add %r, %x : f32[1, 2, 6, 6] on gpu:0
+  %p = max_pool %s {kernel = [2, 2], strides = [2, 2]} : f32[1, 2, 3, 3] on gpu:0
+  %m = reduce_max %p {axes = [2, 3], keep_dims = false} : f32[1, 2] on gpu:0
+  %y = softmax %m {axis = 1} : f32[1, 2] on gpu:0
+  return %y
+}
+)",
+                          1);
+  EXPECT_EQ(PrintPlan(plan),
+            R"(graph @net(%x: f32[1, 2, 6, 6] on gpu:0) -> f32[1, 2] {
+  %w = constant f32[2, 1, 1, 1] [1, -1] on gpu:0
+  %c = conv %x, %w {groups = 2} : f32[1, 2, 6, 6] on gpu:0
+      by test.eval {workspace = 244, arithmetic = "test"}
+  %r = relu %c : f32[1, 2, 6, 6] on gpu:0 by test.eval {in_place = [0 -> 0], arithmetic = "test"}
+  %s = add %r, %x : f32[1, 2, 6, 6] on gpu:0
+      by test.eval {in_place = [0 -> 0, 1 -> 0], arithmetic = "test"}
+  %p = max_pool %s {kernel = [2, 2], strides = [2, 2]} : f32[1, 2, 3, 3] on gpu:0
+      by test.eval {workspace = 136, arithmetic = "test"}
+  %m = reduce_max %p {axes = [2, 3], keep_dims = false} : f32[1, 2] on gpu:0
+      by test.eval {workspace = 104, arithmetic = "test"}
+  %y = softmax %m {axis = 1} : f32[1, 2] on gpu:0
+      by test.eval {workspace = 104, arithmetic = "test"}
+  return %y
+}
+
+plan @net {
+  device gpu:0 cpu threads 1 isa "" memory 1073741824 alignment 64
+    arena persistent 64 step 896
+  entry @net of @net depth 1 events 0 {
+    input x f32[1, 2, 6, 6]
+    output y f32[1, 2]
+    arena gpu:0
+      !w  persistent  0  8
+      !x  0  288                                // live 0..3
+      !c  320  288                              // live 1..2
+      !c.workspace  640  244                    // live 1..1
+      !r  320  288                              // live 2..3
+      !s  320  288                              // live 3..4
+      !p  192  72                               // live 4..5
+      !p.workspace  0  136                      // live 4..4
+      !m  128  8                                // live 5..6
+      !m.workspace  0  104                      // live 5..5
+      !y  192  8                                // live 6..7
+      !y.workspace  0  104                      // live 6..6
+    persistent
+      !w = %w initial f32[2, 1, 1, 1] #4062566a8c9b128dd7c35a05ac825b6e
+    stream gpu:0/compute
+      0  feed -> !x input 0                     // x
+      1  kernel %c (!x, !w) -> !c workspace !c.workspace  // test.eval
+      2  kernel %r (!c) -> !r                   // test.eval
+      3  kernel %s (!r, !x) -> !s               // test.eval
+      4  kernel %p (!s) -> !p workspace !p.workspace  // test.eval
+      5  kernel %m (!p) -> !m workspace !m.workspace  // test.eval
+      6  kernel %y (!m) -> !y workspace !y.workspace  // test.eval
+      7  fetch !y output 0                      // y
+  }
+}
+)");
 }
 
 TEST(Lower, AChainOfElementwiseOpsNeedsOneBuffer) {

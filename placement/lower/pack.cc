@@ -13,8 +13,100 @@ namespace {
 
 enum class Fit { kFirst, kBest };
 
-// Moves without a smaller packing after which the search gives up.
+// Moves without a smaller packing after which a start is given up.
 constexpr int kMaxStalled = 1000;
+
+// Bodies for which filling a skyline, quadratic in them, is quick.
+constexpr int kMaxSkyline = 4000;
+
+int64_t Span(const PackItem& item) { return item.last - item.first + 1; }
+
+// A body as a box: when it lives, and how many bytes it has.
+struct BodyBox {
+  int first = std::numeric_limits<int>::max();
+  int last = 0;
+  int64_t bytes = 0;
+};
+
+// The order in which boxes fill a skyline over time: always at its lowest
+// place, the box that fits there for the longest time (Sekiyama et al. 2018).
+class Skyline {
+ public:
+  explicit Skyline(const std::vector<BodyBox>& boxes) : boxes_(boxes) {
+    for (const BodyBox& box : boxes) end_ = std::max(end_, box.last);
+    steps_ = {{0, end_, 0}};
+  }
+
+  std::vector<int> Order() {
+    std::vector<int> waiting(boxes_.size());
+    std::iota(waiting.begin(), waiting.end(), 0);
+    std::stable_sort(waiting.begin(), waiting.end(), [&](int a, int b) {
+      return Key(boxes_[a]) > Key(boxes_[b]);
+    });
+    std::vector<int> order;
+    while (!waiting.empty()) {
+      const size_t lowest = Lowest();
+      const auto fits =
+          std::find_if(waiting.begin(), waiting.end(), [&](int body) {
+            return boxes_[body].first >= steps_[lowest].first &&
+                   boxes_[body].last <= steps_[lowest].last;
+          });
+      if (fits == waiting.end()) {
+        Raise(lowest);
+        continue;
+      }
+      Put(lowest, boxes_[*fits]);
+      order.push_back(*fits);
+      waiting.erase(fits);
+    }
+    return order;
+  }
+
+ private:
+  struct Step {
+    int first;
+    int last;
+    int64_t height;
+  };
+  static std::pair<int, int64_t> Key(const BodyBox& box) {
+    return {box.last - box.first, box.bytes};
+  }
+  size_t Lowest() const {
+    return std::min_element(steps_.begin(), steps_.end(),
+                            [](const Step& a, const Step& b) {
+                              return a.height < b.height;
+                            }) -
+           steps_.begin();
+  }
+  // To the lower neighbour, which it joins.
+  void Raise(size_t at) {
+    const bool has_left = at > 0;
+    const bool has_right = at + 1 < steps_.size();
+    const bool left = has_left && (!has_right || steps_[at - 1].height <=
+                                                     steps_[at + 1].height);
+    const size_t other = left ? at - 1 : at + 1;
+    steps_[other].first = std::min(steps_[other].first, steps_[at].first);
+    steps_[other].last = std::max(steps_[other].last, steps_[at].last);
+    steps_.erase(steps_.begin() + at);
+  }
+  void Put(size_t at, const BodyBox& box) {
+    const Step below = steps_[at];
+    std::vector<Step> parts;
+    if (below.first < box.first) {
+      parts.push_back({below.first, box.first - 1, below.height});
+    }
+    parts.push_back({box.first, box.last, below.height + box.bytes});
+    if (box.last < below.last) {
+      parts.push_back({box.last + 1, below.last, below.height});
+    }
+    steps_.erase(steps_.begin() + at);
+    steps_.insert(steps_.begin() + at, parts.begin(), parts.end());
+  }
+
+  const std::vector<BodyBox>& boxes_;
+  int end_ = 0;
+  std::vector<Step> steps_;
+};
 
 class Packer {
  public:
@@ -33,21 +125,33 @@ class Packer {
   }
 
   Packing Run() {
-    std::vector<int> best_order;
-    Fit best_fit = Fit::kFirst;
-    for (const std::vector<int>& order : StartingOrders()) {
+    std::vector<Start> starts;
+    for (std::vector<int>& order : StartingOrders()) {
       for (Fit fit : {Fit::kFirst, Fit::kBest}) {
         if (Done()) return std::move(best_);
-        if (!Try(order, fit)) continue;
-        best_order = order;
-        best_fit = fit;
+        Packing packing = Place(order, fit, kNoLimit);
+        Keep(packing);
+        starts.push_back({order, fit, std::move(packing)});
       }
     }
-    Improve(std::move(best_order), best_fit);
+    std::stable_sort(starts.begin(), starts.end(),
+                     [](const Start& a, const Start& b) {
+                       return a.packing.bytes < b.packing.bytes;
+                     });
+    for (Start& start : starts) Improve(start);
     return std::move(best_);
   }
 
  private:
+  static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+
+  // An order and how it packs.
+  struct Start {
+    std::vector<int> order;
+    Fit fit;
+    Packing packing;
+  };
+
   bool Done() const {
     return best_.bytes <= target_ ||
            (looks_ > budget_ && !best_.addresses.empty());
@@ -60,8 +164,9 @@ class Packer {
     std::vector<double> span(problem_.num_bodies, 0);
     std::vector<double> crowd(problem_.num_bodies, 0);
     for (const PackItem& item : problem_.items) {
-      area[item.body] += static_cast<double>(item.end - item.begin) * item.span;
-      span[item.body] = std::max<double>(span[item.body], item.span);
+      area[item.body] +=
+          static_cast<double>(item.end - item.begin) * Span(item);
+      span[item.body] = std::max<double>(span[item.body], Span(item));
       for (int other : item.conflicts) {
         crowd[item.body] +=
             problem_.items[other].end - problem_.items[other].begin;
@@ -73,10 +178,24 @@ class Packer {
                        [&](int a, int b) { return key(a) > key(b); });
       return order;
     };
-    return {sorted([&](int b) { return std::pair(sizes_[b], span[b]); }),
-            sorted([&](int b) { return area[b]; }),
-            sorted([&](int b) { return std::pair(span[b], sizes_[b]); }),
-            sorted([&](int b) { return crowd[b]; }), by_begin};
+    std::vector<std::vector<int>> orders = {
+        sorted([&](int b) { return std::pair(sizes_[b], span[b]); }),
+        sorted([&](int b) { return area[b]; }),
+        sorted([&](int b) { return std::pair(span[b], sizes_[b]); }),
+        sorted([&](int b) { return crowd[b]; }), by_begin};
+    if (problem_.num_bodies <= kMaxSkyline) orders.push_back(SkylineOrder());
+    return orders;
+  }
+
+  std::vector<int> SkylineOrder() const {
+    std::vector<BodyBox> boxes(problem_.num_bodies);
+    for (const PackItem& item : problem_.items) {
+      BodyBox& box = boxes[item.body];
+      box.first = std::min(box.first, item.first);
+      box.last = std::max(box.last, item.last);
+      box.bytes = std::max(box.bytes, Aligned(item.end));
+    }
+    return Skyline(boxes).Order();
   }
 
   // Bases at which body `body` would overlap what it conflicts with, sorted:
@@ -119,19 +238,23 @@ class Packer {
     return best >= 0 ? best : base;
   }
 
-  // Packs in this order; keeps the packing if it is the best so far. Equal ones
-  // are kept while improving, to move on over plateaus.
-  bool Try(const std::vector<int>& order, Fit fit, bool equal = false) {
-    std::vector<int64_t> addresses(problem_.num_bodies, -1);
-    int64_t bytes = 0;
+  // Packs in this order; without addresses if it takes more than `limit` bytes.
+  Packing Place(const std::vector<int>& order, Fit fit, int64_t limit) {
+    Packing packing;
+    packing.addresses.assign(problem_.num_bodies, -1);
     for (int body : order) {
-      Forbidden(body, addresses);
-      addresses[body] = Choose(fit);
-      bytes = std::max(bytes, addresses[body] + sizes_[body]);
-      if (bytes > best_.bytes || (bytes == best_.bytes && !equal)) return false;
+      ++looks_;
+      Forbidden(body, packing.addresses);
+      packing.addresses[body] = Choose(fit);
+      packing.bytes =
+          std::max(packing.bytes, packing.addresses[body] + sizes_[body]);
+      if (packing.bytes > limit) return {{}, packing.bytes};
     }
-    best_ = {std::move(addresses), bytes};
-    return true;
+    return packing;
+  }
+
+  void Keep(const Packing& packing) {
+    if (packing.bytes < best_.bytes) best_ = packing;
   }
 
   uint32_t Random() {
@@ -139,30 +262,36 @@ class Packer {
     return static_cast<uint32_t>(state_ >> 33);
   }
 
-  void Improve(std::vector<int> order, Fit fit) {
-    if (order.empty()) return;
-    int64_t bytes = best_.bytes;
+  // The order with one body put nearer to its front, mostly one of those that
+  // reach highest.
+  std::vector<int> Moved(const Start& start) {
+    std::vector<size_t> highest;
+    for (size_t i = 1; i < start.order.size(); ++i) {
+      const int body = start.order[i];
+      if (start.packing.addresses[body] + sizes_[body] == start.packing.bytes) {
+        highest.push_back(i);
+      }
+    }
+    std::vector<int> next = start.order;
+    const size_t from = highest.empty() || Random() % 4 == 0
+                            ? Random() % next.size()
+                            : highest[Random() % highest.size()];
+    const size_t to = Random() % (from + 1);
+    std::rotate(next.begin() + to, next.begin() + from,
+                next.begin() + from + 1);
+    return next;
+  }
+
+  // Moves that make it no worse, until too many in a row made it no better.
+  void Improve(Start& start) {
     for (int stalled = 0; stalled < kMaxStalled && !Done(); ++stalled) {
-      if (best_.bytes < bytes) {
-        bytes = best_.bytes;
-        stalled = 0;
-      }
-      std::vector<size_t> highest;
-      for (size_t i = 1; i < order.size(); ++i) {
-        const int body = order[i];
-        if (best_.addresses[body] + sizes_[body] == best_.bytes) {
-          highest.push_back(i);
-        }
-      }
-      std::vector<int> next = order;
-      const size_t from = highest.empty() || Random() % 4 == 0
-                              ? Random() % order.size()
-                              : highest[Random() % highest.size()];
-      const size_t to = Random() % (from + 1);
-      std::rotate(next.begin() + to, next.begin() + from,
-                  next.begin() + from + 1);
-      looks_ += static_cast<int64_t>(order.size());
-      if (Try(next, fit, /*equal=*/true)) order = std::move(next);
+      std::vector<int> next = Moved(start);
+      Packing packing = Place(next, start.fit, start.packing.bytes);
+      if (packing.addresses.empty()) continue;
+      if (packing.bytes < start.packing.bytes) stalled = 0;
+      start.order = std::move(next);
+      start.packing = std::move(packing);
+      Keep(start.packing);
     }
   }
 

@@ -14,7 +14,8 @@ struct PackItem {
   int body = 0;
   int64_t begin = 0;
   int64_t end = 0;
-  int64_t span = 1;            // how long it lives; guides the search only
+  int first = 0;               // when it lives, in launch order; guides the
+  int last = 0;                // search only
   std::vector<int> conflicts;  // items that must not overlap it
 };
 
@@ -29,9 +30,10 @@ struct Packing {
   int64_t bytes = 0;
 };
 
-// Tries several orders, first and best fit, then moves what reaches highest to
-// the front again and again. Ends when `target` bytes are reached or after
-// `budget` looks at conflicts, so the same problem gives the same packing.
+// Tries several orders, first and best fit, then moves what reaches highest
+// nearer to the front again and again. Ends when `target` bytes are reached or
+// after `budget` looks at conflicts, so the same problem gives the same
+// packing.
 Packing Pack(const PackProblem& problem, int64_t target, int64_t budget);
 
 }  // namespace partita

@@ -45,7 +45,7 @@ PlacementTable TakePlacements(Graph& graph) {
   return table;
 }
 
-Placed Run(const std::string& text) {
+Placed Place(const std::string& text) {
   absl::StatusOr<Module> module =
       ParseModule(text, "test.graph", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
@@ -57,7 +57,7 @@ Placed Run(const std::string& text) {
 }
 
 void ExpectBecomes(const std::string& before, const std::string& after) {
-  const Placed placed = Run(before);
+  const Placed placed = Place(before);
   ASSERT_TRUE(placed.status.ok()) << placed.status;
   EXPECT_EQ(PrintGraph(*placed.after), after);
   EXPECT_TRUE(VerifyNoCrossDeviceEdges(*placed.after).ok())
@@ -67,7 +67,7 @@ void ExpectBecomes(const std::string& before, const std::string& after) {
 }
 
 std::string ErrorOf(const std::string& text) {
-  return std::string(Run(text).status.message());
+  return std::string(Place(text).status.message());
 }
 
 TEST(Partition, CopiesAValueOnceForEachDevice) {
@@ -238,6 +238,65 @@ TEST(Partition, RefusesADeviceThatTheMachineDoesNotHave) {
 }
 )"),
       R"(relu %y: found device gpu:7; expected one of the machine's; name a device of the machine file)");
+}
+
+// What VerifySplit says of a placed graph that was harmed.
+std::string AfterHarm(void (*harm)(Graph& graph)) {
+  Placed placed = Place(R"(graph @f(%x: f32[4]) -> f32[4] {
+  %a = neg %x : f32[4] on gpu:0
+  %b = exp %x : f32[4] on gpu:0
+  %y = sub %a, %b : f32[4] on gpu:1
+  return %y
+}
+)");
+  EXPECT_TRUE(placed.status.ok());
+  harm(*placed.after);
+  return std::string(
+      VerifySplit(placed.before.main(), *placed.after).message());
+}
+
+NodeId Last(const Graph& graph) { return graph.order().back(); }
+
+TEST(VerifySplit, FindsSwappedOperands) {
+  EXPECT_EQ(AfterHarm([](Graph& graph) {
+              const ValueIds operands = graph.node(Last(graph)).operands;
+              graph.SetOperand(Last(graph), 0, operands[1]);
+              graph.SetOperand(Last(graph), 1, operands[0]);
+            }),
+            "bug: placing @f changed it: sub %y: found operand 0 %b.gpu1; "
+            "expected the value %a\nsub %y: found operand 1 %a.gpu1; expected "
+            "the value %b");
+}
+
+TEST(VerifySplit, FindsAnotherOutput) {
+  EXPECT_EQ(AfterHarm([](Graph& graph) {
+              graph.SetOutput(0, graph.node(Last(graph)).operands[0]);
+            }),
+            "bug: placing @f changed it: output y: found another value");
+}
+
+TEST(VerifySplit, FindsAShardingThatIsNotACut) {
+  EXPECT_EQ(AfterHarm([](Graph& graph) {
+              Placement& placement = graph.node(Last(graph)).placement;
+              placement.devices = {"gpu:0", "gpu:1"};
+              placement.operands = {{}, {.kind = Sharding::Kind::kSplit}};
+              placement.results = {{.kind = Sharding::Kind::kSplit}};
+            }),
+            "bug: placing @f changed it: sub %y: found shardings that are not "
+            "one cut along a factor whose pieces are independent");
+}
+
+TEST(VerifyNoCrossDeviceEdges, NamesTheEdge) {
+  Placed placed = Place(R"(graph @f(%x: f32[4]) -> f32[4] {
+  %a = neg %x : f32[4] on gpu:0
+  %y = exp %a : f32[4] on gpu:0
+  return %y
+}
+)");
+  placed.after->node(Last(*placed.after)).placement.devices = {"gpu:1"};
+  EXPECT_EQ(std::string(VerifyNoCrossDeviceEdges(*placed.after).message()),
+            "@f: exp %y on gpu:1: found %a on gpu:0 or in another sharding; "
+            "expected a copy between them");
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+// Lowering of ten thousand nodes: still proved and within the bounds.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/op_list.h"
+#include "placement/lower/lower_fixture.h"
+#include "placement/lower/memory_bound.h"
+#include "runtime/plan/checker/check_plan.h"
+
+namespace partita {
+namespace {
+
+// Layers of unequal widths, each reading two of the last few values; weights
+// are constants. Runs of layers lie on one device.
+Module LayeredGraph(int nodes, int devices) {
+  Module module;
+  Graph& graph = module.AddFunction("large");
+  std::vector<ValueId> recent = {
+      graph.AddInput("x", {DType::kF32, {4, 16}, {}})};
+  uint64_t state = 7;
+  auto next = [&](uint32_t bound) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<uint32_t>(state >> 33) % bound;
+  };
+  auto add = [&](const OpDef& op, ValueIds operands, Attributes attributes,
+                 int device) {
+    NodeSpec spec{.op = &op,
+                  .operands = std::move(operands),
+                  .attributes = std::move(attributes)};
+    spec.placement.devices = {absl::StrCat("gpu:", device)};
+    return *graph.AddValue(std::move(spec));
+  };
+  for (int made = 0; made < nodes;) {
+    const int device = made * devices / nodes;
+    const ValueId x =
+        recent[recent.size() - 1 - next(std::min<uint32_t>(6, recent.size()))];
+    const int64_t width = graph.type(x).dims[1];
+    if (next(3) == 0) {
+      const int64_t out = 8 + 8 * next(12);
+      const LiteralId literal =
+          module.literals().Add(HostTensor({DType::kF32, {width, out}, {}}));
+      const ValueId w = graph.AddConstant(literal);
+      recent.push_back(add(kMatmul, {x, w}, {}, device));
+      made += 2;
+    } else if (next(2) == 0) {
+      recent.push_back(add(kRelu, {x}, {}, device));
+      made += 1;
+    } else {
+      const ValueId y = add(kSigmoid, {x}, {}, device);
+      recent.push_back(add(kMul, {x, y}, {}, device));
+      made += 2;
+    }
+  }
+  graph.SetOutputs({recent.back()}, {"y"});
+  return module;
+}
+
+TEST(LargeLowering, TenThousandNodesStayWithinTheBounds) {
+  for (int devices : {1, 4}) {
+    SCOPED_TRACE(devices);
+    Module module = LayeredGraph(10'000, devices);
+    const auto plan = PlanOf(std::move(module), LinkedMachine(devices));
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const auto proof = CheckPlan(*plan);
+    EXPECT_TRUE(proof.ok()) << proof.status();
+    const auto bounds = BoundMemory(*plan, plan->entries[0]);
+    ASSERT_TRUE(bounds.ok()) << bounds.status();
+    for (size_t d = 0; d < bounds->size(); ++d) {
+      EXPECT_LE(plan->devices[d].step_bytes, 1.05 * (*bounds)[d].bound_bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita
