@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/op_def.h"
+
 namespace partita {
 namespace {
 
-// Zero for a node that runs nowhere: no plan runs it at all.
+// Zero for a node that runs nowhere, as no plan runs it at all, and for copies
+// and reorders: another plan may do without.
 double FastestSeconds(const CostModel& costs, NodeId node) {
+  if (costs.graph().node(node).op->traits.placed_only) return 0;
   double fastest = std::numeric_limits<double>::infinity();
   for (int d = 0; d < costs.num_devices(); ++d) {
     if (!costs.cost(node, d).can_run) continue;

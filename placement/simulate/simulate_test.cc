@@ -4,6 +4,7 @@
 #include "placement/simulate/simulate.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "gtest/gtest.h"
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
@@ -314,7 +315,12 @@ TEST(MemoryCurveTest, BytesCountFromTheirWriteToTheirLastReadOnce) {
 TEST(LowerBoundTest, NoPlanBeatsTheLongestChainOrTheSharedLoad) {
   SampleGraph g;
   const ValueId x = g.Input("x", 16);
-  const ValueId a = g.Work("a", {x}, 16), b = g.Work("b", {a}, 16);
+  const ValueId a = g.Work("a", {x}, 16);
+  NodeSpec copy;  // which another plan may not need
+  copy.op = &kCopy;
+  copy.operands = {a};
+  const ValueId there = g.graph().AddValue(std::move(copy)).value();
+  const ValueId b = g.Work("b", {there}, 16);
   const ValueId c = g.Work("c", {x}, 16), d = g.Work("d", {x}, 16);
   const ValueId e = g.Work("e", {x}, 16);
   g.Return({b, c, d, e});
