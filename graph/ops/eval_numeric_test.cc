@@ -219,6 +219,15 @@ TEST(EvalNumericTest, ResizeCoordinates) {
             "f32[3] 0 10 20");
 }
 
+TEST(EvalNumericTest, ResizeWithAbsurdScalesStaysInside) {
+  EXPECT_EQ(Resized("nearest", "asymmetric", 3, {{"scales", Floats{1e-300}}}),
+            "f32[3] 0 30 30");
+  EXPECT_EQ(Resized("linear", "asymmetric", 3, {{"scales", Floats{1e-300}}}),
+            "f32[3] 0 30 30");
+  EXPECT_EQ(Resized("cubic", "align_corners", 2, {{"scales", Floats{0.25}}}),
+            "f32[2] 0 30");
+}
+
 // At -0.25 the four weights of Keys' kernel with a = -0.75 apply; the two
 // positions left of the tensor show its edge, or count for nothing.
 TEST(EvalNumericTest, ResizeCubic) {

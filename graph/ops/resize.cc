@@ -82,7 +82,7 @@ bool IsIdentity(const AxisMap& map) {
   return map.from == map.to && map.scale == 1;
 }
 
-double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
+double RawCoordinate(const std::string& mode, const AxisMap& map, int64_t i) {
   const double at = static_cast<double>(i);
   if (mode == "asymmetric") return at / map.scale;
   if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / map.scale;
@@ -95,6 +95,14 @@ double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
   }
   if (mode == "pytorch_half_pixel" && map.to == 1) return 0;
   return (at + 0.5) / map.scale - 0.5;
+}
+
+// Beyond three elements outside the tensor every position is the same; so
+// absurd scales stay within what an integer can hold.
+double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
+  const double at = RawCoordinate(mode, map, i);
+  if (std::isnan(at)) return 0;
+  return std::clamp(at, -4.0, static_cast<double>(map.from) + 3);
 }
 
 int64_t Nearest(const std::string& rounding, double at) {
@@ -160,7 +168,7 @@ Sample SampleAt(const OpView& op, const AxisMap& map, double at) {
     if (outside && op.attr_bool("exclude_outside")) sample.weight[n] = 0;
     total += sample.weight[n];
   }
-  if (op.attr_bool("exclude_outside")) {
+  if (op.attr_bool("exclude_outside") && total != 0) {
     for (double& weight : sample.weight) weight /= total;
   }
   return sample;
