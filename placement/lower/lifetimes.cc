@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "placement/lower/antichain.h"
+
 namespace partita {
 namespace {
 
@@ -58,7 +60,7 @@ class ConflictFinder {
     CollectTouches();
     for (auto& [storage, touches] : touches_) AddBody(storage, touches);
     FindPairs();
-    CountLive();
+    FindBound();
     return std::move(found_);
   }
 
@@ -167,19 +169,20 @@ class ConflictFinder {
     }
   }
 
-  void CountLive() {
-    std::map<int, int64_t> change;  // by task
-    for (size_t i = 0; i < lives_.size(); ++i) {
-      const PackItem& item = found_.problem.items[i];
-      const int64_t bytes = AlignUp(item.end) - AlignUp(item.begin);
-      change[2 * lives_[i].first] += bytes;
-      change[2 * lives_[i].last + 1] -= bytes;
+  // Items that no order separates are all live at once, so no layout can do
+  // with less than the heaviest set of them.
+  void FindBound() {
+    std::vector<StreamLife> lives;
+    for (int item : ByFirst()) {
+      const Life& life = lives_[item];
+      const PackItem& bytes = found_.problem.items[item];
+      lives.push_back({.weight = AlignUp(bytes.end) - AlignUp(bytes.begin),
+                       .stream = clocks_.stream(life.first),
+                       .position = clocks_.position(life.first),
+                       .known = life.known,
+                       .ends = life.ends});
     }
-    int64_t live = 0;
-    for (const auto& [task, bytes] : change) {
-      live += bytes;
-      found_.live_peak = std::max(found_.live_peak, live);
-    }
+    found_.bound = HeaviestAntichain(lives);
   }
 
   const Draft& draft_;

@@ -17,8 +17,7 @@ namespace partita {
 struct DeviceStorages {
   std::vector<int> storages;  // by body of the problem
   PackProblem problem;
-  // Bytes live at once when tasks run one by one: no layout can do with less.
-  int64_t live_peak = 0;
+  int64_t bound = 0;  // no layout can do with less
 };
 
 DeviceStorages FindConflicts(const Draft& draft, const Clocks& clocks,

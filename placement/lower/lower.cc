@@ -90,7 +90,7 @@ void LayOutStep(LoweredFunction& function, const Clocks& clocks,
   for (size_t device = 0; device < draft.devices->names.size(); ++device) {
     const DeviceStorages found =
         FindConflicts(draft, clocks, static_cast<int>(device));
-    const Packing packing = Pack(found.problem, found.live_peak, budget);
+    const Packing packing = Pack(found.problem, found.bound, budget);
     for (size_t i = 0; i < found.storages.size(); ++i) {
       draft.storages[found.storages[i]].address = packing.addresses[i];
     }

@@ -1,0 +1,87 @@
+// Tests of the heaviest antichain against all subsets.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/antichain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace partita {
+namespace {
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  int Below(int bound) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int>((state_ >> 33) % static_cast<uint64_t>(bound));
+  }
+
+ private:
+  uint64_t state_;
+};
+
+// Commands on a few streams that now and then wait for each other; each begins
+// a life that some later commands end.
+std::vector<StreamLife> RandomLives(uint64_t seed, int streams, int commands) {
+  Random random(seed);
+  std::vector<std::vector<int>> now(streams, std::vector<int>(streams, 0));
+  std::vector<StreamLife> lives;
+  for (int c = 0; c < commands; ++c) {
+    const int s = random.Below(streams);
+    if (random.Below(3) == 0) {
+      const std::vector<int> other = now[random.Below(streams)];
+      for (int i = 0; i < streams; ++i) {
+        now[s][i] = std::max(now[s][i], other[i]);
+      }
+    }
+    const std::vector<int> known = now[s];
+    const int position = ++now[s][s];
+    for (StreamLife& life : lives) {
+      // Only who knows of a life's begin may touch it.
+      const bool knows = known[life.stream] >= life.position;
+      if (!knows || random.Below(6) != 0) continue;
+      life.ends.push_back({s, position});
+    }
+    lives.push_back({.weight = 1 + random.Below(9),
+                     .stream = s,
+                     .position = position,
+                     .known = known,
+                     .ends = {{s, position}}});
+  }
+  return lives;
+}
+
+int64_t BestSubset(const std::vector<StreamLife>& lives) {
+  int64_t best = 0;
+  const int n = static_cast<int>(lives.size());
+  for (int set = 0; set < 1 << n; ++set) {
+    int64_t weight = 0;
+    bool unordered = true;
+    for (int a = 0; a < n && unordered; ++a) {
+      if ((set >> a & 1) == 0) continue;
+      weight += lives[a].weight;
+      for (int b = 0; b < n && unordered; ++b) {
+        unordered =
+            (set >> b & 1) == 0 || a == b || !EndsBefore(lives[a], lives[b]);
+      }
+    }
+    if (unordered) best = std::max(best, weight);
+  }
+  return best;
+}
+
+TEST(Antichain, EqualsTheBestOfAllSubsets) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const std::vector<StreamLife> lives =
+        RandomLives(seed, 1 + static_cast<int>(seed % 4), 11);
+    EXPECT_EQ(HeaviestAntichain(lives), BestSubset(lives)) << "seed " << seed;
+  }
+}
+
+TEST(Antichain, OfNothingIsNothing) { EXPECT_EQ(HeaviestAntichain({}), 0); }
+
+}  // namespace
+}  // namespace partita

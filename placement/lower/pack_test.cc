@@ -1,0 +1,103 @@
+// Tests of packing.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/pack.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace partita {
+namespace {
+
+// Bodies of one item each: bytes, and the first and last time of life.
+struct Box {
+  int64_t bytes;
+  int first;
+  int last;
+};
+
+PackProblem ProblemOf(const std::vector<Box>& boxes) {
+  PackProblem problem{.num_bodies = static_cast<int>(boxes.size())};
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    problem.items.push_back({.body = static_cast<int>(i),
+                             .begin = 0,
+                             .end = boxes[i].bytes,
+                             .first = boxes[i].first,
+                             .last = boxes[i].last});
+    for (size_t j = 0; j < i; ++j) {
+      if (boxes[i].first > boxes[j].last || boxes[j].first > boxes[i].last) {
+        continue;
+      }
+      problem.items[i].conflicts.push_back(static_cast<int>(j));
+      problem.items[j].conflicts.push_back(static_cast<int>(i));
+    }
+  }
+  return problem;
+}
+
+// Fails where two that conflict overlap.
+void ExpectApart(const PackProblem& problem, const Packing& packing) {
+  for (const PackItem& a : problem.items) {
+    for (int other : a.conflicts) {
+      const PackItem& b = problem.items[other];
+      if (a.body == b.body) continue;
+      const int64_t x = packing.addresses[a.body];
+      const int64_t y = packing.addresses[b.body];
+      EXPECT_TRUE(x + a.end <= y + b.begin || y + b.end <= x + a.begin);
+      EXPECT_EQ(x % problem.alignment, 0);
+    }
+  }
+}
+
+TEST(Pack, BoxesThatNeverMeetShareTheirBytes) {
+  const PackProblem problem = ProblemOf({{128, 0, 1}, {64, 2, 3}, {100, 4, 4}});
+  const Packing packing = Pack(problem, 0, 1000);
+  EXPECT_EQ(packing.bytes, 128);
+  EXPECT_EQ(packing.addresses, (std::vector<int64_t>{0, 0, 0}));
+}
+
+TEST(Pack, FindsThePerfectPackingOfASmallPuzzle) {
+  // First fit by size alone leaves a gap here.
+  const PackProblem problem = ProblemOf({{128, 0, 2},
+                                         {64, 0, 1},
+                                         {192, 3, 5},
+                                         {64, 2, 4},
+                                         {128, 5, 6},
+                                         {64, 6, 7}});
+  const Packing packing = Pack(problem, 320, 100'000);
+  ExpectApart(problem, packing);
+  EXPECT_EQ(packing.bytes, 320);
+}
+
+TEST(Pack, ADeadPartOfABodyMayBeUsedByOthers) {
+  // Body 0 has a half that dies early; body 1 fits into it.
+  PackProblem problem{.num_bodies = 2};
+  problem.items = {
+      {0, 0, 64, 0, 1, {}}, {0, 64, 128, 0, 9, {2}}, {1, 0, 64, 5, 9, {1}}};
+  const Packing packing = Pack(problem, 0, 1000);
+  EXPECT_EQ(packing.bytes, 128);
+}
+
+TEST(Pack, RandomBoxesStayApart) {
+  uint64_t state = 3;
+  auto next = [&](int bound) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int>((state >> 33) % static_cast<uint64_t>(bound));
+  };
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Box> boxes;
+    for (int i = 0; i < 40; ++i) {
+      const int first = next(60);
+      boxes.push_back({1 + next(900), first, first + next(12)});
+    }
+    const PackProblem problem = ProblemOf(boxes);
+    ExpectApart(problem, Pack(problem, 0, 20'000));
+  }
+}
+
+TEST(Pack, OfNothingIsEmpty) { EXPECT_EQ(Pack({}, 0, 10).bytes, 0); }
+
+}  // namespace
+}  // namespace partita
