@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_kernels.h"
+#include "oneapi/dnnl/dnnl.hpp"
 
 namespace partita {
 namespace {
@@ -21,9 +22,6 @@ std::vector<std::string> ExpectRight(const OneNode& one) {
       CheckKernels(one.node(), OnednnCatalog(), OnednnLibrary());
   EXPECT_TRUE(report.status.ok()) << report.status;
   EXPECT_FALSE(report.kernels.empty()) << one.node().ToString();
-  if (getenv("PARTITA_SHOW_KERNELS") != nullptr) {
-    puts(absl::StrJoin(report.kernels, "\n").c_str());
-  }
   return report.kernels;
 }
 
@@ -152,6 +150,35 @@ TEST(OnednnConv, AGateOverTheChannelsAndAScalarAreFused) {
   const ValueId f = *body->AddValue({.op = &kSigmoid, .operands = {e}});
   body->SetOutputs({*body->AddValue({.op = &kMul, .operands = {e, f}})});
   ExpectRight(OneNode(std::move(pool), std::move(body)));
+}
+
+// Operands as large as the result, beyond the first that is added.
+TEST(OnednnConv, SeveralOperandsOfTheResultsExtents) {
+  for (int64_t channels : {16, 19}) {
+    auto pool = std::make_unique<LiteralPool>();
+    auto body = std::make_unique<Graph>("body", pool.get());
+    const ValueId x = body->AddInput("x", F32({1, channels, 9, 9}));
+    const ValueId w = body->AddInput("w", F32({channels, channels, 1, 1}));
+    const ValueId r = body->AddInput("r", F32({1, channels, 9, 9}));
+    const ValueId g = body->AddInput("g", F32({1, channels, 9, 9}));
+    const ValueId t = body->AddInput("t", F32({1, channels, 9, 9}));
+    const ValueId c = *body->AddValue({.op = &kConv, .operands = {x, w}});
+    const ValueId d = *body->AddValue({.op = &kAdd, .operands = {c, r}});
+    const ValueId e = *body->AddValue({.op = &kMul, .operands = {g, d}});
+    const ValueId f = *body->AddValue({.op = &kAdd, .operands = {e, t}});
+    body->SetOutputs({*body->AddValue({.op = &kSigmoid, .operands = {f}})});
+    ExpectRight(OneNode(std::move(pool), std::move(body)));
+  }
+}
+
+TEST(OnednnConv, TheLibrarysDefaultPrecisionDoesNotMatter) {
+  dnnl::fpmath_mode before;
+  ASSERT_EQ(dnnl_get_default_fpmath_mode(
+                reinterpret_cast<dnnl_fpmath_mode_t*>(&before)),
+            dnnl_success);
+  dnnl_set_default_fpmath_mode(dnnl_fpmath_mode_any);
+  ExpectRight(OneNode(kConv, {F32({1, 64, 9, 9}), F32({64, 64, 3, 3})}));
+  dnnl_set_default_fpmath_mode(static_cast<dnnl_fpmath_mode_t>(before));
 }
 
 }  // namespace

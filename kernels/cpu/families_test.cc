@@ -2,7 +2,6 @@
 // against eval.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "absl/strings/str_join.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
