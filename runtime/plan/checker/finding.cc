@@ -39,6 +39,7 @@ absl::string_view RuleName(Rule rule) {
 }
 
 void Findings::Add(Finding finding) {
+  any_ = true;
   if (full() || !options_.checks(finding.rule)) return;
   list_.push_back(std::move(finding));
 }

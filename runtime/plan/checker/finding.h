@@ -80,7 +80,9 @@ class Findings {
   explicit Findings(CheckOptions options = {}) : options_(options) {}
 
   void Add(Finding finding);
-  bool empty() const { return list_.empty(); }
+  // False also after a finding of a rule that is left out, so that nothing
+  // goes on from a state that the other rules do not expect.
+  bool empty() const { return !any_; }
   bool full() const { return list_.size() >= kMaxFindings; }
   const std::vector<Finding>& list() const { return list_; }
   std::vector<Finding> Take() { return std::move(list_); }
@@ -89,6 +91,7 @@ class Findings {
   static constexpr size_t kMaxFindings = 100;
   CheckOptions options_;
   std::vector<Finding> list_;
+  bool any_ = false;
 };
 
 // The first 20 findings, one a paragraph; OK for none.

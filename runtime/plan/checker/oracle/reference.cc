@@ -99,13 +99,18 @@ void Reference::RunNode(int step, int micro_batch, const OpView& node,
     return;
   }
   if (node.is(kCopy)) {
-    // A copy's operand is whatever the members that made it hold.
     const ValueId from = node.operand(0).id();
-    const Sharding asked = OperandDivision(node.node(), 0).sharding;
-    const bool whole = asked.kind == Sharding::Kind::kReplicated;
-    values[node.result(0).id().index] = Exchange(
-        terms_, node, whole ? Held{WholeOf(from, values)} : values[from.index],
-        members);
+    const Division asked = OperandDivision(node.node(), 0);
+    Held operands;
+    if (asked.sharding.kind == Sharding::Kind::kReplicated) {
+      operands = {WholeOf(from, values)};
+    } else {
+      for (int m = 0; m < asked.members; ++m) {
+        operands.push_back(OperandOf(node, 0, m, values));
+      }
+    }
+    values[node.result(0).id().index] =
+        Exchange(terms_, node, operands, members);
     return;
   }
   for (int m = 0; m < members; ++m) {

@@ -1,0 +1,146 @@
+// Every rule of the checker is needed: for each there is a bad plan that no
+// other rule refuses.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/checker/mutants/base_plans.h"
+#include "runtime/plan/checker/mutants/mutate.h"
+#include "runtime/plan/checker/oracle/oracle.h"
+
+namespace partita {
+namespace {
+
+// The rule that alone refuses the plan, if there is one. The oracle confirms
+// that the plan is bad, unless the rule is one of form.
+std::optional<Rule> OnlyRuleAgainst(const Plan& plan) {
+  const std::vector<Finding> findings = FindFaults(plan);
+  if (findings.empty()) return std::nullopt;
+  const Rule rule = findings[0].rule;
+  for (const Finding& finding : findings) {
+    if (finding.rule != rule) return std::nullopt;
+  }
+  const CheckOptions without{.disabled = 1u << static_cast<int>(rule)};
+  EXPECT_TRUE(FindFaults(plan, without).empty()) << RuleName(rule);
+  if (rule > Rule::kPersistent &&
+      !Judge(plan, 0, {.max_states = 2000}).harmful()) {
+    return std::nullopt;
+  }
+  return rule;
+}
+
+const ShortPlan& BaseNamed(const std::string& name) {
+  for (const ShortPlan& base : BasePlans()) {
+    if (base.name == name) return base;
+  }
+  ADD_FAILURE() << "no base plan " << name;
+  return BasePlans()[0];
+}
+
+// A base plan with one change made by hand, where mutations seldom hit.
+struct ByHand {
+  const char* base;
+  void (*change)(Plan& plan);
+};
+
+const ByHand kByHand[] = {
+    // A buffer on no device.
+    {"one stream, memory used again",
+     [](Plan& plan) { plan.entries[0].buffers[0].device = DeviceId(9); }},
+    // A variable starts as another constant.
+    {"two layers on two devices",
+     [](Plan& plan) {
+       plan.entries[0].persistent[0].initial =
+           plan.entries[0].persistent[1].initial;
+     }},
+    // A kernel on the other device.
+    {"all_reduce of partial sums",
+     [](Plan& plan) {
+       plan.entries[0].programs[0].commands[6].instance.member = 1;
+     }},
+    // A slot lies over the receiver's buffer.
+    {"a channel of one slot",
+     [](Plan& plan) {
+       Entry& entry = plan.entries[0];
+       entry.buffers[entry.channels[0].slots[0].index].range.offset = 3;
+     }},
+    // The parts of the collective are the wrong members'.
+    {"all_reduce of partial sums",
+     [](Plan& plan) {
+       std::swap(plan.entries[0].groups[0].members[0],
+                 plan.entries[0].groups[0].members[1]);
+     }},
+    // The receive is launched before its send.
+    {"a channel of one slot",
+     [](Plan& plan) {
+       std::vector<Command>& commands = plan.entries[0].programs[0].commands;
+       std::rotate(commands.begin() + 2, commands.begin() + 4,
+                   commands.begin() + 5);
+     }},
+};
+
+// Two unordered writes of one value, and a read after both.
+const ShortPlan kTwoWrites = {"two writes",
+                              R"(graph @f(%x: i8[4]) -> i8[4] {
+  return %x
+})",
+                              "gpu:0 0 4",
+                              R"(input x i8[4]
+                                 output y i8[4]
+                                 arena gpu:0
+                                   !x 0 4)",
+                              R"(gpu:0/s feed -> !x input 0
+                                 gpu:0/s record ev0
+                                 gpu:0/t feed -> !x input 0
+                                 gpu:0/t wait ev0
+                                 gpu:0/t fetch !x output 0)"};
+
+TEST(Rules, EachIsNeeded) {
+  std::map<Rule, int> needed;
+  EXPECT_EQ(OnlyRuleAgainst(PlanOf(kTwoWrites)), Rule::kWriteAfterWrite);
+  ++needed[Rule::kWriteAfterWrite];
+  for (const ByHand& by_hand : kByHand) {
+    Plan plan = PlanOf(BaseNamed(by_hand.base));
+    by_hand.change(plan);
+    const std::optional<Rule> rule = OnlyRuleAgainst(plan);
+    EXPECT_TRUE(rule.has_value()) << by_hand.base;
+    if (rule.has_value()) ++needed[*rule];
+  }
+  Random random(5);
+  for (const ShortPlan& base : BasePlans()) {
+    Plan plan = PlanOf(base);
+    const SavedParts saved(plan);
+    for (const Mutation& mutation : Mutations()) {
+      for (int i = 0; i < 6; ++i) {
+        if (!mutation.apply(plan, random).empty()) {
+          const std::optional<Rule> rule = OnlyRuleAgainst(plan);
+          if (rule.has_value()) ++needed[*rule];
+        }
+        saved.Restore(plan);
+      }
+    }
+  }
+  for (int r = 0; r < kNumRules; ++r) {
+    const Rule rule = static_cast<Rule>(r);
+    std::printf("%-18s %d plans that no other rule refuses\n",
+                std::string(RuleName(rule)).c_str(), needed[rule]);
+    EXPECT_GT(needed[rule], 0) << RuleName(rule);
+  }
+}
+
+TEST(Rules, ANameForEach) {
+  std::map<std::string, int> names;
+  for (int r = 0; r < kNumRules; ++r) {
+    ++names[std::string(RuleName(static_cast<Rule>(r)))];
+  }
+  EXPECT_EQ(names.size(), static_cast<size_t>(kNumRules));
+}
+
+}  // namespace
+}  // namespace partita
