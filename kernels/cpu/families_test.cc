@@ -2,6 +2,8 @@
 // against eval.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <limits>
+
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
@@ -96,7 +98,19 @@ TEST(OnednnEltwise, FunctionsInEveryLayoutWithoutPadding) {
   ExpectRight(OneNode(kSqrt, {F32({37})}), options);
   ExpectRight(OneNode(kLog, {F32({37})}), options);
   ExpectRight(OneNode(kClip, {F32({37})}, {{"min", -1.0}, {"max", 0.5}}));
-  ExpectNotOffered(OneNode(kClip, {F32({37})}, {{"min", -1.0}}));
+  ExpectRight(OneNode(kReciprocal, {F32({37})}), options);
+  ExpectRight(OneNode(kRound, {F32({37})}));
+}
+
+TEST(OnednnEltwise, BoundsOfAClipMayBeMissing) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const HostTensor x =
+      HostTensor::Of<float>({9}, {-inf, -3e38f, -2, -1, 0, 1, 2, 3e38f, inf});
+  CheckOptions options;
+  options.operands = {&x};
+  ExpectRight(OneNode(kClip, {x.type()}, {{"min", -1.0}}), options);
+  ExpectRight(OneNode(kClip, {x.type()}, {{"max", 1.0}}), options);
+  ExpectRight(OneNode(kClip, {x.type()}), options);
 }
 
 TEST(OnednnBinary, EqualShapesAndBroadcasts) {

@@ -37,20 +37,11 @@ const PlainEltwise kPlain[] = {
     {&kMish, algorithm::eltwise_mish, 0},
     {&kHardSwish, algorithm::eltwise_hardswish, 0},
     {&kSoftplus, algorithm::eltwise_soft_relu, 0},
+    {&kRound, algorithm::eltwise_round, 0},
 };
 
 float Float(const OpView& op, absl::string_view name) {
   return static_cast<float>(op.attr_float(name));
-}
-
-std::vector<EltwiseStep> ClipSteps(float low, float high) {
-  constexpr float kLargest = std::numeric_limits<float>::max();
-  // Without bounds clip keeps infinities, which finite bounds would not.
-  if (!(std::isfinite(low) && std::isfinite(high))) {
-    if (low == 0 && high > kLargest) return {{algorithm::eltwise_relu, 0, 0}};
-    return {};
-  }
-  return {{algorithm::eltwise_clip, low, high}};
 }
 
 std::vector<EltwiseStep> GateSteps(const OpView& gate) {
@@ -187,7 +178,11 @@ std::vector<EltwiseStep> EltwiseSteps(const OpView& op) {
   if (op.is(kLeakyRelu)) {
     return {{algorithm::eltwise_relu, Float(op, "alpha"), 0}};
   }
-  if (op.is(kClip)) return ClipSteps(Float(op, "min"), Float(op, "max"));
+  // Bounds may be infinite: then they hold nothing back, infinities neither.
+  if (op.is(kClip)) {
+    return {{algorithm::eltwise_clip, Float(op, "min"), Float(op, "max")}};
+  }
+  if (op.is(kReciprocal)) return {{algorithm::eltwise_pow, 1, -1}};
   if (op.is(kHardSigmoid)) {
     return {{algorithm::eltwise_linear, Float(op, "alpha"), Float(op, "beta")},
             {algorithm::eltwise_clip, 0, 1}};
