@@ -1,0 +1,20 @@
+// Joins the catalogs once.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/catalogs.h"
+
+#include "kernels/catalog/host_kernels.h"
+#include "kernels/catalog/joined_catalog.h"
+
+namespace partita {
+
+const KernelCatalog& BuiltInCatalog() {
+  static const JoinedCatalog& catalog = *[] {
+    auto* joined = new JoinedCatalog;
+    AddHostCatalogs(*joined);
+    return joined;
+  }();
+  return catalog;
+}
+
+}  // namespace partita

@@ -1,0 +1,326 @@
+// Runs the chain: passes, planner, partition, kernels, lowering, proof,
+// prediction; again with less memory where lowering found a device short.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/compile.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "graph/text/printer.h"
+#include "graph/verifier.h"
+#include "partita/catalogs.h"
+#include "partita/predict.h"
+#include "passes/choose_kernels.h"
+#include "passes/layout_state.h"
+#include "placement/lower/lower.h"
+#include "placement/lower/memory_shortage.h"
+#include "placement/partition/partition.h"
+#include "placement/partition/verify_split.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/plan_hash.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+namespace {
+
+constexpr int kMaxReplans = 4;
+
+// One attempt: a placed module on its way to a plan, and what was learned.
+struct Attempt {
+  Plan plan;
+  std::vector<EntryNotes> notes;                  // by entry
+  std::vector<std::vector<ChosenKernel>> chosen;  // by entry
+};
+
+class Compilation {
+ public:
+  Compilation(Module module, const Machine& machine,
+              const CompileOptions& options)
+      : source_(std::move(module)), machine_(machine), options_(options) {
+    for (const MachineDevice& device : machine.devices) {
+      traits_.push_back(device.traits);
+      usable_.push_back(device.usable());
+    }
+  }
+
+  // Runs `work` as a stage: progress before, duration after.
+  template <typename Work>
+  absl::Status Stage(absl::string_view name, Work work) {
+    if (options_.progress) options_.progress(name);
+    const auto start = std::chrono::steady_clock::now();
+    absl::Status status = work();
+    const std::chrono::duration<double> taken =
+        std::chrono::steady_clock::now() - start;
+    for (StageTime& stage : report_.stages) {
+      if (stage.stage != name) continue;
+      stage.seconds += taken.count();
+      return status;
+    }
+    report_.stages.push_back({std::string(name), taken.count()});
+    return status;
+  }
+
+  absl::Status Optimise() {
+    return Stage("optimise", [&] {
+      PARTITA_RETURN_IF_ERROR(VerifyModule(source_));
+      for (const auto& function : source_.functions()) {
+        PARTITA_RETURN_IF_ERROR(RunPipeline(SourcePasses(), options_.passes,
+                                            *function, &report_.passes));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  const Module& source() const { return source_; }
+  CompileReport& report() { return report_; }
+
+  // A placed copy of the source, by this strategy.
+  absl::StatusOr<Module> Place(const Planner& planner,
+                               const std::vector<int64_t>& limits,
+                               std::vector<EntryNotes>& notes) {
+    Module module = source_.Clone();
+    notes.clear();
+    PARTITA_RETURN_IF_ERROR(Stage("place", [&]() -> absl::Status {
+      for (const auto& function : module.functions()) {
+        PARTITA_ASSIGN_OR_RETURN(
+            const PlacementTable table,
+            planner.plan(*function, machine_, BuiltInCatalog(),
+                         {.goal = options_.goal, .memory_limits = limits},
+                         options_.planner));
+        notes.push_back(ReasonNotes(*function, table));
+        const std::unique_ptr<Graph> before =
+            function->Clone(&function->literals());
+        PARTITA_RETURN_IF_ERROR(Partition(*function, table, machine_));
+        PARTITA_RETURN_IF_ERROR(Verify(*function));
+        PARTITA_RETURN_IF_ERROR(VerifySplit(*before, *function));
+      }
+      return absl::OkStatus();
+    }));
+    return module;
+  }
+
+  absl::Status BindKernels(Module& module,
+                           std::vector<std::vector<ChosenKernel>>& chosen) {
+    chosen.clear();
+    return Stage("kernels", [&]() -> absl::Status {
+      for (const auto& function : module.functions()) {
+        PARTITA_ASSIGN_OR_RETURN(
+            std::vector<ChosenKernel> kernels,
+            ChooseKernels(*function, BuiltInCatalog(), traits_, packed_));
+        PARTITA_RETURN_IF_ERROR(Verify(*function));
+        chosen.push_back(std::move(kernels));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  // Lowering may find a device short that the planner thought large enough:
+  // then the planner is asked again with that much less.
+  absl::StatusOr<Attempt> Try(const Planner& planner) {
+    std::vector<int64_t> limits = usable_;
+    for (int round = 0;; ++round) {
+      Attempt attempt;
+      PARTITA_ASSIGN_OR_RETURN(Module module,
+                               Place(planner, limits, attempt.notes));
+      PARTITA_RETURN_IF_ERROR(BindKernels(module, attempt.chosen));
+      absl::StatusOr<Plan> plan = absl::UnknownError("");
+      PARTITA_RETURN_IF_ERROR(Stage("lower", [&] {
+        plan = Lower(std::move(module), machine_, {.depth = options_.depth});
+        return absl::OkStatus();
+      }));
+      if (plan.ok()) {
+        attempt.plan = *std::move(plan);
+        return attempt;
+      }
+      if (round == kMaxReplans || !LowerLimit(plan.status(), limits)) {
+        return plan.status();
+      }
+    }
+  }
+
+  absl::Status Prove(Plan& plan) {
+    return Stage("prove", [&]() -> absl::Status {
+      absl::StatusOr<Certificate> certificate = CheckPlan(plan);
+      if (!certificate.ok()) {
+        return absl::InternalError(
+            absl::StrCat("bug: the checker refuses the plan that this compiler "
+                         "made: ",
+                         certificate.status().message()));
+      }
+      certificate->proved.push_back(
+          "placed graph = optimised graph, from the dimension rules");
+      certificate->plan_hash = PlanHash(plan);
+      plan.certificate = *std::move(certificate);
+      return absl::OkStatus();
+    });
+  }
+
+  absl::Status Predict(Attempt& attempt, Prediction& prediction) {
+    return Stage("predict", [&]() -> absl::Status {
+      PARTITA_ASSIGN_OR_RETURN(
+          prediction, PredictPlan(attempt.plan, machine_, attempt.chosen,
+                                  std::move(attempt.notes)));
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  static EntryNotes ReasonNotes(const Graph& graph,
+                                const PlacementTable& table) {
+    EntryNotes notes;
+    for (NodeId node : graph.order()) {
+      const PlacedNode& placed = table.nodes[node.index];
+      if (!placed.placement.placed()) continue;
+      notes.nodes.push_back({node, ReasonText(graph, placed), 0});
+    }
+    return notes;
+  }
+
+  bool LowerLimit(const absl::Status& status, std::vector<int64_t>& limits) {
+    const std::optional<MissingBytes> missing = MissingBytesOf(status);
+    if (!missing.has_value()) return false;
+    for (size_t i = 0; i < traits_.size(); ++i) {
+      if (traits_[i].name != missing->device) continue;
+      limits[i] -= missing->bytes;
+      return limits[i] > 0;
+    }
+    return false;
+  }
+
+  Module source_;
+  const Machine& machine_;
+  const CompileOptions& options_;
+  std::vector<DeviceTraits> traits_;
+  std::vector<int64_t> usable_;
+  PackedConstants packed_;
+  CompileReport report_;
+};
+
+absl::StatusOr<std::vector<Planner>> PlannersFor(const std::string& strategy) {
+  std::vector<Planner> planners;
+  std::vector<std::string> names = {"auto"};
+  for (const Planner& planner : Planners()) {
+    names.push_back(planner.name);
+    if (strategy == "auto" || strategy == planner.name) {
+      planners.push_back(planner);
+    }
+  }
+  if (!planners.empty()) return planners;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--strategy ", strategy, ": found no such strategy; expected ",
+      "one of: ", absl::StrJoin(names, ", ")));
+}
+
+absl::Status CheckRequest(const Machine& machine,
+                          const CompileOptions& options) {
+  if (options.depth < 1 || options.depth > 64) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--depth: found ", options.depth, "; expected 1..64"));
+  }
+  if (machine.devices.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "machine ", machine.name, ": found no device; expected at least one"));
+  }
+  return absl::OkStatus();
+}
+
+// Tells the strategies' refusals, once each.
+absl::Status NothingFits(const std::vector<Candidate>& candidates,
+                         const absl::Status& first) {
+  if (candidates.size() == 1) return first;
+  std::string text = "found no strategy whose plan fits this machine:";
+  for (const Candidate& candidate : candidates) {
+    absl::StrAppend(&text, "\n  ", candidate.strategy, ": ", candidate.refusal);
+  }
+  return absl::Status(first.code(), text);
+}
+
+}  // namespace
+
+absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
+                                 const CompileOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                           PlannersFor(options.strategy));
+  Compilation compilation(std::move(module), machine, options);
+  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+  std::optional<Attempt> best;
+  Prediction best_prediction;
+  absl::Status first_refusal;
+  CompileReport& report = compilation.report();
+  for (const Planner& planner : planners) {
+    Candidate& candidate = report.candidates.emplace_back();
+    candidate.strategy = planner.name;
+    absl::StatusOr<Attempt> attempt = compilation.Try(planner);
+    if (!attempt.ok()) {
+      if (first_refusal.ok()) first_refusal = attempt.status();
+      candidate.refusal = std::string(attempt.status().message());
+      continue;
+    }
+    Prediction prediction;
+    PARTITA_RETURN_IF_ERROR(compilation.Predict(*attempt, prediction));
+    candidate.step_seconds = prediction.step_seconds;
+    // Ties keep the earlier strategy, which is the simpler one.
+    if (best.has_value() &&
+        prediction.step_seconds >= best_prediction.step_seconds) {
+      continue;
+    }
+    report.strategy = planner.name;
+    best = *std::move(attempt);
+    best_prediction = std::move(prediction);
+  }
+  if (!best.has_value()) return NothingFits(report.candidates, first_refusal);
+  best->plan.notes = std::move(best_prediction.notes);
+  PARTITA_RETURN_IF_ERROR(compilation.Prove(best->plan));
+  PARTITA_RETURN_IF_ERROR(
+      FillReport(best->plan, best_prediction, best->chosen, report));
+  return Compiled{std::move(best->plan), std::move(report)};
+}
+
+absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
+                                      const Machine& machine,
+                                      const CompileOptions& options) {
+  if (stage == "plan") {
+    PARTITA_ASSIGN_OR_RETURN(const Compiled compiled,
+                             Compile(std::move(module), machine, options));
+    return PrintPlan(compiled.plan);
+  }
+  if (stage != "optimised" && stage != "placed" && stage != "kernels") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--stop-after ", stage, ": found no such stage; expected ",
+                     "imported, optimised, placed, kernels or plan"));
+  }
+  PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
+  Compilation compilation(std::move(module), machine, options);
+  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+  if (stage == "optimised") return PrintModule(compilation.source());
+  if (options.strategy == "auto") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--stop-after ", stage,
+        ": found strategy auto, which chooses among "
+        "finished plans; expected a strategy by name, as in --strategy list"));
+  }
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                           PlannersFor(options.strategy));
+  std::vector<int64_t> limits;
+  for (const MachineDevice& device : machine.devices) {
+    limits.push_back(device.usable());
+  }
+  std::vector<EntryNotes> notes;
+  PARTITA_ASSIGN_OR_RETURN(Module placed,
+                           compilation.Place(planners.front(), limits, notes));
+  if (stage == "kernels") {
+    std::vector<std::vector<ChosenKernel>> chosen;
+    PARTITA_RETURN_IF_ERROR(compilation.BindKernels(placed, chosen));
+  }
+  return PrintModule(placed);
+}
+
+}  // namespace partita

@@ -1,0 +1,88 @@
+// From a module and a machine to a proved plan: the one place that knows the
+// whole chain.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_COMPILE_H_
+#define PARTITA_PARTITA_COMPILE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "graph/graph.h"
+#include "passes/pipeline.h"
+#include "placement/machine/machine.h"
+#include "placement/planner/planner.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+struct CompileOptions {
+  std::string strategy = "auto";  // or a name of Planners()
+  Goal goal = Goal::kLatency;
+  PlannerOptions planner;
+  int depth = 1;  // steps that may overlap
+  PipelineOptions passes;
+  // Called before each stage with its name, for progress; may be empty.
+  std::function<void(absl::string_view stage)> progress;
+};
+
+// One strategy that was tried.
+struct Candidate {
+  std::string strategy;
+  double step_seconds = 0;  // predicted; 0 if it was refused
+  std::string refusal;      // why it was not taken, or empty
+};
+
+struct DeviceUse {
+  std::string device;
+  int64_t arena = 0;       // bytes that the plan reserves
+  int64_t bound = 0;       // no layout of this order takes less
+  int64_t persistent = 0;  // of arena: constants and variables
+  int64_t memory = 0;      // bytes that it may take
+  int nodes = 0;
+  double busy_seconds = 0;  // predicted
+};
+
+struct StageTime {
+  std::string stage;
+  double seconds = 0;
+};
+
+struct CompileReport {
+  std::string strategy;  // of the plan
+  std::vector<Candidate> candidates;
+  std::vector<DeviceUse> devices;
+  std::vector<StageTime> stages;
+  std::vector<PassRecord> passes;
+  int copies = 0;
+  int64_t copied_bytes = 0;  // per step, between devices
+  double step_seconds = 0;   // predicted, with depth steps overlapping
+  double bound_seconds = 0;  // no plan for this machine can be faster
+  std::vector<std::string> fallbacks;  // nodes that only eval computes
+};
+
+struct Compiled {
+  Plan plan;  // proved, with notes and certificate
+  CompileReport report;
+};
+
+// Compiles every function of the module into an entry. InvalidArgument if the
+// graph or the options are wrong, ResourceExhausted with device, bytes short,
+// largest tensors and remedies if nothing fits, Internal if the checker refuses
+// the plan: that is our bug.
+absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
+                                 const CompileOptions& options = {});
+
+// The text after a stage: "optimised", "placed" (by options.strategy, which
+// must not be auto), "kernels" or "plan".
+absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
+                                      const Machine& machine,
+                                      const CompileOptions& options = {});
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_COMPILE_H_

@@ -1,0 +1,38 @@
+// What a compilation tells about its plan: predicted times, memory, copies.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_PREDICT_H_
+#define PARTITA_PARTITA_PREDICT_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "partita/compile.h"
+#include "passes/choose_kernels.h"
+#include "placement/machine/machine.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+struct Prediction {
+  PlanNotes notes;
+  double step_seconds = 0;  // of entry 0, `depth` steps overlapping
+  double bound_seconds = 0;
+  std::vector<double> busy_seconds;  // of entry 0, by plan device
+};
+
+// Simulates every entry. `chosen` has the seconds of its nodes, `reasons` why
+// they are where they are, both by entry.
+absl::StatusOr<Prediction> PredictPlan(
+    const Plan& plan, const Machine& machine,
+    const std::vector<std::vector<ChosenKernel>>& chosen,
+    std::vector<EntryNotes> reasons);
+
+// Devices, memory, copies and fallbacks of a plan, and its prediction.
+absl::Status FillReport(const Plan& plan, const Prediction& prediction,
+                        const std::vector<std::vector<ChosenKernel>>& chosen,
+                        CompileReport& report);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_PREDICT_H_

@@ -1,0 +1,61 @@
+// The flags of one subcommand: declared, read, and shown by --help.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
+#define PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace partita {
+
+// --name, --name VALUE or --name=VALUE. A flag with a value may be given more
+// than once: readers say whether the last or all count.
+struct FlagDef {
+  const char* name;   // without dashes
+  const char* value;  // "FILE", "N"; null for a switch
+  const char* doc;    // one line
+};
+
+class Arguments {
+ public:
+  // InvalidArgument for an unknown flag (naming the nearest), a missing or a
+  // stray value.
+  static absl::StatusOr<Arguments> Parse(absl::Span<const char* const> words,
+                                         absl::Span<const FlagDef> flags);
+
+  const std::vector<std::string>& positional() const { return positional_; }
+  bool has(absl::string_view flag) const;
+  // The last value given, or `otherwise`.
+  std::string Get(absl::string_view flag, absl::string_view otherwise) const;
+  std::vector<std::string> GetAll(absl::string_view flag) const;
+  absl::StatusOr<int64_t> GetInt(absl::string_view flag,
+                                 int64_t otherwise) const;
+  absl::StatusOr<double> GetDouble(absl::string_view flag,
+                                   double otherwise) const;
+
+ private:
+  std::vector<std::string> positional_;
+  std::multimap<std::string, std::string, std::less<>> values_;
+};
+
+// The flags, one a line, in columns.
+std::string FlagsHelp(absl::Span<const FlagDef> flags);
+
+// "NAME=VALUE" as a pair; InvalidArgument otherwise.
+absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
+    absl::string_view flag, absl::string_view text);
+// "1,3,640,640".
+absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view flag,
+                                               absl::string_view text);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_ARGUMENTS_H_

@@ -1,0 +1,141 @@
+// partita compile: a model and a machine to a plan file.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "graph/text/printer.h"
+#include "partita/compile.h"
+#include "runtime/plan/plan_file.h"
+#include "tools/partita/model_input.h"
+#include "tools/partita/output.h"
+#include "tools/partita/report_text.h"
+#include "tools/partita/subcommand.h"
+
+namespace partita {
+namespace {
+
+constexpr FlagDef kFlags[] = {
+    kMachineFlag,
+    {"output", "FILE", "the plan to write; - for text on standard output"},
+    kStrategyFlag,
+    kGoalFlag,
+    kPinFlag,
+    kDeviceFlag,
+    kStagesFlag,
+    kDepthFlag,
+    kDimFlag,
+    kShapeFlag,
+    kBindFlag,
+    {"weights", "HOW",
+     "embed (default), or reference: leave them in the model"},
+    {"stop-after", "STAGE",
+     "print a stage as text: imported, optimised, placed, kernels or plan"},
+    {"passes", "N", "run only the first N passes"},
+    {"skip", "PASS", "leave out a pass; repeatable"},
+    {"dump", "FOLDER", "write the graph after every pass there"},
+    {"times", nullptr, "show how long each stage and pass took"},
+    {"json", nullptr, "report as JSON"},
+};
+
+absl::StatusOr<PlanFileOptions> ReadFileOptions(const Arguments& arguments) {
+  const std::string weights = arguments.Get("weights", "embed");
+  if (weights == "embed") return PlanFileOptions{WeightStorage::kEmbed};
+  if (weights == "reference") return PlanFileOptions{WeightStorage::kReference};
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--weights: found ", weights, "; expected embed or reference"));
+}
+
+// The name of the model's file without folder and ending.
+std::string StemOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string file =
+      slash == std::string::npos ? path : path.substr(slash + 1);
+  return file.substr(0, file.rfind('.'));
+}
+
+std::string TimesText(const CompileReport& report) {
+  std::string text;
+  for (const StageTime& stage : report.stages) {
+    absl::StrAppend(&text, "stage ", stage.stage, " ",
+                    SecondsText(stage.seconds), "\n");
+  }
+  for (const PassRecord& pass : report.passes) {
+    absl::StrAppend(&text, "pass ", pass.pass, " ", SecondsText(pass.seconds),
+                    pass.changed ? "" : "  (no change)", "\n");
+  }
+  return text;
+}
+
+absl::Status StopAfter(const std::string& stage, Module module,
+                       const Machine& machine, const CompileOptions& options,
+                       const Arguments& arguments) {
+  std::string text;
+  if (stage == "imported") {
+    text = PrintModule(module);
+  } else {
+    PARTITA_ASSIGN_OR_RETURN(
+        text, CompileTo(stage, std::move(module), machine, options));
+  }
+  return WriteText(arguments.Get("output", "-"), text);
+}
+
+absl::Status Run(const Arguments& arguments) {
+  if (arguments.positional().size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("compile: found ", arguments.positional().size(),
+                     " models; expected one"));
+  }
+  const std::string& path = arguments.positional()[0];
+  PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
+                           ReadCompileOptions(arguments));
+  PARTITA_ASSIGN_OR_RETURN(const int64_t passes,
+                           arguments.GetInt("passes", -1));
+  options.passes.stop_after = static_cast<int>(passes);
+  PARTITA_ASSIGN_OR_RETURN(const PlanFileOptions file_options,
+                           ReadFileOptions(arguments));
+  PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
+  Progress progress("compile");
+  progress.Stage("import");
+  PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
+  const std::string stage = arguments.Get("stop-after", "");
+  if (!stage.empty() && !(stage == "plan" && arguments.has("output") &&
+                          arguments.Get("output", "") != "-")) {
+    return StopAfter(stage, std::move(module), machine, options, arguments);
+  }
+  options.progress = [&](absl::string_view name) { progress.Stage(name); };
+  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
+                           Compile(std::move(module), machine, options));
+  compiled.plan.name = StemOf(path);
+  if (arguments.has("output")) {
+    progress.Stage("write");
+    PARTITA_RETURN_IF_ERROR(
+        WritePlan(compiled.plan, arguments.Get("output", ""), file_options));
+  }
+  progress.Done();
+  if (arguments.has("json")) return WriteText("-", CompileJson(compiled));
+  std::string text = CompileSummary(compiled);
+  if (arguments.has("times")) text += TimesText(compiled.report);
+  return WriteText("-", text);
+}
+
+}  // namespace
+
+const Subcommand kCompileCommand = {
+    .name = "compile",
+    .usage = "compile MODEL --machine FILE --output PLAN",
+    .doc =
+        "Compiles a model for a machine into a proved plan.\n"
+        "MODEL is an ONNX file, or a module as text (NAME.graph). Says what "
+        "went where,\nhow much memory each device uses, and the predicted "
+        "step. What does not fit is\nrefused with the device, the bytes "
+        "short, what fills the memory, and what helps.",
+    .flags = kFlags,
+    .run = Run,
+};
+
+}  // namespace partita

@@ -1,0 +1,112 @@
+// Reads what the command line names.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/model_input.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "graph/onnx/import.h"
+#include "graph/op_set.h"
+#include "graph/status_macros.h"
+#include "graph/text/parser.h"
+#include "placement/machine/detect_host.h"
+
+namespace partita {
+namespace {
+
+absl::StatusOr<std::vector<double>> ParseDoubles(absl::string_view flag,
+                                                 absl::string_view text) {
+  std::vector<double> values;
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
+    if (absl::SimpleAtod(part, &values.emplace_back())) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, ": found ", part, "; expected numbers"));
+  }
+  return values;
+}
+
+absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
+  ImportOptions options;
+  for (const std::string& text : arguments.GetAll("dim")) {
+    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("dim", text));
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> extent,
+                             ParseInts("dim", binding.second));
+    if (extent.size() != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--dim ", text, ": expected one extent"));
+    }
+    options.dims[binding.first] = extent[0];
+  }
+  for (const std::string& text : arguments.GetAll("shape")) {
+    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("shape", text));
+    PARTITA_ASSIGN_OR_RETURN(options.shapes[binding.first],
+                             ParseInts("shape", binding.second));
+  }
+  for (const std::string& text : arguments.GetAll("bind")) {
+    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("bind", text));
+    PARTITA_ASSIGN_OR_RETURN(options.values[binding.first],
+                             ParseDoubles("bind", binding.second));
+  }
+  return options;
+}
+
+absl::StatusOr<Module> ReadGraphText(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                           MappedFile::Open(path));
+  const absl::Span<const std::byte> bytes = file->bytes();
+  return ParseModule(
+      absl::string_view(reinterpret_cast<const char*>(bytes.data()),
+                        bytes.size()),
+      path, OpSet::BuiltIn());
+}
+
+absl::StatusOr<Pin> ReadPin(const std::string& text) {
+  PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("pin", text));
+  return Pin{.pattern = binding.first,
+             .devices = absl::StrSplit(binding.second, ','),
+             .dim = -1};
+}
+
+}  // namespace
+
+absl::StatusOr<Module> ReadModel(const std::string& path,
+                                 const Arguments& arguments) {
+  if (absl::EndsWith(path, ".graph")) return ReadGraphText(path);
+  PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
+                           ReadImportOptions(arguments));
+  return ImportOnnx(path, options);
+}
+
+absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments) {
+  if (!arguments.has("machine")) return DetectHost();
+  return ReadMachine(arguments.Get("machine", ""));
+}
+
+absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
+  CompileOptions options;
+  options.strategy = arguments.Get("strategy", "auto");
+  const std::string goal = arguments.Get("goal", "latency");
+  if (goal != "latency" && goal != "throughput") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--goal: found ", goal, "; expected latency or throughput"));
+  }
+  options.goal = goal == "latency" ? Goal::kLatency : Goal::kThroughput;
+  for (const std::string& text : arguments.GetAll("pin")) {
+    PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
+    options.planner.pins.push_back(std::move(pin));
+  }
+  options.planner.device = arguments.Get("device", "");
+  PARTITA_ASSIGN_OR_RETURN(const int64_t stages, arguments.GetInt("stages", 0));
+  options.planner.stages = static_cast<int>(stages);
+  PARTITA_ASSIGN_OR_RETURN(const int64_t depth, arguments.GetInt("depth", 1));
+  options.depth = static_cast<int>(depth);
+  options.passes.skip = arguments.GetAll("skip");
+  options.passes.dump_folder = arguments.Get("dump", "");
+  return options;
+}
+
+}  // namespace partita

@@ -1,0 +1,53 @@
+// Models, machines and plans as the command line names them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_MODEL_INPUT_H_
+#define PARTITA_TOOLS_PARTITA_MODEL_INPUT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "partita/compile.h"
+#include "placement/machine/machine.h"
+#include "tools/partita/arguments.h"
+
+namespace partita {
+
+// --dim, --shape and --bind, for commands that read models.
+inline constexpr FlagDef kDimFlag = {
+    "dim", "NAME=N", "the extent of a symbolic dimension; repeatable"};
+inline constexpr FlagDef kShapeFlag = {"shape", "INPUT=N,N,..",
+                                       "the shape of an input; repeatable"};
+inline constexpr FlagDef kBindFlag = {
+    "bind", "INPUT=V,V,..", "the value of an input that decides a shape"};
+
+// An ONNX model, or a module as text if the name ends in .graph.
+absl::StatusOr<Module> ReadModel(const std::string& path,
+                                 const Arguments& arguments);
+
+// The file of --machine, or this host if there is none.
+absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);
+
+// The flags of ReadCompileOptions.
+inline constexpr FlagDef kMachineFlag = {
+    "machine", "FILE", "the machine, as JSON; this host if left out"};
+inline constexpr FlagDef kStrategyFlag = {
+    "strategy", "NAME", "auto (default), single, pinned, pipeline or list"};
+inline constexpr FlagDef kGoalFlag = {"goal", "NAME",
+                                      "latency (default) or throughput"};
+inline constexpr FlagDef kPinFlag = {
+    "pin", "PATTERN=DEVICE",
+    "nodes of that scope or result name go there; repeatable"};
+inline constexpr FlagDef kDeviceFlag = {"device", "NAME",
+                                        "for --strategy single: which one"};
+inline constexpr FlagDef kStagesFlag = {"stages", "N",
+                                        "for --strategy pipeline: how many"};
+inline constexpr FlagDef kDepthFlag = {"depth", "N",
+                                       "steps that may overlap (default 1)"};
+
+absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_MODEL_INPUT_H_

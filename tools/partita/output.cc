@@ -1,0 +1,56 @@
+// Writing text and progress.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/output.h"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "runtime/plan/atomic_file.h"
+
+namespace partita {
+namespace {
+
+absl::Status WriteToFile(const std::string& path, absl::string_view text) {
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                           AtomicFile::Create(path));
+  PARTITA_RETURN_IF_ERROR(file->Write(absl::Span<const std::byte>(
+      reinterpret_cast<const std::byte*>(text.data()), text.size())));
+  return file->Commit();
+}
+
+}  // namespace
+
+absl::Status WriteText(const std::string& path, absl::string_view text) {
+  if (path != "-") return WriteToFile(path, text);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fflush(stdout) != 0) {
+    return absl::ResourceExhaustedError(
+        "standard output: found it closed or full; expected room for the text");
+  }
+  return absl::OkStatus();
+}
+
+Progress::Progress(absl::string_view command) : command_(command) {}
+
+void Progress::Stage(absl::string_view name) {
+  if (!isatty(STDERR_FILENO)) return;
+  std::fprintf(stderr, "\r\033[K%s: %s", command_.c_str(),
+               std::string(name).c_str());
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void Progress::Done() {
+  if (!shown_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+}  // namespace partita

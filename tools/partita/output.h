@@ -1,0 +1,34 @@
+// What the program writes: text, progress.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_OUTPUT_H_
+#define PARTITA_TOOLS_PARTITA_OUTPUT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace partita {
+
+// To a file, all of it or nothing, or to standard output if `path` is "-".
+absl::Status WriteText(const std::string& path, absl::string_view text);
+
+// One line on a terminal that says what long work is at; silent elsewhere.
+class Progress {
+ public:
+  explicit Progress(absl::string_view command);
+  ~Progress() { Done(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void Stage(absl::string_view name);
+  void Done();
+
+ private:
+  std::string command_;
+  bool shown_ = false;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_OUTPUT_H_

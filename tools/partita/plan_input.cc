@@ -1,0 +1,31 @@
+// Reads plans.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/plan_input.h"
+
+#include <memory>
+
+#include "graph/op_set.h"
+#include "graph/status_macros.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+
+absl::StatusOr<Plan> ReadPlanInput(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                           MappedFile::Open(path));
+  if (LooksLikePlanFile(file->bytes())) {
+    return ReadPlan(path, {.verify_hashes = true});
+  }
+  const absl::string_view text(
+      reinterpret_cast<const char*>(file->bytes().data()),
+      file->bytes().size());
+  return ParsePlan(text, path, OpSet::BuiltIn());
+}
+
+std::string PlanText(const Plan& plan) {
+  return PrintPlan(plan, {.comments = true, .reasons = true});
+}
+
+}  // namespace partita

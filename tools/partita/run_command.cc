@@ -1,0 +1,256 @@
+// partita run: a plan, or a model compiled on the way, on real or virtual
+// devices.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "graph/status_macros.h"
+#include "partita/compile.h"
+#include "partita/session.h"
+#include "runtime/executor/entry_runner.h"
+#include "runtime/executor/session_memory.h"
+#include "runtime/plan/chrome_trace.h"
+#include "tools/partita/compare.h"
+#include "tools/partita/measured_timeline.h"
+#include "tools/partita/model_input.h"
+#include "tools/partita/output.h"
+#include "tools/partita/report_text.h"
+#include "tools/partita/subcommand.h"
+#include "tools/partita/tensor_file.h"
+
+namespace partita {
+namespace {
+
+constexpr FlagDef kFlags[] = {
+    kMachineFlag,
+    kStrategyFlag,
+    kGoalFlag,
+    kPinFlag,
+    kDeviceFlag,
+    kStagesFlag,
+    kDepthFlag,
+    kDimFlag,
+    kShapeFlag,
+    kBindFlag,
+    {"virtual", nullptr, "host memory and threads play all devices"},
+    {"timed", nullptr,
+     "devices sleep for the predicted times, computing nothing"},
+    {"input", "NAME=FILE", "an input, .npy or .pb; repeatable"},
+    {"seed", "N", "inputs that are not given are random numbers of this seed"},
+    {"output", "FOLDER", "write the outputs there as NAME.npy"},
+    {"test-data", "FOLDER",
+     "inputs from input_0.pb ..., compare output_0.pb ..."},
+    {"rtol", "X", "relative tolerance of --test-data (default 1e-3)"},
+    {"atol", "X",
+     "absolute tolerance, as a part of the output's largest magnitude (1e-3)"},
+    {"reference", nullptr, "also compute by reference and compare bit for bit"},
+    {"chaos", "SEED", "random delays, which must not change the result"},
+    {"repeat", "N", "run N times and report the median time"},
+    {"trace", "FILE", "write the measured timeline in Chrome's format"},
+    {"json", nullptr, "report as JSON"},
+};
+
+absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
+  if (arguments.has("timed")) return DeviceMode::kTimed;
+  return arguments.has("virtual") ? DeviceMode::kVirtual : DeviceMode::kReal;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
+                                                   const Arguments& arguments) {
+  if (absl::EndsWith(path, ".plan")) return LoadPlan(path);
+  PARTITA_ASSIGN_OR_RETURN(const CompileOptions options,
+                           ReadCompileOptions(arguments));
+  PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
+  PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
+  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
+                           Compile(std::move(module), machine, options));
+  return std::make_shared<const Plan>(std::move(compiled.plan));
+}
+
+// Numbers like those of normalised data, the same for the same seed.
+HostTensor RandomTensor(const TensorType& type, uint64_t seed) {
+  HostTensor tensor(type);
+  std::mt19937_64 bits(seed);
+  for (int64_t i = 0; i < type.num_elements(); ++i) {
+    const double unit = static_cast<double>(bits() >> 11) * 0x1p-53;
+    SetFromDouble(tensor, i, IsFloat(type.dtype) ? 2 * unit - 1 : unit * 2);
+  }
+  return tensor;
+}
+
+absl::Status SetInputs(Session& session, const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(const int64_t seed, arguments.GetInt("seed", 0));
+  for (int i = 0; i < session.num_inputs(); ++i) {
+    PARTITA_RETURN_IF_ERROR(session.SetInput(
+        i,
+        RandomTensor(session.input_type(i), static_cast<uint64_t>(seed + i))));
+  }
+  for (const std::string& text : arguments.GetAll("input")) {
+    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("input", text));
+    PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor,
+                             ReadTensor(binding.second));
+    PARTITA_RETURN_IF_ERROR(session.SetInput(binding.first, tensor));
+  }
+  const std::string folder = arguments.Get("test-data", "");
+  for (int i = 0; !folder.empty() && i < session.num_inputs(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(
+        const HostTensor tensor,
+        ReadTensor(absl::StrCat(folder, "/input_", i, ".pb")));
+    PARTITA_RETURN_IF_ERROR(session.SetInput(i, tensor));
+  }
+  return absl::OkStatus();
+}
+
+struct Tolerance {
+  double rtol;
+  double atol;
+};
+
+absl::Status CompareTestData(const Session& session,
+                             const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(const double rtol,
+                           arguments.GetDouble("rtol", 1e-3));
+  PARTITA_ASSIGN_OR_RETURN(const double atol,
+                           arguments.GetDouble("atol", 1e-3));
+  int bad = 0;
+  for (int i = 0; i < session.num_outputs(); ++i) {
+    const std::string path =
+        absl::StrCat(arguments.Get("test-data", ""), "/output_", i, ".pb");
+    PARTITA_ASSIGN_OR_RETURN(const HostTensor expected, ReadTensor(path));
+    PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
+    const Difference difference =
+        Compare(*actual, expected, rtol, atol * LargestMagnitude(expected));
+    bad += !difference.within;
+    PARTITA_RETURN_IF_ERROR(WriteText(
+        "-",
+        absl::StrFormat("output %s: largest difference %.3g absolute, "
+                        "%.3g relative: %s%s\n",
+                        session.output_name(i), difference.absolute,
+                        difference.relative,
+                        difference.within ? "within tolerance" : "TOO FAR",
+                        difference.problem.empty()
+                            ? ""
+                            : absl::StrCat(" (", difference.problem, ")"))));
+  }
+  if (bad == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("found ", bad, " outputs outside rtol ", rtol, " and atol ",
+                   atol, " of the largest magnitude; expected none"));
+}
+
+absl::Status CompareReference(Session& session) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<HostTensor> reference,
+                           session.RunReference());
+  for (int i = 0; i < session.num_outputs(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
+    if (Compare(*actual, reference[i], 0, 0).same_bits) continue;
+    return absl::InternalError(absl::StrCat(
+        "output ", session.output_name(i),
+        ": found other bits than the plan's reference has; expected equal"));
+  }
+  return WriteText("-",
+                   "every output equals the plan's reference bit for bit\n");
+}
+
+absl::Status WriteOutputs(const Session& session, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  for (int i = 0; i < session.num_outputs(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, session.GetOutput(i));
+    PARTITA_ASSIGN_OR_RETURN(const std::string text, NpyText(*tensor));
+    std::string name = session.output_name(i);
+    for (char& c : name) {
+      if (c == '/') c = '_';  // a name must not lead to another folder
+    }
+    PARTITA_RETURN_IF_ERROR(
+        WriteText(absl::StrCat(folder, "/", name, ".npy"), text));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunSteps(Session& session, const Arguments& arguments,
+                      std::vector<double>& seconds) {
+  PARTITA_ASSIGN_OR_RETURN(const int64_t repeat, arguments.GetInt("repeat", 1));
+  RunOptions options;
+  options.trace = arguments.has("trace");
+  if (arguments.has("chaos")) {
+    PARTITA_ASSIGN_OR_RETURN(const int64_t seed, arguments.GetInt("chaos", 0));
+    options.chaos_seed = static_cast<uint64_t>(seed);
+  }
+  for (int64_t i = 0; i < std::max<int64_t>(1, repeat); ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    PARTITA_RETURN_IF_ERROR(session.Run(options));
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return absl::OkStatus();
+}
+
+std::string MemoryText(const Session& session) {
+  std::string text;
+  for (const DeviceMemory& use : session.MemoryUse()) {
+    absl::StrAppend(&text, "  ", use.device, " arena ", use.arena,
+                    " bytes, as the plan states\n");
+  }
+  return text;
+}
+
+absl::Status Run(const Arguments& arguments) {
+  if (arguments.positional().size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("run: found ", arguments.positional().size(),
+                     " models or plans; expected one"));
+  }
+  PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan,
+                           PlanOf(arguments.positional()[0], arguments));
+  LoadOptions load;
+  PARTITA_ASSIGN_OR_RETURN(load.devices, ReadMode(arguments));
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                           Session::Create(plan, load));
+  PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
+  std::vector<double> seconds;
+  PARTITA_RETURN_IF_ERROR(RunSteps(*session, arguments, seconds));
+  PARTITA_RETURN_IF_ERROR(
+      WriteText("-", absl::StrCat("ran ", seconds.size(), " steps, median ",
+                                  SecondsText(seconds[seconds.size() / 2]),
+                                  "\n", MemoryText(*session))));
+  if (arguments.has("trace")) {
+    PARTITA_RETURN_IF_ERROR(
+        WriteText(arguments.Get("trace", ""),
+                  ChromeTraceJson({MeasuredTimeline(*session)})));
+  }
+  if (arguments.has("output")) {
+    PARTITA_RETURN_IF_ERROR(
+        WriteOutputs(*session, arguments.Get("output", "")));
+  }
+  if (arguments.has("reference")) {
+    PARTITA_RETURN_IF_ERROR(CompareReference(*session));
+  }
+  if (!arguments.has("test-data")) return absl::OkStatus();
+  return CompareTestData(*session, arguments);
+}
+
+}  // namespace
+
+const Subcommand kRunCommand = {
+    .name = "run",
+    .usage = "run PLAN|MODEL [--virtual] [--test-data FOLDER]",
+    .doc =
+        "Runs a plan file, or a model that is compiled on the way.\n"
+        "Inputs come from files, from ONNX test data, or are random numbers "
+        "of a seed.\nWith --virtual, host threads and memory play every "
+        "device of the plan. Exits\nnon-zero if an output is outside the "
+        "tolerance or differs from the reference.",
+    .flags = kFlags,
+    .run = Run,
+};
+
+}  // namespace partita

@@ -1,0 +1,29 @@
+// What every subcommand of the partita program looks like.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_SUBCOMMAND_H_
+#define PARTITA_TOOLS_PARTITA_SUBCOMMAND_H_
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "tools/partita/arguments.h"
+
+namespace partita {
+
+struct Subcommand {
+  const char* name;
+  const char* usage;  // "compile MODEL --machine FILE -o PLAN"
+  const char* doc;    // what it does, a few lines
+  absl::Span<const FlagDef> flags;
+  absl::Status (*run)(const Arguments& arguments);
+};
+
+extern const Subcommand kDevicesCommand;
+extern const Subcommand kCompileCommand;
+extern const Subcommand kCheckCommand;
+extern const Subcommand kSimulateCommand;
+extern const Subcommand kRunCommand;
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_SUBCOMMAND_H_
