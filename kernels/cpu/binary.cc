@@ -146,6 +146,14 @@ std::optional<Descs> DescsOf(const OpView& node, const FusedChain& chain,
   const std::optional<Shape> extents = PaddedToRank(other, type.rank());
   const auto whole = DescOf(type);
   if (!extents.has_value() || !whole.has_value()) return std::nullopt;
+  // One value per channel has the same bytes in the image's layout, which
+  // oneDNN's fast loops ask for, unless the channels are padded.
+  TensorType line = type;
+  line.dims = *extents;
+  const bool per_channel = line.num_elements() == line.dims[1];
+  if (per_channel && line.num_stored_elements() == line.num_elements()) {
+    return Descs{*whole, *DescOf(line)};
+  }
   return Descs{*whole, RowMajorDesc(*extents)};
 }
 

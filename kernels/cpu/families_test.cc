@@ -132,6 +132,16 @@ TEST(OnednnBinary, EqualShapesAndBroadcasts) {
   ExpectNotOffered(OneNode(kAdd, {F32({2, 1}), F32({1, 3})}));
 }
 
+TEST(OnednnBinary, AGateOverWholeBlocksOfChannelsIsFast) {
+  const OneNode one(kMul, {F32({1, 32, 3, 5}), F32({1, 32, 1, 1})});
+  // Row-major, channels last and blocks, each with 1 and 2 threads.
+  EXPECT_EQ(ExpectRight(one).size(), 6);
+  for (const KernelChoice& choice :
+       OnednnCatalog().Choices(one.node(), TestCpu(1))) {
+    EXPECT_EQ(choice.arithmetic.find(" ref"), std::string::npos);
+  }
+}
+
 TEST(OnednnBinary, AnActivationBehind) {
   auto pool = std::make_unique<LiteralPool>();
   auto body = std::make_unique<Graph>("body", pool.get());
