@@ -18,7 +18,8 @@ namespace {
 using Kind = Command::Kind;
 
 // More than any sensible plan needs; a plan made to be slow is refused here.
-constexpr int64_t kMaxVisits = int64_t{1} << 27;
+constexpr int64_t kMaxVisits = int64_t{1} << 24;
+constexpr int64_t kVisitsOfCommand = 64;
 constexpr int64_t kMaxClockEntries = int64_t{1} << 26;
 
 // One command's touch. `position` counts the commands of its stream, from 1,
@@ -47,7 +48,8 @@ class RacePass {
         arenas_(view.plan->devices.size()),
         event_clocks_(view.entry->num_events),
         send_clocks_(partners.messages.size()),
-        part_clocks_(partners.part_sets.size()) {
+        part_clocks_(partners.part_sets.size()),
+        most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size()) {
     for (const PartSet& set : partners.part_sets) {
       first_parts_.push_back(*absl::c_min_element(set.parts));
     }
@@ -69,7 +71,7 @@ class RacePass {
  private:
   bool GaveUp(int c) {
     if (findings_.full()) return true;
-    if (visits_ <= kMaxVisits && clock_entries_ <= kMaxClockEntries) {
+    if (visits_ <= most_visits_ && clock_entries_ <= kMaxClockEntries) {
       return false;
     }
     findings_.Add(view_.Found(
@@ -136,7 +138,7 @@ class RacePass {
     const Buffer& buffer = view_.buffer(id);
     const int64_t base = PartBegin(view_.device(buffer.device), buffer, step_);
     ForEachBlock(buffer.range, base, [&](ByteSpan block) {
-      if (visits_ > kMaxVisits) return;
+      if (visits_ > most_visits_) return;
       if (write) {
         Write(touch, id, block);
       } else {
@@ -246,6 +248,7 @@ class RacePass {
   std::vector<Clock> send_clocks_;
   std::vector<Clock> part_clocks_;
   std::vector<int> first_parts_;  // by part set: a command
+  const int64_t most_visits_;
   int64_t visits_ = 0;
   int64_t clock_entries_ = 0;
 };

@@ -22,7 +22,8 @@ namespace {
 
 using Kind = Command::Kind;
 
-constexpr int64_t kMaxVisits = int64_t{1} << 26;
+constexpr int64_t kMaxVisits = int64_t{1} << 24;
+constexpr int64_t kVisitsOfCommand = 64;
 
 // Bytes as they lie in a range: names, or nothing where they are undefined.
 struct Content {
@@ -41,7 +42,8 @@ class ValuePass {
         names_(view, ports_),
         outputs_(view),
         arenas_(view.plan->devices.size()),
-        messages_(partners.messages.size()) {
+        messages_(partners.messages.size()),
+        most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size()) {
     for (const VariableUpdate& update : view.graph().updates()) {
       updates_[update.variable] = &update;
     }
@@ -60,7 +62,7 @@ class ValuePass {
 
  private:
   bool GaveUp(int c) {
-    if (visits_ <= kMaxVisits) return false;
+    if (visits_ <= most_visits_) return false;
     findings_.Add(view_.Found(
         Rule::kWrongValue, c,
         "found too many pieces of values to follow; expected a plan whose "
@@ -101,7 +103,7 @@ class ValuePass {
     std::vector<Content> content;
     int64_t at = 0;
     ForEachBlock(buffer.range, Base(buffer), [&](ByteSpan block) {
-      if (visits_ > kMaxVisits) return;
+      if (visits_ > most_visits_) return;
       arenas_[buffer.device.index].ForEach(
           block.begin, block.end,
           [&](int64_t begin, int64_t end, const Name* name) {
@@ -386,6 +388,7 @@ class ValuePass {
   std::vector<std::vector<NamedPiece>> messages_;  // under way, by message
   std::vector<NamedPiece> copied_;                 // by the present copy
   absl::flat_hash_map<std::string, const VariableUpdate*> updates_;
+  const int64_t most_visits_;
   int64_t visits_ = 0;
 };
 
