@@ -16,6 +16,7 @@
 #include "graph/status_macros.h"
 #include "passes/layout_state.h"
 #include "passes/make_fused.h"
+#include "passes/remove_dead.h"
 
 namespace partita {
 namespace {
@@ -274,6 +275,8 @@ absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
     absl::Span<const DeviceTraits> devices, PackedConstants& packed) {
   Chooser chooser(graph, catalog, devices, packed);
   PARTITA_RETURN_IF_ERROR(chooser.Run());
+  // Constants that only packed copies of are read.
+  PARTITA_RETURN_IF_ERROR(RemoveDead(graph));
   return chooser.TakeChosen();
 }
 
