@@ -40,6 +40,7 @@ struct Storage {
   // Of a persistent storage: the constant or variable node, and the member.
   NodeId source;
   int member = 0;
+  LiteralId initial;     // what a persistent storage holds at first
   int64_t address = -1;  // in its part of the arena, once laid out
   bool persistent() const { return source.valid(); }
 };

@@ -12,7 +12,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "graph/core_ops.h"
 #include "graph/op_view.h"
 
 namespace partita {
@@ -20,11 +19,8 @@ namespace {
 
 class Emitter {
  public:
-  Emitter(const Draft& draft, const Clocks& clocks, const Module& module)
-      : draft_(draft),
-        clocks_(clocks),
-        module_(module),
-        names_(draft.graph->value_id_bound()) {}
+  Emitter(const Draft& draft, const Clocks& clocks)
+      : draft_(draft), clocks_(clocks), names_(draft.graph->value_id_bound()) {}
 
   Emitted Run() {
     NameValues();
@@ -48,11 +44,9 @@ class Emitter {
   BufferId BufferOf(const Touch& touch);
   BufferId WorkspaceOf(const Task& task);
   BufferId AddBuffer(Buffer buffer);
-  LiteralId InitialOf(const OpView& op) const;
 
   const Draft& draft_;
   const Clocks& clocks_;
-  const Module& module_;
   std::vector<std::string> names_;  // by value id
   using BufferKey = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
   std::map<BufferKey, BufferId> buffers_;
@@ -143,19 +137,13 @@ BufferId Emitter::WorkspaceOf(const Task& task) {
        .range = {.offset = storage.address, .block = storage.bytes}});
 }
 
-LiteralId Emitter::InitialOf(const OpView& op) const {
-  if (op.is(kConstant)) return op.attr_literal("value");
-  const Variable* variable = module_.FindVariable(op.attr_string("name"));
-  return variable == nullptr ? LiteralId() : variable->initial;
-}
-
 void Emitter::ListPersistent() {
   for (const Storage& storage : draft_.storages) {
     if (!storage.persistent() || storage.address < 0) continue;
     const OpView op = draft_.graph->view(storage.source);
     const int piece = draft_.PieceOf(op.result(0).id(), storage.member);
     emitted_.entry.persistent.push_back({BufferOf(draft_.Whole(piece)), op.id(),
-                                         storage.member, InitialOf(op)});
+                                         storage.member, storage.initial});
   }
 }
 
@@ -243,8 +231,8 @@ void Emitter::SortBuffers() {
 
 }  // namespace
 
-Emitted Emit(const Draft& draft, const Clocks& clocks, const Module& module) {
-  return Emitter(draft, clocks, module).Run();
+Emitted Emit(const Draft& draft, const Clocks& clocks) {
+  return Emitter(draft, clocks).Run();
 }
 
 }  // namespace partita

@@ -117,8 +117,8 @@ absl::StatusOr<LoweredFunction> LowerFunction(const Graph& graph,
   const Clocks clocks = Clocks::Make(draft, FindDependencies(draft));
   ReuseOperands(draft, clocks);
   LayOutStep(function, clocks, options.search_budget);
-  persistent.Place(draft);
-  function.emitted = Emit(draft, clocks, module);
+  PARTITA_RETURN_IF_ERROR(persistent.Place(draft, module));
+  function.emitted = Emit(draft, clocks);
   function.emitted.entry.depth = options.depth;
   return function;
 }

@@ -16,6 +16,12 @@ enum class Fit { kFirst, kBest };
 // Moves without a smaller packing after which a start is given up.
 constexpr int kMaxStalled = 1000;
 
+// A packing this much above the target, in thousandths, is given a budget this
+// many times larger, and so many rounds over the starts.
+constexpr int64_t kLoosePerMille = 40;
+constexpr int64_t kLooseFactor = 8;
+constexpr int kMaxRounds = 3;
+
 // Bodies for which filling a skyline, quadratic in them, is quick.
 constexpr int kMaxSkyline = 4000;
 
@@ -138,7 +144,10 @@ class Packer {
                      [](const Start& a, const Start& b) {
                        return a.packing.bytes < b.packing.bytes;
                      });
-    for (Start& start : starts) Improve(start);
+    for (int round = 0; round < kMaxRounds; ++round) {
+      if (round > 0 && !IsLoose()) break;
+      for (Start& start : starts) Improve(start);
+    }
     return std::move(best_);
   }
 
@@ -152,9 +161,14 @@ class Packer {
     Packing packing;
   };
 
+  // More than the target by so much that a longer search is worth its time.
+  bool IsLoose() const {
+    return best_.bytes - target_ > target_ / 1000 * kLoosePerMille;
+  }
   bool Done() const {
-    return best_.bytes <= target_ ||
-           (looks_ > budget_ && !best_.addresses.empty());
+    if (best_.bytes <= target_) return true;
+    if (best_.addresses.empty()) return false;
+    return looks_ > (IsLoose() ? kLooseFactor * budget_ : budget_);
   }
 
   std::vector<std::vector<int>> StartingOrders() const {

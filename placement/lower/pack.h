@@ -32,8 +32,8 @@ struct Packing {
 
 // Tries several orders, first and best fit, then moves what reaches highest
 // nearer to the front again and again. Ends when `target` bytes are reached or
-// after `budget` looks at conflicts, so the same problem gives the same
-// packing.
+// after `budget` looks at conflicts (some times as many while the packing is
+// far above the target), so the same problem gives the same packing.
 Packing Pack(const PackProblem& problem, int64_t target, int64_t budget);
 
 }  // namespace partita

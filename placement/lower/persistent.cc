@@ -3,12 +3,16 @@
 
 #include "placement/lower/persistent.h"
 
+#include <cstring>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/status_macros.h"
 #include "placement/lower/pieces.h"
+#include "placement/lower/transfers.h"
 
 namespace partita {
 namespace {
@@ -30,9 +34,63 @@ std::string ContentKey(const Draft& draft, const Storage& storage) {
   return key;
 }
 
+// The elements of `box`, row-major.
+absl::StatusOr<HostTensor> PartOf(const HostTensor& whole, const Box& box,
+                                  const TensorType& type) {
+  const Box all{Shape(whole.type().rank(), 0), whole.type().dims};
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<RangePair> pairs,
+                           TransfersBetween(all, box, BitsOf(type.dtype) / 8));
+  HostTensor part(type);
+  for (const RangePair& pair : pairs) {
+    for (int64_t i = 0; i < pair.from.count; ++i) {
+      std::memcpy(part.bytes() + pair.to.offset + i * pair.to.stride,
+                  whole.bytes() + pair.from.offset + i * pair.from.stride,
+                  pair.from.block);
+    }
+  }
+  return part;
+}
+
 }  // namespace
 
-void PersistentArenas::Place(Draft& draft) {
+absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const Draft& draft,
+                                                      const Storage& storage,
+                                                      const Module& module) {
+  const OpView op = draft.graph->view(storage.source);
+  const Variable* variable =
+      op.is(kVariable) ? module.FindVariable(op.attr_string("name")) : nullptr;
+  if (op.is(kVariable) && variable == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        op.ToString(), ": found no variable ", op.attr_string("name"),
+        " in the module; expected its first value; add the variable"));
+  }
+  const LiteralId whole =
+      variable != nullptr ? variable->initial : op.attr_literal("value");
+  const ValueId value = op.result(0).id();
+  const Sharding sharding = ShardingOf(draft, value);
+  if (sharding.kind != Sharding::Kind::kSplit) return whole;
+  const auto [it, inserted] = parts_.emplace(ContentKey(draft, storage), whole);
+  if (!inserted) return it->second;
+  LiteralPool& literals = module.literals();
+  if (!literals.has_bytes(whole) ||
+      !literals.type(whole).layout.is_row_major() ||
+      !op.result_type(0).layout.is_row_major()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        op.ToString(),
+        ": found bytes to divide that are not at hand or not "
+        "row-major; expected them for a split over ",
+        op.node().placement.devices.size(), " devices; leave the value whole"));
+  }
+  const Box box = BoxOf(op.result_type(0), sharding, storage.member,
+                        static_cast<int>(op.node().placement.devices.size()));
+  const Piece& piece = draft.pieces[draft.PieceOf(value, storage.member)];
+  PARTITA_ASSIGN_OR_RETURN(HostTensor part,
+                           PartOf(literals.tensor(whole), box, piece.type));
+  it->second = literals.Add(std::move(part));
+  return it->second;
+}
+
+absl::Status PersistentArenas::Place(Draft& draft, const Module& module) {
   std::vector<bool> used(draft.storages.size(), false);
   auto use = [&](const Touch& touch) {
     used[draft.pieces[touch.piece].storage] = true;
@@ -53,7 +111,10 @@ void PersistentArenas::Place(Draft& draft) {
         addresses_.emplace(std::move(key), bytes_[storage.device]);
     if (inserted) bytes_[storage.device] += AlignUp(storage.bytes);
     storage.address = it->second;
+    PARTITA_ASSIGN_OR_RETURN(storage.initial,
+                             InitialOf(draft, storage, module));
   }
+  return absl::OkStatus();
 }
 
 absl::Status CheckVariableHomes(const Module& module) {

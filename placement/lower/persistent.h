@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "placement/lower/draft.h"
 
 namespace partita {
@@ -21,13 +22,19 @@ class PersistentArenas {
  public:
   explicit PersistentArenas(int num_devices) : bytes_(num_devices, 0) {}
 
-  // Gives addresses to the persistent storages that a task of the draft
-  // touches, or that an output or update of its graph needs.
-  void Place(Draft& draft);
+  // Gives addresses and first values to the persistent storages that a task of
+  // the draft touches. Parts of a literal are added to the module's literals;
+  // FailedPrecondition if its bytes are not at hand.
+  absl::Status Place(Draft& draft, const Module& module);
   int64_t bytes(int device) const { return bytes_[device]; }
 
  private:
+  absl::StatusOr<LiteralId> InitialOf(const Draft& draft,
+                                      const Storage& storage,
+                                      const Module& module);
+
   std::map<std::pair<int, std::string>, int64_t> addresses_;
+  std::map<std::string, LiteralId> parts_;  // by content, of split storages
   std::vector<int64_t> bytes_;
 };
 

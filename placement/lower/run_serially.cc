@@ -32,32 +32,6 @@ TensorType PartOf(TensorType type, const Sharding& sharding, int member,
   return type;
 }
 
-// Rows [begin, end) of a member, taken element by element.
-HostTensor SliceOf(const HostTensor& whole, const Sharding& sharding,
-                   int member, int members) {
-  HostTensor part(PartOf(whole.type(), sharding, member, members));
-  const size_t size = BitsOf(whole.type().dtype) / 8;
-  const Shape& dims = part.type().dims;
-  Shape index(dims.size(), 0);
-  const int64_t first = sharding.kind == Sharding::Kind::kSplit
-                            ? member * whole.type().dims[sharding.dim] / members
-                            : 0;
-  for (int64_t i = 0; i < part.type().num_elements(); ++i) {
-    Shape from = index;
-    if (sharding.kind == Sharding::Kind::kSplit) from[sharding.dim] += first;
-    std::memcpy(
-        part.bytes() + size * PhysicalOffset(part.type().layout, dims, index),
-        whole.bytes() +
-            size * PhysicalOffset(whole.type().layout, whole.type().dims, from),
-        size);
-    for (int d = static_cast<int>(dims.size()) - 1;
-         d >= 0 && ++index[d] == dims[d]; --d) {
-      index[d] = 0;
-    }
-  }
-  return part;
-}
-
 // The factor that a cut node is cut along.
 int CutFactor(const OpView& op) {
   const DimensionRule rule = op.op().dimension_rule(op);
@@ -99,11 +73,10 @@ SerialMachine::SerialMachine(const Plan& plan) : plan_(plan) {
     for (const PersistentValue& value : entry.persistent) {
       const OpView op = entry.graph->view(value.node);
       const Placement& placement = op.node().placement;
-      HostTensor whole(op.result_type(0));
-      ConvertLayout(plan.module.literals().tensor(value.initial), whole);
-      const HostTensor part =
-          SliceOf(whole, At(placement.results, 0), value.member,
-                  static_cast<int>(placement.devices.size()));
+      HostTensor part(PartOf(op.result_type(0), At(placement.results, 0),
+                             value.member,
+                             static_cast<int>(placement.devices.size())));
+      ConvertLayout(plan.module.literals().tensor(value.initial), part);
       Write(entry, value.buffer, part.bytes());
     }
   }

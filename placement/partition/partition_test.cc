@@ -230,6 +230,18 @@ TEST(Partition, RefusesASplitAlongAFactorThatMustStayWhole) {
       R"(softmax %y: found a split along dimension 1, its factor y0_1; expected a factor whose pieces are independent; choose another dimension, or leave the node whole on one device)");
 }
 
+TEST(Partition, RefusesMoreDevicesThanRows) {
+  EXPECT_EQ(ErrorOf(R"(graph @f(%x: f32[1, 6]) -> f32[2, 6] {
+  %y = concat %x, %x {axis = 0} : f32[2, 6] on gpu:0
+  %z = relu %y : f32[2, 6] on {gpu:0, gpu:1, gpu:2} (replicated) -> (split 0)
+  return %z
+}
+)"),
+            "relu %z: found 2 rows of factor d0 over 3 devices; expected a row "
+            "for each device at least; choose fewer devices or another "
+            "dimension");
+}
+
 TEST(Partition, RefusesADeviceThatTheMachineDoesNotHave) {
   EXPECT_EQ(
       ErrorOf(R"(graph @f(%x: f32[4]) -> f32[4] {

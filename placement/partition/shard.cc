@@ -54,6 +54,14 @@ absl::StatusOr<int> FactorToCut(const OpView& op, const DimensionRule& rule,
 absl::Status CheckEven(const OpView& op, const DimensionRule& rule, int factor,
                        int members) {
   const int64_t size = rule.factors[factor].size;
+  if (size < members) {
+    return BadOp(
+        op,
+        absl::StrCat(size, " rows of factor ", rule.factors[factor].name,
+                     " over ", members, " devices"),
+        "a row for each device at least",
+        "choose fewer devices or another dimension");
+  }
   for (const auto* values : {&rule.operands, &rule.results}) {
     for (const DimensionRule::Dims& dims : *values) {
       for (const auto& product : dims) {

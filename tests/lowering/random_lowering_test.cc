@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "placement/lower/lower_fixture.h"
 #include "placement/lower/memory_bound.h"
@@ -129,6 +132,66 @@ TEST_P(RandomLowering, UpdatesOfVariablesAreProvedAndRunLikeEval) {
     const Module module = WithVariables(seed, devices);
     const auto plan =
         PlanOf(WithVariables(seed, devices), LinkedMachine(devices));
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+    ASSERT_TRUE(proof.ok()) << proof.status() << PrintPlan(*plan);
+    const absl::Status runs = RunsLikeEval(module, *plan);
+    ASSERT_TRUE(runs.ok()) << runs << PrintPlan(*plan);
+  }
+}
+
+// Dimensions of the only result along which the node may be cut into so many
+// parts.
+std::vector<int> CutsOf(const OpView& op, int parts) {
+  const DimensionRule rule = op.op().dimension_rule(op);
+  std::vector<int> cuts;
+  if (op.num_results() != 1) return cuts;
+  for (size_t d = 0; d < rule.results[0].size(); ++d) {
+    const auto& product = rule.results[0][d];
+    if (product.size() != 1) continue;
+    const int factor = product.front();
+    bool alone = rule.factors[factor].kind == Factor::Kind::kKept &&
+                 rule.factors[factor].size >= parts;
+    for (const DimensionRule::Dims& dims : rule.operands) {
+      for (const auto& other : dims) {
+        alone &= other.size() < 2 ||
+                 std::count(other.begin(), other.end(), factor) == 0;
+      }
+    }
+    if (alone) cuts.push_back(static_cast<int>(d));
+  }
+  return cuts;
+}
+
+// Most nodes lie on several devices, replicated or cut.
+Module ShardedRandomGraph(uint64_t seed, int devices) {
+  Module module = PlacedRandomGraph(seed, devices, 16);
+  uint64_t state = seed;
+  for (const OpView& op : module.main().ops()) {
+    if (op.is(kConstant) || Next(state) % 4 == 0) continue;
+    Placement placement;
+    const int count = 1 + static_cast<int>(Next(state) % devices);
+    const int first = static_cast<int>(Next(state) % devices);
+    for (int i = 0; i < count; ++i) {
+      placement.devices.push_back(absl::StrCat("gpu:", (first + i) % devices));
+    }
+    const std::vector<int> cuts = CutsOf(op, count);
+    if (count > 1 && !cuts.empty() && Next(state) % 4 != 0) {
+      placement.results = {{.kind = Sharding::Kind::kSplit,
+                            .dim = cuts[Next(state) % cuts.size()]}};
+    }
+    module.main().node(op.id()).placement = placement;
+  }
+  return module;
+}
+
+TEST_P(RandomLowering, DividedNodesAreProvedAndRunLikeEval) {
+  const int devices = GetParam();
+  for (uint64_t seed = 500; seed < 512; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const Module module = ShardedRandomGraph(seed, devices);
+    const auto plan =
+        PlanOf(ShardedRandomGraph(seed, devices), LinkedMachine(devices));
     ASSERT_TRUE(plan.ok()) << plan.status();
     const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
     ASSERT_TRUE(proof.ok()) << proof.status() << PrintPlan(*plan);
