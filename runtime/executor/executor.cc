@@ -9,6 +9,7 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "runtime/executor/instance.h"
 
 namespace partita {
 namespace {
@@ -56,6 +57,33 @@ absl::Status NoSuchVariable(const Plan& plan, absl::string_view name) {
   return absl::NotFoundError(absl::StrCat("plan ", plan.name,
                                           ": found no variable @", name,
                                           "; expected one of the plan's"));
+}
+
+// The whole of a variable that several members hold parts of.
+absl::StatusOr<HostTensor> JoinVariable(const SessionMemory& memory,
+                                        const Entry& entry,
+                                        const OpView& node) {
+  const Placement& placement = node.node().placement;
+  const int members = static_cast<int>(placement.devices.size());
+  const Sharding sharding = ShardingOf(placement.results, 0);
+  std::vector<HostTensor> parts(members);
+  for (const PersistentValue& value : entry.persistent) {
+    if (value.node != node.id()) continue;
+    HostTensor& part = parts[value.member];
+    part = HostTensor(
+        InstanceType(node.result_type(0), sharding, value.member, members));
+    PARTITA_RETURN_IF_ERROR(memory.ReadPersistent(entry, value, part.bytes()));
+  }
+  std::vector<const HostTensor*> pointers;
+  for (const HostTensor& part : parts) {
+    if (part.bytes() == nullptr) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          node.ToString(), ": found members without a part in entry @",
+          entry.name, "; expected one each"));
+    }
+    pointers.push_back(&part);
+  }
+  return JoinInstances(node.result_type(0), sharding, pointers);
 }
 
 }  // namespace
@@ -172,7 +200,9 @@ absl::StatusOr<HostTensor> Executor::ReadVariable(absl::string_view name) {
   const std::vector<PlacedVariable> found = FindVariable(*plan_, name);
   if (found.empty()) return NoSuchVariable(*plan_, name);
   const PlacedVariable& variable = found.front();
-  HostTensor value(plan_->module.literals().type(variable.value->initial));
+  const OpView node = variable.entry->graph->view(variable.value->node);
+  if (IsCut(node)) return JoinVariable(*memory_, *variable.entry, node);
+  HostTensor value(node.result_type(0));
   PARTITA_RETURN_IF_ERROR(
       memory_->ReadPersistent(*variable.entry, *variable.value, value.bytes()));
   return value;
@@ -186,15 +216,18 @@ absl::Status Executor::WriteVariable(absl::string_view name,
   const std::vector<PlacedVariable> found = FindVariable(*plan_, name);
   if (found.empty()) return NoSuchVariable(*plan_, name);
   for (const PlacedVariable& variable : found) {
-    const TensorType& type =
-        plan_->module.literals().type(variable.value->initial);
-    if (value.type() != type) {
+    const OpView node = variable.entry->graph->view(variable.value->node);
+    if (value.type() != node.result_type(0)) {
       return absl::InvalidArgumentError(
           absl::StrCat("variable @", name, ": found ", value.type().ToString(),
-                       "; expected ", type.ToString()));
+                       "; expected ", node.result_type(0).ToString()));
     }
+    const Placement& placement = node.node().placement;
+    const HostTensor part = CutInstance(
+        value, ShardingOf(placement.results, 0), variable.value->member,
+        static_cast<int>(placement.devices.size()));
     PARTITA_RETURN_IF_ERROR(memory_->WritePersistent(
-        *variable.entry, *variable.value, value.bytes()));
+        *variable.entry, *variable.value, part.bytes()));
   }
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_device.h"
+#include "runtime/executor/instance.h"
 
 namespace partita {
 namespace {
@@ -67,6 +68,7 @@ class ReferenceWalk {
     return absl::OkStatus();
   }
 
+  // Outputs lie whole on their first member: partition sees to it.
   HostTensor Take(ValueId id) {
     return values_[id.index].tensors.front().Clone();
   }
@@ -74,11 +76,6 @@ class ReferenceWalk {
  private:
   absl::Status RunInstance(const OpView& node, int member,
                            const std::string& device) {
-    if (!node.node().placement.operands.empty() ||
-        !node.node().placement.results.empty()) {
-      return absl::UnimplementedError(absl::StrCat(
-          node.ToString(), ": found a sharded node; expected replicas only"));
-    }
     absl::StatusOr<std::vector<HostTensor>> results =
         Compute(node, member, device);
     if (!results.ok()) {
@@ -100,13 +97,46 @@ class ReferenceWalk {
     if (node.is(kConstant) || node.op().traits.reads_variable) {
       return Persistent(node, member);
     }
-    if (node.is(kCopy)) {
-      std::vector<HostTensor> results;
-      results.push_back(Operand(node, 0, device).Clone());
-      return results;
+    if (node.is(kCopy)) return Copy(node, member);
+    if (!IsCut(node)) return ComputePiece(node, node, device);
+    PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> piece,
+                             CutNode(node, member));
+    return ComputePiece(node, piece->ops().front(), device);
+  }
+
+  // `piece` is what the instance on `device` computes of `node`.
+  absl::StatusOr<std::vector<HostTensor>> ComputePiece(
+      const OpView& node, const OpView& piece, const std::string& device) {
+    if (piece.node().kernel.has_value()) return Launch(node, piece, device);
+    return EvaluateView(node, piece, device);
+  }
+
+  // A copy carries a value to another device set, cut in another way or not.
+  absl::StatusOr<std::vector<HostTensor>> Copy(const OpView& node,
+                                               int member) {
+    const Placement& placement = node.node().placement;
+    const ValueId from = node.node().operands[0];
+    const NodeId source = graph_.value(from).defining_node;
+    Sharding lies;
+    if (source.valid()) {
+      lies = ShardingOf(graph_.node(source).placement.results,
+                        graph_.value(from).index);
     }
-    if (node.node().kernel.has_value()) return Launch(node, device);
-    return EvaluateView(node, device);
+    const Sharding wanted = ShardingOf(placement.results, 0);
+    if (lies.kind == Sharding::Kind::kPartial ||
+        wanted.kind == Sharding::Kind::kPartial) {
+      return absl::UnimplementedError(absl::StrCat(
+          node.ToString(), ": found a partial sum; expected none"));
+    }
+    std::vector<const HostTensor*> parts;
+    for (const HostTensor& part : values_[from.index].tensors) {
+      parts.push_back(&part);
+    }
+    std::vector<HostTensor> results;
+    results.push_back(
+        CutInstance(JoinInstances(graph_.type(from), lies, parts), wanted,
+                    member, std::max<int>(1, placement.devices.size())));
+    return results;
   }
 
   absl::StatusOr<std::vector<HostTensor>> Persistent(const OpView& node,
@@ -115,15 +145,19 @@ class ReferenceWalk {
     if (node.op().traits.reads_variable) {
       const auto given = options_.variables.find(node.attr_string("name"));
       if (given != options_.variables.end()) {
-        results.push_back(given->second->Clone());
+        PARTITA_ASSIGN_OR_RETURN(const HostTensor now,
+                                 FirstBytes(node, member, *given->second));
+        results.push_back(now.Clone());
         return results;
       }
     }
     for (const PersistentValue& value : entry_.persistent) {
       if (value.node != node.id() || value.member != member) continue;
-      const HostTensor& first = plan_.module.literals().tensor(value.initial);
-      results.push_back(
-          HostTensor::ConstView(node.result_type(0), first.bytes()));
+      PARTITA_ASSIGN_OR_RETURN(
+          HostTensor first,
+          FirstBytes(node, member,
+                     plan_.module.literals().tensor(value.initial)));
+      results.push_back(std::move(first));
       return results;
     }
     return absl::InvalidArgumentError(
@@ -132,9 +166,10 @@ class ReferenceWalk {
   }
 
   absl::StatusOr<std::vector<HostTensor>> Launch(const OpView& node,
+                                                 const OpView& piece,
                                                  const std::string& device) {
     PARTITA_ASSIGN_OR_RETURN(const DeviceTraits* traits, FindTraits(device));
-    const KernelBinding& binding = *node.node().kernel;
+    const KernelBinding& binding = *piece.node().kernel;
     std::vector<void*> operands, result_bytes;
     for (int i = 0; i < node.num_operands(); ++i) {
       operands.push_back(
@@ -142,13 +177,13 @@ class ReferenceWalk {
     }
     std::vector<HostTensor> results;
     for (int i = 0; i < node.num_results(); ++i) {
-      results.emplace_back(node.result_type(i));
+      results.emplace_back(piece.result_type(i));
       result_bytes.push_back(results.back().bytes());
     }
     const auto stream = NewCpuDevice(*traits)->NewStream();
     const int attached = stream->Attach();
     const absl::Status status =
-        BindAndLaunch({node, &binding, traits}, operands, result_bytes);
+        BindAndLaunch({piece, &binding, traits}, operands, result_bytes);
     stream->Detach(attached);
     PARTITA_RETURN_IF_ERROR(status);
     return results;
@@ -172,7 +207,7 @@ class ReferenceWalk {
 
   // A node without a kernel only gives bytes another shape.
   absl::StatusOr<std::vector<HostTensor>> EvaluateView(
-      const OpView& node, const std::string& device) {
+      const OpView& node, const OpView& piece, const std::string& device) {
     std::vector<HostTensor> operands;
     for (int i = 0; i < node.num_operands(); ++i) {
       const HostTensor& operand = Operand(node, i, device);
@@ -185,7 +220,7 @@ class ReferenceWalk {
       operands.push_back(
           HostTensor::ConstView(operand.type(), operand.bytes()));
     }
-    return EvaluateNode(node, operands);
+    return EvaluateNode(piece, operands);
   }
 
   const HostTensor& Operand(const OpView& node, int i,

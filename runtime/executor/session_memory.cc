@@ -12,6 +12,7 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
+#include "runtime/executor/instance.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {
@@ -21,6 +22,15 @@ constexpr uintptr_t kKernelAlignment = 64;
 
 bool IsVariable(const Entry& entry, const PersistentValue& value) {
   return entry.graph->node(value.node).op->traits.reads_variable;
+}
+
+// What a member of the node's device set holds.
+TensorType MemberType(const Entry& entry, const PersistentValue& value) {
+  const OpView node = entry.graph->view(value.node);
+  const Placement& placement = node.node().placement;
+  return InstanceType(node.result_type(0), ShardingOf(placement.results, 0),
+                      value.member,
+                      static_cast<int>(placement.devices.size()));
 }
 
 // Opens the bytes of one buffer for as long as the object lives.
@@ -122,16 +132,16 @@ absl::Status SessionMemory::LoadValue(const Entry& entry,
         "bytes; load the plan from its file"));
   }
   const HostTensor& tensor = literals.tensor(value.initial);
-  if (tensor.type().num_bytes() != buffer.range.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("entry @", entry.name, ": !", buffer.name, ": found ",
-                     tensor.type().num_bytes(), " bytes for a range of ",
-                     buffer.range.size()));
+  if (tensor.type() == MemberType(entry, value)) {
+    if (in_place && KeepInPlace(buffer.device, buffer.range, tensor)) {
+      return absl::OkStatus();
+    }
+    return WritePersistent(entry, value, tensor.bytes());
   }
-  if (in_place && KeepInPlace(buffer.device, buffer.range, tensor)) {
-    return absl::OkStatus();
-  }
-  return WritePersistent(entry, value, tensor.bytes());
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor part,
+                           FirstBytes(entry.graph->view(value.node),
+                                      value.member, tensor));
+  return WritePersistent(entry, value, part.bytes());
 }
 
 bool SessionMemory::KeepInPlace(DeviceId device, const Range& range,
@@ -182,6 +192,13 @@ absl::Status SessionMemory::RestoreVariables() {
 absl::Status SessionMemory::WritePersistent(const Entry& entry,
                                             const PersistentValue& value,
                                             const void* bytes) {
+  const Buffer& buffer = entry.buffers[value.buffer.index];
+  if (MemberType(entry, value).num_bytes() != buffer.range.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "entry @", entry.name, ": !", buffer.name, ": found a range of ",
+        buffer.range.size(), " bytes; expected ",
+        MemberType(entry, value).num_bytes()));
+  }
   const DeviceId device = entry.buffers[value.buffer.index].device;
   const Blocks to = Locate(entry, value.buffer, 0);
   OpenedBlocks opened(guard(device), to);

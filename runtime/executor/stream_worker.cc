@@ -15,6 +15,7 @@
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/executor/chaos.h"
+#include "runtime/executor/instance.h"
 
 namespace partita {
 namespace {
@@ -130,22 +131,23 @@ absl::Status StreamWorker::BindKernels() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<OpView> StreamWorker::NodeOf(const Command& command) {
+  const OpView node = state_.context.entry->graph->view(command.instance.node);
+  if (!IsCut(node)) return node;
+  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece,
+                           CutNode(node, command.instance.member));
+  pieces_.push_back(std::move(piece));
+  return pieces_.back()->ops().front();
+}
+
 absl::StatusOr<BoundCommand> StreamWorker::Bind(const Command& command) {
-  const Graph& graph = *state_.context.entry->graph;
-  const NodeId id = command.instance.node;
-  const Node& node = graph.node(id);
-  if (!node.kernel.has_value()) {
+  PARTITA_ASSIGN_OR_RETURN(const OpView node, NodeOf(command));
+  if (!node.node().kernel.has_value()) {
     return absl::InvalidArgumentError(
         "found no kernel on the node; expected the plan to bind one");
   }
-  if (node.placement.devices.size() > 1 &&
-      !(node.placement.operands.empty() && node.placement.results.empty())) {
-    return absl::UnimplementedError(
-        "found a sharded node; expected one device or replicas; compile with "
-        "another strategy");
-  }
-  BindRequest request = {.node = graph.view(id),
-                         .binding = &*node.kernel,
+  BindRequest request = {.node = node,
+                         .binding = &*node.node().kernel,
                          .device = &device_.traits()};
   if (state_.trust_code) {
     request.image = FindImage(*state_.context.plan, device_.traits());

@@ -73,6 +73,8 @@ class StreamWorker {
   absl::Status Prepare();
   absl::Status BindKernels();
   absl::StatusOr<BoundCommand> Bind(const Command& command);
+  // What the command computes: its node, or one member's piece of it.
+  absl::StatusOr<OpView> NodeOf(const Command& command);
   absl::StatusOr<void*> OutsideScratch(int64_t bytes);
   void Loop();
   void RunStep(Step& step);
@@ -92,6 +94,7 @@ class StreamWorker {
   const StreamId id_;
   Device& device_;
   std::unique_ptr<DeviceStream> stream_;
+  std::vector<std::unique_ptr<Graph>> pieces_;  // of cut nodes
   std::vector<std::unique_ptr<BoundKernel>> kernels_;
   std::vector<std::unique_ptr<Arena>> scratch_;
   std::vector<BoundCommand> bound_;  // by command; only while preparing
