@@ -121,8 +121,7 @@ HostTensor JoinInstances(const TensorType& whole, const Sharding& sharding,
 absl::StatusOr<HostTensor> FirstBytes(const OpView& node, int member,
                                       const HostTensor& literal) {
   const Placement& placement = node.node().placement;
-  const int members =
-      std::max(1, static_cast<int>(placement.devices.size()));
+  const int members = std::max(1, static_cast<int>(placement.devices.size()));
   const Sharding sharding = ShardingOf(placement.results, 0);
   const TensorType& type = node.result_type(0);
   if (literal.type() == InstanceType(type, sharding, member, members)) {

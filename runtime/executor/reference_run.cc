@@ -68,10 +68,7 @@ class ReferenceWalk {
     return absl::OkStatus();
   }
 
-  // Outputs lie whole on their first member: partition sees to it.
-  HostTensor Take(ValueId id) {
-    return values_[id.index].tensors.front().Clone();
-  }
+  HostTensor Take(ValueId id) { return Whole(id); }
 
  private:
   absl::Status RunInstance(const OpView& node, int member,
@@ -111,31 +108,34 @@ class ReferenceWalk {
     return EvaluateView(node, piece, device);
   }
 
+  Sharding ShardingOfValue(ValueId id) const {
+    const NodeId source = graph_.value(id).defining_node;
+    if (!source.valid()) return {};
+    return ShardingOf(graph_.node(source).placement.results,
+                      graph_.value(id).index);
+  }
+
+  HostTensor Whole(ValueId id) const {
+    std::vector<const HostTensor*> parts;
+    for (const HostTensor& part : values_[id.index].tensors) {
+      parts.push_back(&part);
+    }
+    return JoinInstances(graph_.type(id), ShardingOfValue(id), parts);
+  }
+
   // A copy carries a value to another device set, cut in another way or not.
-  absl::StatusOr<std::vector<HostTensor>> Copy(const OpView& node,
-                                               int member) {
+  absl::StatusOr<std::vector<HostTensor>> Copy(const OpView& node, int member) {
     const Placement& placement = node.node().placement;
     const ValueId from = node.node().operands[0];
-    const NodeId source = graph_.value(from).defining_node;
-    Sharding lies;
-    if (source.valid()) {
-      lies = ShardingOf(graph_.node(source).placement.results,
-                        graph_.value(from).index);
-    }
     const Sharding wanted = ShardingOf(placement.results, 0);
-    if (lies.kind == Sharding::Kind::kPartial ||
+    if (ShardingOfValue(from).kind == Sharding::Kind::kPartial ||
         wanted.kind == Sharding::Kind::kPartial) {
       return absl::UnimplementedError(absl::StrCat(
           node.ToString(), ": found a partial sum; expected none"));
     }
-    std::vector<const HostTensor*> parts;
-    for (const HostTensor& part : values_[from.index].tensors) {
-      parts.push_back(&part);
-    }
     std::vector<HostTensor> results;
-    results.push_back(
-        CutInstance(JoinInstances(graph_.type(from), lies, parts), wanted,
-                    member, std::max<int>(1, placement.devices.size())));
+    results.push_back(CutInstance(Whole(from), wanted, member,
+                                  std::max<int>(1, placement.devices.size())));
     return results;
   }
 

@@ -29,8 +29,7 @@ TensorType MemberType(const Entry& entry, const PersistentValue& value) {
   const OpView node = entry.graph->view(value.node);
   const Placement& placement = node.node().placement;
   return InstanceType(node.result_type(0), ShardingOf(placement.results, 0),
-                      value.member,
-                      static_cast<int>(placement.devices.size()));
+                      value.member, static_cast<int>(placement.devices.size()));
 }
 
 // Opens the bytes of one buffer for as long as the object lives.
@@ -138,9 +137,9 @@ absl::Status SessionMemory::LoadValue(const Entry& entry,
     }
     return WritePersistent(entry, value, tensor.bytes());
   }
-  PARTITA_ASSIGN_OR_RETURN(const HostTensor part,
-                           FirstBytes(entry.graph->view(value.node),
-                                      value.member, tensor));
+  PARTITA_ASSIGN_OR_RETURN(
+      const HostTensor part,
+      FirstBytes(entry.graph->view(value.node), value.member, tensor));
   return WritePersistent(entry, value, part.bytes());
 }
 
