@@ -187,7 +187,7 @@ Module ShardedRandomGraph(uint64_t seed, int devices) {
 
 TEST_P(RandomLowering, DividedNodesAreProvedAndRunLikeEval) {
   const int devices = GetParam();
-  for (uint64_t seed = 500; seed < 512; ++seed) {
+  for (uint64_t seed = 500; seed < 506; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const Module module = ShardedRandomGraph(seed, devices);
     const auto plan =
