@@ -4,6 +4,8 @@
 #include "runtime/plan/checker/oracle/semantics.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "graph/op_def.h"
 
@@ -59,6 +61,34 @@ Bytes Opaque(TermTable& terms, const OpView& node, int result, int member,
   return bytes;
 }
 
+// Results that are the operands' bytes in other places; nothing if the op does
+// more, or makes bytes of its own (the zeros of a pad).
+std::optional<std::vector<Bytes>> Moved(const OpView& node,
+                                        const std::vector<Bytes>& operands) {
+  const std::optional<std::vector<ByteMove>> moves = node.op().moves(node);
+  if (!moves.has_value()) return std::nullopt;
+  constexpr Term kNobody = -1;
+  std::vector<Bytes> results;
+  for (int r = 0; r < node.num_results(); ++r) {
+    results.emplace_back(node.result_type(r).num_bytes(), kNobody);
+  }
+  for (const ByteMove& move : *moves) {
+    for (int64_t i = 0; i < move.count; ++i) {
+      for (int64_t b = 0; b < move.block; ++b) {
+        results[move.result][move.result_offset + i * move.result_stride + b] =
+            operands[move.operand]
+                    [move.operand_offset + i * move.operand_stride + b];
+      }
+    }
+  }
+  for (const Bytes& bytes : results) {
+    for (Term term : bytes) {
+      if (term == kNobody) return std::nullopt;
+    }
+  }
+  return results;
+}
+
 }  // namespace
 
 Division OperandDivision(const Node& node, int operand) {
@@ -105,25 +135,12 @@ Bytes Assemble(const TensorType& type, const Division& division,
 
 std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int member,
                            const std::vector<Bytes>& operands) {
+  std::optional<std::vector<Bytes>> moved;
+  if (MovesWhole(node)) moved = Moved(node, operands);
+  if (moved.has_value()) return *std::move(moved);
   std::vector<Bytes> results;
-  if (!MovesWhole(node)) {
-    for (int r = 0; r < node.num_results(); ++r) {
-      results.push_back(Opaque(terms, node, r, member, operands));
-    }
-    return results;
-  }
   for (int r = 0; r < node.num_results(); ++r) {
-    results.emplace_back(node.result_type(r).num_bytes(), kJunk);
-  }
-  const std::vector<ByteMove> moves = *node.op().moves(node);
-  for (const ByteMove& move : moves) {
-    for (int64_t i = 0; i < move.count; ++i) {
-      for (int64_t b = 0; b < move.block; ++b) {
-        results[move.result][move.result_offset + i * move.result_stride + b] =
-            operands[move.operand]
-                    [move.operand_offset + i * move.operand_stride + b];
-      }
-    }
+    results.push_back(Opaque(terms, node, r, member, operands));
   }
   return results;
 }

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = Command::Kind;
 
-constexpr int64_t kMostMemory = 1 << 14;
+constexpr int64_t kMostMemory = 1 << 16;
 
 absl::Status NoMachine(absl::string_view why) {
   return absl::InvalidArgumentError(why);
