@@ -203,14 +203,17 @@ class Compilation {
   CompileReport report_;
 };
 
-absl::StatusOr<std::vector<Planner>> PlannersFor(const std::string& strategy) {
+// Auto leaves out strategies that the options cannot mean: pinned without pins.
+absl::StatusOr<std::vector<Planner>> PlannersFor(
+    const CompileOptions& options) {
+  const std::string& strategy = options.strategy;
   std::vector<Planner> planners;
   std::vector<std::string> names = {"auto"};
   for (const Planner& planner : Planners()) {
     names.push_back(planner.name);
-    if (strategy == "auto" || strategy == planner.name) {
-      planners.push_back(planner);
-    }
+    const bool tried = strategy == "auto" &&
+                       (!planner.needs_pins || !options.planner.pins.empty());
+    if (tried || strategy == planner.name) planners.push_back(planner);
   }
   if (!planners.empty()) return planners;
   return absl::InvalidArgumentError(absl::StrCat(
@@ -248,7 +251,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
                                  const CompileOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           PlannersFor(options.strategy));
+                           PlannersFor(options));
   Compilation compilation(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
   std::optional<Attempt> best;
@@ -308,7 +311,7 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
         "finished plans; expected a strategy by name, as in --strategy list"));
   }
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           PlannersFor(options.strategy));
+                           PlannersFor(options));
   std::vector<int64_t> limits;
   for (const MachineDevice& device : machine.devices) {
     limits.push_back(device.usable());

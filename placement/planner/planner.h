@@ -79,6 +79,7 @@ struct Planner {
   const char* name;  // of --strategy
   const char* doc;   // one line for --help
   PlannerFn plan;
+  bool needs_pins = false;  // says nothing without PlannerOptions::pins
 };
 
 // single, pinned, pipeline, list: every strategy but auto, in the order in

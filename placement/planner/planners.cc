@@ -102,7 +102,7 @@ constexpr Planner kPlanners[] = {
     {"single", "everything on one device, the fastest that holds it",
      Plan<kSingle>},
     {"pinned", "where --pin says, and the rest near what it reads",
-     Plan<kPinned>},
+     Plan<kPinned>, /*needs_pins=*/true},
     {"pipeline", "consecutive stages, the slowest as fast as can be",
      Plan<kPipeline>},
     {"list", "the earliest finish of each node, within memory", Plan<kList>},

@@ -52,7 +52,7 @@ absl::StatusOr<PlanFileOptions> ReadFileOptions(const Arguments& arguments) {
 
 // The name of the model's file without folder and ending.
 std::string StemOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
+  const size_t slash = path.find_last_of("/:");
   const std::string file =
       slash == std::string::npos ? path : path.substr(slash + 1);
   return file.substr(0, file.rfind('.'));

@@ -9,6 +9,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "graph/builder/examples/models.h"
 #include "graph/onnx/import.h"
 #include "graph/op_set.h"
 #include "graph/status_macros.h"
@@ -64,6 +66,16 @@ absl::StatusOr<Module> ReadGraphText(const std::string& path) {
       path, OpSet::BuiltIn());
 }
 
+// Examples with seeded random weights, for where no model is at hand.
+absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
+  if (name == "resnet50") return ResNet50();
+  if (name == "small_conv_net") return SmallConvNet();
+  if (name == "two_layer_perceptron") return TwoLayerPerceptron();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "builtin:", name, ": found no such model; expected resnet50, ",
+      "small_conv_net or two_layer_perceptron"));
+}
+
 absl::StatusOr<Pin> ReadPin(const std::string& text) {
   PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("pin", text));
   return Pin{.pattern = binding.first,
@@ -75,6 +87,8 @@ absl::StatusOr<Pin> ReadPin(const std::string& text) {
 
 absl::StatusOr<Module> ReadModel(const std::string& path,
                                  const Arguments& arguments) {
+  absl::string_view name = path;
+  if (absl::ConsumePrefix(&name, "builtin:")) return BuiltInModel(name);
   if (absl::EndsWith(path, ".graph")) return ReadGraphText(path);
   PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
                            ReadImportOptions(arguments));

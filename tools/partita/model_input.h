@@ -22,7 +22,8 @@ inline constexpr FlagDef kShapeFlag = {"shape", "INPUT=N,N,..",
 inline constexpr FlagDef kBindFlag = {
     "bind", "INPUT=V,V,..", "the value of an input that decides a shape"};
 
-// An ONNX model, or a module as text if the name ends in .graph.
+// An ONNX model, a module as text if the name ends in .graph, or
+// builtin:resnet50 and its like (graph/builder/examples).
 absl::StatusOr<Module> ReadModel(const std::string& path,
                                  const Arguments& arguments);
 
