@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <iostream>
-#include <map>
 
 #include "graph/evaluate.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/onnx_case.h"
+#include "tools/partita/compare.h"
 
 namespace partita {
 namespace {

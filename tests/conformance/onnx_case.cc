@@ -1,10 +1,9 @@
-// Finding, loading and judging the cases of the ONNX test data.
+// Finding and loading the cases of the ONNX test data.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/conformance/onnx_case.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -83,7 +82,8 @@ const char* KnownBadData(absl::string_view case_name) {
     absl::string_view name;
     const char* why;
   };
-  static constexpr char kShape[] = "input `like` has shape [1], the model says [3, 4]";
+  static constexpr char kShape[] =
+      "input `like` has shape [1], the model says [3, 4]";
   static constexpr Row kRows[] = {
       {"node/test_cast_FLOAT_to_BFLOAT16", "the data truncate, not round"},
       {"node/test_castlike_BFLOAT16_to_FLOAT", kShape},
@@ -137,31 +137,6 @@ absl::StatusOr<LoadedCase> LoadOnnxCase(const OnnxCase& c) {
   }
   loaded.module = std::move(module);
   return loaded;
-}
-
-Difference Compare(const HostTensor& actual, const HostTensor& expected,
-                   double rtol, double atol) {
-  Difference difference;
-  if (actual.type() != expected.type()) {
-    difference.within = false;
-    difference.problem =
-        absl::StrCat("found ", actual.type().ToString(), "; expected ",
-                     expected.type().ToString());
-    return difference;
-  }
-  for (int64_t i = 0; i < expected.type().num_elements(); ++i) {
-    const double a = GetAsDouble(actual, i);
-    const double b = GetAsDouble(expected, i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    const double apart = std::fabs(a - b);
-    difference.absolute = std::max(difference.absolute, apart);
-    if (b != 0) {
-      difference.relative = std::max(difference.relative, apart / std::fabs(b));
-    }
-    // Also false where either is NaN or they are different infinities.
-    difference.within &= apart <= atol + rtol * std::fabs(b);
-  }
-  return difference;
 }
 
 }  // namespace partita

@@ -34,17 +34,6 @@ struct LoadedCase {
 // whose value decides a shape is bound to its value where the importer asks.
 absl::StatusOr<LoadedCase> LoadOnnxCase(const OnnxCase& c);
 
-// How far two tensors are apart, and whether that is within tolerance, as
-// numpy.allclose with equal NaNs has it.
-struct Difference {
-  double absolute = 0;
-  double relative = 0;  // largest |a - b| / |b|, b not 0
-  bool within = true;
-  std::string problem;  // types that differ
-};
-Difference Compare(const HostTensor& actual, const HostTensor& expected,
-                   double rtol, double atol);
-
 }  // namespace partita
 
 #endif  // PARTITA_TESTS_CONFORMANCE_ONNX_CASE_H_
