@@ -37,7 +37,14 @@ class SlotBinder {
 
   absl::StatusOr<Command> Bind(size_t index) const {
     Command command = program_.commands[index];
-    command.instance.micro_batch += invocation_.micro_batch;
+    if (__builtin_add_overflow(command.instance.micro_batch,
+                               invocation_.micro_batch,
+                               &command.instance.micro_batch)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("program ", program_.name, ": command ", index,
+                       ": found a micro-batch beyond every integer; expected a "
+                       "small one"));
+    }
     for (BufferId& id : command.operands) {
       PARTITA_RETURN_IF_ERROR(Bind(index, "buffer", invocation_.buffers, id));
     }

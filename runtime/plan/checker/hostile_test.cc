@@ -197,6 +197,7 @@ void Spoil(Plan& plan, std::mt19937_64& random) {
       break;
     case 4:
       command.instance.micro_batch = any();
+      entry.schedule[0].micro_batch = random() % 2 == 0 ? 0 : any();
       break;
     case 5:
       command.operands.push_back(BufferId(any()));

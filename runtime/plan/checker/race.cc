@@ -18,7 +18,7 @@ namespace {
 using Kind = Command::Kind;
 
 // More than any sensible plan needs; a plan made to be slow is refused here.
-constexpr int64_t kMaxVisits = int64_t{1} << 24;
+constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfCommand = 64;
 constexpr int64_t kMaxClockEntries = int64_t{1} << 26;
 

@@ -22,7 +22,7 @@ namespace {
 
 using Kind = Command::Kind;
 
-constexpr int64_t kMaxVisits = int64_t{1} << 24;
+constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfCommand = 64;
 
 // Bytes as they lie in a range: names, or nothing where they are undefined.
