@@ -3,6 +3,7 @@
 
 #include "partita/session.h"
 
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -82,6 +83,50 @@ plan @count {
       1  kernel %n (!v, !x) -> !n
       2  copy %u !n -> !v
       3  fetch !n output 0
+  }
+}
+)";
+
+// Softmax of five rows, two on one device and three on another.
+constexpr char kDivided[] = R"(
+graph @f(%x: f32[5, 3] on cpu:0) -> f32[5, 3] {
+  %r = copy %x : f32[5, 3] on {cpu:0, cpu:1} (replicated) -> (split 0)
+  %s = softmax %r {axis = 1} : f32[5, 3] on {cpu:0, cpu:1} (split 0) -> (split 0) by "reference.eval"
+  %y = copy %s : f32[5, 3] on cpu:0 (split 0) -> (replicated)
+  return %y
+}
+plan @f {
+  device cpu:0 cpu threads 1 isa "" memory 4096 alignment 64
+    arena persistent 0 step 192
+  device cpu:1 cpu threads 1 isa "" memory 4096 alignment 64
+    arena persistent 0 step 128
+  entry @f of @f depth 1 events 2 {
+    input x f32[5, 3]
+    output y f32[5, 3]
+    arena cpu:0
+      !x  0  60
+      !x0  0  24
+      !x1  24  36
+      !s0  64  24
+      !y  128  60
+      !y0  128  24
+      !y1  152  36
+    arena cpu:1
+      !r1  0  36
+      !s1  64  36
+    stream cpu:0/compute
+      0  feed -> !x input 0
+      1  record ev0
+      4  kernel %s !x0 -> !s0
+      5  copy %y !s0 -> !y0
+      9  wait ev1
+      10 fetch !y output 0
+    stream cpu:1/compute
+      2  wait ev0
+      3  copy %r member 1 !x1 -> !r1
+      6  kernel %s member 1 !r1 -> !s1
+      7  copy %y !s1 -> !y1
+      8  record ev1
   }
 }
 )";
@@ -170,6 +215,28 @@ TEST(SessionTest, TheReferenceStartsFromTheVariablesPresentValues) {
   ASSERT_TRUE((*session)->Restore().ok());
   EXPECT_EQ(Values(*(*session)->ReadVariable("v")),
             (std::vector<float>{10, 20}));
+}
+
+TEST(SessionTest, MembersOfASetComputeTheirRows) {
+  auto session =
+      Session::Create(PlanOf(kDivided), {.devices = DeviceMode::kVirtual});
+  ASSERT_TRUE(session.ok()) << session.status();
+  HostTensor x(TensorType{DType::kF32, {5, 3}, {}});
+  for (int i = 0; i < 15; ++i) x.data<float>()[i] = 0.25f * (i % 7);
+  ASSERT_TRUE((*session)->SetInput("x", x).ok());
+  ASSERT_TRUE((*session)->Run().ok());
+  auto reference = (*session)->RunReference();
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  const std::vector<float> y = Values(**(*session)->GetOutput("y"));
+  EXPECT_EQ(y, Values((*reference)[0]));
+  for (int row = 0; row < 5; ++row) {
+    EXPECT_NEAR(y[3 * row] + y[3 * row + 1] + y[3 * row + 2], 1, 1e-6);
+    const float ratio = y[3 * row + 1] / y[3 * row];
+    EXPECT_NEAR(
+        ratio,
+        std::exp(x.data<float>()[3 * row + 1] - x.data<float>()[3 * row]),
+        1e-5);
+  }
 }
 
 TEST(SessionTest, BoundBytesAreReadAndWrittenWhereTheyLie) {

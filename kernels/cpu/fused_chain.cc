@@ -84,6 +84,9 @@ class ChainReader {
     if (op.num_operands() == 2) {
       const ValueView other = op.operand(1 - link.running);
       if (other.is_input()) {
+        // A link's operand may lie in the result's place, and in the result's
+        // layout, so nothing else may read it.
+        if (!other.has_one_reader()) return std::nullopt;
         link.other_operand = InputIndex(other);
       } else if (const HostTensor* constant = other.constant();
                  constant != nullptr && constant->type().num_elements() == 1) {

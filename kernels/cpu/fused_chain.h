@@ -30,6 +30,7 @@ struct ChainLink {
 //                      %f = relu %e         link
 //                      return %f
 //
+// The other operand of a link is read by that link alone.
 // v * sigmoid(v) is one link: `op` is the sigmoid, and `gates` is set.
 struct FusedChain {
   OpView root;
