@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -115,6 +116,16 @@ bool ParseOptions(int argc, char** argv, Options& options) {
   return true;
 }
 
+// ./test runs every target for so long, and repeats a run by its seed.
+void ReadEnvironment(Options& options) {
+  const char* seconds = std::getenv("PARTITA_FUZZ_SECONDS");
+  const char* seed = std::getenv("PARTITA_SEED");
+  if (seconds != nullptr && absl::SimpleAtoi(seconds, &options.seconds)) {
+    options.runs = std::numeric_limits<int64_t>::max();
+  }
+  if (seed != nullptr && absl::SimpleAtoi(seed, &options.seed)) return;
+}
+
 void Run(const std::string& input) {
   current_bytes = input.data();
   current_size = input.size();
@@ -129,6 +140,7 @@ void Run(const std::string& input) {
 int main(int argc, char** argv) {
   Options options;
   if (!ParseOptions(argc, argv, options)) return 2;
+  ReadEnvironment(options);
   KeepInputs();
   for (const std::string& seed : options.seeds) Run(seed);
   std::mt19937_64 random(static_cast<uint64_t>(options.seed));
