@@ -13,11 +13,8 @@
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "partita/session.h"
-#include "runtime/executor/entry_runner.h"
 #include "runtime/executor/session_memory.h"
-#include "runtime/plan/chrome_trace.h"
 #include "tools/partita/compare.h"
-#include "tools/partita/measured_timeline.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/report_text.h"
@@ -223,9 +220,9 @@ absl::Status Run(const Arguments& arguments) {
                                   SecondsText(seconds[seconds.size() / 2]),
                                   "\n", MemoryText(*session))));
   if (arguments.has("trace")) {
-    PARTITA_RETURN_IF_ERROR(
-        WriteText(arguments.Get("trace", ""),
-                  ChromeTraceJson({MeasuredTimeline(*session)})));
+    PARTITA_ASSIGN_OR_RETURN(const std::string trace,
+                             session->LastTraceJson());
+    PARTITA_RETURN_IF_ERROR(WriteText(arguments.Get("trace", ""), trace));
   }
   if (arguments.has("output")) {
     PARTITA_RETURN_IF_ERROR(
