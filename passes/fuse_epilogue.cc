@@ -1,5 +1,6 @@
 // Follows a convolution's or matmul's result as long as one elementwise op
-// reads it. SPDX-License-Identifier: Apache-2.0
+// reads it.
+// SPDX-License-Identifier: Apache-2.0
 
 #include "passes/fuse_epilogue.h"
 
