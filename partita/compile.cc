@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
@@ -234,10 +235,15 @@ absl::Status CheckRequest(const Machine& machine,
   return absl::OkStatus();
 }
 
-// Tells the strategies' refusals, once each.
+// Tells the strategies' refusals; a fault of the request, which all of them
+// refuse alike, once.
 absl::Status NothingFits(const std::vector<Candidate>& candidates,
                          const absl::Status& first) {
-  if (candidates.size() == 1) return first;
+  const bool all_alike =
+      absl::c_all_of(candidates, [&](const Candidate& candidate) {
+        return candidate.refusal == first.message();
+      });
+  if (all_alike) return first;
   std::string text = "found no strategy whose plan fits this machine:";
   for (const Candidate& candidate : candidates) {
     absl::StrAppend(&text, "\n  ", candidate.strategy, ": ", candidate.refusal);

@@ -1,0 +1,106 @@
+# Runs the commands of a page's console blocks and compares what they print.
+# SPDX-License-Identifier: Apache-2.0
+"""A block is
+    ```console
+    $ partita ...
+    what it prints
+    ```
+A line `...` stands for any lines. Other blocks are left alone.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+
+
+def commands_of(block):
+    """[(command, [expected line])] of a block's text."""
+    commands, continued = [], False
+    for line in block.splitlines():
+        if continued:
+            commands[-1] = (commands[-1][0] + "\n" + line, [])
+        elif line.startswith("$ "):
+            commands.append((line[2:], []))
+        elif not commands:
+            raise ValueError("a console block begins with %r; expected `$ command`" % line)
+        else:
+            commands[-1][1].append(line)
+            continue
+        continued = line.endswith("\\")
+    return commands
+
+
+def matches(expected, printed):
+    """Whether `printed` is `expected`, in which a line `...` is any lines."""
+    if "..." not in expected:
+        return expected == printed
+    cut = expected.index("...")
+    if expected[:cut] != printed[:cut]:
+        return False
+    rest = expected[cut + 1:]
+    return any(matches(rest, printed[i:]) for i in range(cut, len(printed) + 1))
+
+
+def renewed(expected, printed):
+    """`printed`, shortened where `expected` was: as many lines at both ends."""
+    if "..." not in expected:
+        return printed
+    first = expected.index("...")
+    last = len(expected) - 1 - expected[::-1].index("...")
+    tail = len(expected) - 1 - last
+    return printed[:first] + ["..."] + (printed[-tail:] if tail else [])
+
+
+class Console:
+    """A folder of its own in which `partita` and `examples/` are at hand."""
+
+    def __init__(self, program, root):
+        self.folder = tempfile.TemporaryDirectory()
+        os.mkdir(os.path.join(self.folder.name, ".bin"))
+        os.symlink(program, os.path.join(self.folder.name, ".bin/partita"))
+        for name in ("examples", "docs", "tests"):
+            os.symlink(os.path.join(root, name), os.path.join(self.folder.name, name))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def run(self, command):
+        path = os.path.join(self.folder.name, ".bin") + os.pathsep + os.environ["PATH"]
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=self.folder.name, text=True,
+            env=dict(os.environ, PATH=path, LC_ALL="C"), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        return [line.rstrip() for line in done.stdout.splitlines()]
+
+
+def page_faults(text, run):
+    """What the page's blocks say wrongly, and the page as it should be."""
+    faults = []
+
+    def renew(block):
+        lines = []
+        for command, expected in commands_of(block.group(1)):
+            printed = run(command)
+            if not matches(expected, printed):
+                faults.append("$ %s\nthe page says:\n%s\nit prints:\n%s" % (
+                    command, "\n".join(expected), "\n".join(printed)))
+            lines += ["$ " + command] + (
+                expected if matches(expected, printed) else renewed(expected, printed))
+        return "```console\n" + "".join(line + "\n" for line in lines) + "```"
+
+    new_text = BLOCK.sub(renew, text)
+    return faults, new_text
+
+
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+
+
+def links_of(text):
+    """The files that a page links to; addresses of the net are left out."""
+    return LINK.findall(text)

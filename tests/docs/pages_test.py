@@ -1,0 +1,77 @@
+# What the pages say that the program prints is what it prints.
+# SPDX-License-Identifier: Apache-2.0
+"""pages_test.py PROGRAM ANY_FILE_OF_ROOT [--update]"""
+
+import os
+import sys
+import unittest
+
+import console_blocks
+
+PAGES = ["README.md", "docs/how_a_graph_runs.md", "docs/errors.md",
+         "docs/plan_format.md", "docs/proof.md"]
+
+
+class Blocks(unittest.TestCase):
+
+    def faults(self, page, *printed):
+        answers = list(printed)
+        return console_blocks.page_faults(page, lambda command: answers.pop(0))
+
+    def test_a_block_that_is_right_is_no_fault(self):
+        page = "text\n```console\n$ a\nx\ny\n$ b\n```\nmore\n"
+        self.assertEqual(([], page), self.faults(page, ["x", "y"], []))
+
+    def test_a_stale_block_is_told_and_renewed(self):
+        faults, page = self.faults("```console\n$ a\nold\n```\n", ["new"])
+        self.assertEqual(["$ a\nthe page says:\nold\nit prints:\nnew"], faults)
+        self.assertEqual("```console\n$ a\nnew\n```\n", page)
+
+    def test_dots_stand_for_any_lines(self):
+        page = "```console\n$ a\nx\n...\nz\n```\n"
+        self.assertEqual(([], page), self.faults(page, ["x", "1", "2", "z"]))
+        self.assertEqual(([], page), self.faults(page, ["x", "z"]))
+        faults, page = self.faults(page, ["u", "1", "2", "v"])
+        self.assertEqual(1, len(faults))
+        self.assertEqual("```console\n$ a\nu\n...\nv\n```\n", page)
+
+    def test_a_command_may_go_on_in_the_next_line(self):
+        self.assertEqual([("a \\\n  b", ["x"])], console_blocks.commands_of("$ a \\\n  b\nx\n"))
+
+
+class Pages(unittest.TestCase):
+
+    def test_every_page_shows_what_the_program_prints(self):
+        for page in PAGES:
+            path = os.path.join(ROOT, page)
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            with console_blocks.Console(PROGRAM, ROOT) as console:
+                faults, new_text = console_blocks.page_faults(text, console.run)
+            if UPDATE:
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(new_text)
+                continue
+            with self.subTest(page=page):
+                self.assertIn("```console\n", text)
+                self.assertEqual([], faults, "\n" + "\n\n".join(faults) +
+                                 "\nif that is meant: bazel run //tests/docs:pages_test -- --update")
+
+    def test_links_lead_to_files(self):
+        for page in ["README.md", "CONTRIBUTING.md"] + [
+                "docs/" + name for name in os.listdir(os.path.join(ROOT, "docs"))
+                if name.endswith(".md")]:
+            with open(os.path.join(ROOT, page), encoding="utf-8") as f:
+                text = f.read()
+            for link in console_blocks.links_of(text):
+                target = os.path.join(ROOT, os.path.dirname(page), link)
+                self.assertTrue(os.path.exists(target), "%s links to %s" % (page, link))
+
+
+if __name__ == "__main__":
+    UPDATE = "--update" in sys.argv
+    if UPDATE:
+        sys.argv.remove("--update")
+    PROGRAM = os.path.realpath(sys.argv.pop(1))
+    ROOT = os.path.dirname(os.path.dirname(os.path.realpath(sys.argv.pop(1))))
+    unittest.main()
