@@ -54,7 +54,7 @@ class Pages(unittest.TestCase):
                 continue
             with self.subTest(page=page):
                 self.assertIn("```console\n", text)
-                self.assertEqual([], faults, "\n" + "\n\n".join(faults) +
+                self.assertFalse(faults, "\n" + "\n\n".join(faults) +
                                  "\nif that is meant: bazel run //tests/docs:pages_test -- --update")
 
     def test_links_lead_to_files(self):
