@@ -92,7 +92,7 @@ class Check {
     PARTITA_ASSIGN_OR_RETURN(expected_, EvaluateNode(node_, operands_));
     for (int threads : options_.threads) {
       for (const KernelChoice& choice :
-           catalog_.Choices(node_, TestCpu(threads))) {
+           catalog_.Choices(node_, Device(threads))) {
         if (choice.kernel.substr(0, choice.kernel.find('.')) !=
             std::string(library_.name())) {
           continue;
@@ -109,6 +109,12 @@ class Check {
   }
 
  private:
+  DeviceTraits Device(int threads) const {
+    DeviceTraits device = TestCpu(threads);
+    device.isa = options_.isa;
+    return device;
+  }
+
   absl::Status RunChoice(const KernelChoice& choice, int threads) {
     if (choice.operands.size() != operands_.size() ||
         choice.results.size() != expected_.size()) {
@@ -118,8 +124,8 @@ class Check {
         choice.arithmetic.empty()) {
       return absl::InternalError("found a choice without cost or arithmetic");
     }
-    const OneNode bound = WithLayouts(node_, choice);
-    const DeviceTraits device = TestCpu(threads);
+    OneNode bound = WithLayouts(node_, choice);
+    const DeviceTraits device = Device(threads);
     KernelBinding binding{choice.kernel, choice.workspace, choice.in_place,
                           choice.arithmetic};
     if (choice.workspace > 0) {
@@ -130,8 +136,16 @@ class Check {
         return absl::InternalError("found a binding with too little workspace");
       }
     }
-    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<BoundKernel> kernel,
-                             library_.Bind({bound.node(), &binding, &device}));
+    bound.graph().node(bound.node().id()).kernel = binding;
+    auto images = catalog_.BuildImages({bound.node()}, device);
+    if (!images.ok() && !absl::IsUnimplemented(images.status())) {
+      return images.status();
+    }
+    const bool has_image = images.ok() && !images->empty();
+    PARTITA_ASSIGN_OR_RETURN(
+        std::unique_ptr<BoundKernel> kernel,
+        library_.Bind({bound.node(), &binding, &device,
+                       has_image ? &images->front() : nullptr}));
     std::vector<std::string> first;
     std::vector<std::string> second;
     PARTITA_RETURN_IF_ERROR(

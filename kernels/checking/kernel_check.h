@@ -43,6 +43,7 @@ struct CheckOptions {
   // tolerance, relative to the largest result.
   double tolerance = 0;
   uint64_t seed = 1;
+  std::string isa;  // of the device; "": any
   // Operands with given values; others are random.
   std::vector<const HostTensor*> operands;
 };
@@ -54,7 +55,8 @@ struct CheckReport {
 
 // For each choice and number of threads: binds with exactly the choice's
 // workspace, launches twice over guarded memory with operands read-only, and
-// once more for each in-place pair. Results must agree with eval, repeat their
+// once more for each in-place pair. Kernels that need an image get the one that
+// the catalog builds. Results must agree with eval, repeat their
 // bits and leave layout padding zero.
 CheckReport CheckKernels(const OpView& node, const KernelCatalog& catalog,
                          const KernelLibrary& library,

@@ -1,0 +1,19 @@
+// Compiles, then links.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/codegen/codegen.h"
+
+#include <mutex>
+
+#include "kernels/codegen/object_code.h"
+
+bool PartitaBuildSharedObject1(
+    const std::vector<partita::ElementwiseProgram>* programs, const char* isa,
+    std::string* shared_object, std::string* error) {
+  // lld keeps global state.
+  static std::mutex& mutex = *new std::mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::string object;
+  return partita::CompileObject(*programs, isa, object, *error) &&
+         partita::LinkSharedObject(object, *shared_object, *error);
+}

@@ -1,0 +1,24 @@
+// What each elementwise op means in a program's instructions: a table.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_EMIT_OP_H_
+#define PARTITA_KERNELS_CODEGEN_EMIT_OP_H_
+
+#include <optional>
+
+#include "absl/types/span.h"
+#include "graph/op_view.h"
+#include "kernels/codegen/program_builder.h"
+
+namespace partita {
+
+std::optional<ScalarType> ScalarTypeOf(DType dtype);
+
+// The op's result from its operands; none if the op, or its dtypes, are not
+// generated.
+std::optional<Register> EmitOp(const OpView& op,
+                               absl::Span<const Register> operands);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_EMIT_OP_H_

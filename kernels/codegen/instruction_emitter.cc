@@ -1,0 +1,198 @@
+// A switch over opcodes: each is one LLVM instruction or intrinsic, without
+// fast-math flags, so every lane of every loop computes the same bits.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/codegen/instruction_emitter.h"
+
+#include <bit>
+#include <vector>
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace partita {
+namespace {
+
+bool IsFloatType(ScalarType type) {
+  return type == ScalarType::kF32 || type == ScalarType::kF64;
+}
+
+bool IsComparison(Opcode op) {
+  return op == Opcode::kLess || op == Opcode::kLessEqual ||
+         op == Opcode::kEqual || op == Opcode::kNotEqual;
+}
+
+}  // namespace
+
+llvm::Type* InstructionEmitter::Lanes(llvm::Type* type) const {
+  if (lanes_ == 1) return type;
+  return llvm::FixedVectorType::get(type, lanes_);
+}
+
+llvm::Type* InstructionEmitter::RegisterType(ScalarType type) const {
+  return type == ScalarType::kBool ? ir_.getInt1Ty() : MemoryType(type);
+}
+
+llvm::Type* InstructionEmitter::MemoryType(ScalarType type) const {
+  switch (type) {
+    case ScalarType::kF32:
+      return ir_.getFloatTy();
+    case ScalarType::kF64:
+      return ir_.getDoubleTy();
+    case ScalarType::kI32:
+      return ir_.getInt32Ty();
+    case ScalarType::kI64:
+      return ir_.getInt64Ty();
+    case ScalarType::kBool:
+      break;
+  }
+  return ir_.getInt8Ty();
+}
+
+llvm::Value* InstructionEmitter::Emit(
+    const ElementwiseProgram& program,
+    const std::function<llvm::Value*(int)>& load) {
+  std::vector<llvm::Value*> values;
+  for (const Instruction& i : program.instructions) {
+    if (i.op == Opcode::kLoad) {
+      values.push_back(load(static_cast<int>(i.bits)));
+      continue;
+    }
+    const auto value = [&](int32_t id) {
+      return id < 0 ? nullptr : values[id];
+    };
+    const ScalarType from = i.a < 0 ? i.type : program.instructions[i.a].type;
+    values.push_back(EmitOne(i, from, value(i.a), value(i.b), value(i.c)));
+  }
+  return values.back();
+}
+
+llvm::Value* InstructionEmitter::EmitOne(const Instruction& i, ScalarType from,
+                                         llvm::Value* a, llvm::Value* b,
+                                         llvm::Value* c) {
+  if (i.op == Opcode::kConstant) return EmitConstant(i);
+  if (i.op == Opcode::kSelect) return ir_.CreateSelect(a, b, c);
+  if (i.op == Opcode::kCast) return EmitCast(from, i.type, a);
+  if (i.op == Opcode::kBitcast) {
+    return ir_.CreateBitCast(a, Lanes(RegisterType(i.type)));
+  }
+  if (IsComparison(i.op)) return EmitComparison(i.op, IsFloatType(from), a, b);
+  if (IsFloatType(i.type)) return EmitFloat(i, a, b, c);
+  return EmitInteger(i, a, b);
+}
+
+llvm::Value* InstructionEmitter::EmitConstant(const Instruction& i) {
+  llvm::Type* type = RegisterType(i.type);
+  llvm::Constant* value = nullptr;
+  if (i.type == ScalarType::kF32) {
+    value = llvm::ConstantFP::get(
+        ir_.getContext(),
+        llvm::APFloat(std::bit_cast<float>(static_cast<uint32_t>(i.bits))));
+  } else if (i.type == ScalarType::kF64) {
+    value = llvm::ConstantFP::get(ir_.getContext(),
+                                  llvm::APFloat(std::bit_cast<double>(i.bits)));
+  } else {
+    value = llvm::ConstantInt::get(type, i.bits);
+  }
+  if (lanes_ == 1) return value;
+  return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_),
+                                        value);
+}
+
+llvm::Value* InstructionEmitter::EmitFloat(const Instruction& i, llvm::Value* a,
+                                           llvm::Value* b, llvm::Value* c) {
+  using llvm::Intrinsic::ID;
+  const auto unary = [&](ID id) { return ir_.CreateUnaryIntrinsic(id, a); };
+  switch (i.op) {
+    case Opcode::kAdd:
+      return ir_.CreateFAdd(a, b);
+    case Opcode::kSub:
+      return ir_.CreateFSub(a, b);
+    case Opcode::kMul:
+      return ir_.CreateFMul(a, b);
+    case Opcode::kDiv:
+      return ir_.CreateFDiv(a, b);
+    case Opcode::kNeg:
+      return ir_.CreateFNeg(a);
+    case Opcode::kAbs:
+      return unary(llvm::Intrinsic::fabs);
+    case Opcode::kSqrt:
+      return unary(llvm::Intrinsic::sqrt);
+    case Opcode::kFloor:
+      return unary(llvm::Intrinsic::floor);
+    case Opcode::kCeil:
+      return unary(llvm::Intrinsic::ceil);
+    case Opcode::kRint:
+      return unary(llvm::Intrinsic::roundeven);
+    default:
+      return ir_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()},
+                                 {a, b, c});
+  }
+}
+
+llvm::Value* InstructionEmitter::EmitInteger(const Instruction& i,
+                                             llvm::Value* a, llvm::Value* b) {
+  const auto bits = [&] {
+    return llvm::ConstantInt::get(a->getType(), i.bits);
+  };
+  switch (i.op) {
+    case Opcode::kAdd:
+      return ir_.CreateAdd(a, b);
+    case Opcode::kSub:
+      return ir_.CreateSub(a, b);
+    case Opcode::kMul:
+      return ir_.CreateMul(a, b);
+    case Opcode::kNeg:
+      return ir_.CreateNeg(a);
+    case Opcode::kAbs:
+      // The least integer wraps to itself, which is not poison here.
+      return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, ir_.getFalse());
+    case Opcode::kAnd:
+      return ir_.CreateAnd(a, b);
+    case Opcode::kOr:
+      return ir_.CreateOr(a, b);
+    case Opcode::kXor:
+      return ir_.CreateXor(a, b);
+    case Opcode::kShiftLeft:
+      return ir_.CreateShl(a, bits());
+    default:
+      return ir_.CreateAShr(a, bits());
+  }
+}
+
+llvm::Value* InstructionEmitter::EmitComparison(Opcode op, bool is_float,
+                                                llvm::Value* a,
+                                                llvm::Value* b) {
+  switch (op) {
+    case Opcode::kLess:
+      return is_float ? ir_.CreateFCmpOLT(a, b) : ir_.CreateICmpSLT(a, b);
+    case Opcode::kLessEqual:
+      return is_float ? ir_.CreateFCmpOLE(a, b) : ir_.CreateICmpSLE(a, b);
+    case Opcode::kEqual:
+      return is_float ? ir_.CreateFCmpOEQ(a, b) : ir_.CreateICmpEQ(a, b);
+    default:
+      return is_float ? ir_.CreateFCmpUNE(a, b) : ir_.CreateICmpNE(a, b);
+  }
+}
+
+llvm::Value* InstructionEmitter::EmitCast(ScalarType from, ScalarType to,
+                                          llvm::Value* a) {
+  llvm::Type* type = Lanes(RegisterType(to));
+  if (to == ScalarType::kBool) {
+    return EmitComparison(Opcode::kNotEqual, IsFloatType(from), a,
+                          llvm::Constant::getNullValue(a->getType()));
+  }
+  if (IsFloatType(from)) {
+    if (IsFloatType(to)) return ir_.CreateFPCast(a, type);
+    return ir_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat,
+                               {type, a->getType()}, {a});
+  }
+  if (from == ScalarType::kBool) {
+    return IsFloatType(to) ? ir_.CreateUIToFP(a, type)
+                           : ir_.CreateZExt(a, type);
+  }
+  return IsFloatType(to) ? ir_.CreateSIToFP(a, type)
+                         : ir_.CreateSExtOrTrunc(a, type);
+}
+
+}  // namespace partita

@@ -1,0 +1,50 @@
+// One instruction of a program as LLVM IR over vectors, for any target.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_INSTRUCTION_EMITTER_H_
+#define PARTITA_KERNELS_CODEGEN_INSTRUCTION_EMITTER_H_
+
+#include <functional>
+
+#include "kernels/codegen/program.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace partita {
+
+// Knows nothing of loops and memory: loads come from the caller.
+class InstructionEmitter {
+ public:
+  // `lanes` elements at a time; 1 for targets whose threads are the lanes.
+  InstructionEmitter(llvm::IRBuilder<>& ir, unsigned lanes)
+      : ir_(ir), lanes_(lanes) {}
+
+  // Where the builder stands: the value of the program's result for `lanes`
+  // elements. `load` gives those of an operand, bools as i1.
+  llvm::Value* Emit(const ElementwiseProgram& program,
+                    const std::function<llvm::Value*(int operand)>& load);
+
+  // A register's type; a bool is one bit here.
+  llvm::Type* RegisterType(ScalarType type) const;
+  // An element's type in memory; a bool is one byte there.
+  llvm::Type* MemoryType(ScalarType type) const;
+  llvm::Type* Lanes(llvm::Type* type) const;
+
+ private:
+  llvm::Value* EmitOne(const Instruction& i, ScalarType from, llvm::Value* a,
+                       llvm::Value* b, llvm::Value* c);
+  llvm::Value* EmitConstant(const Instruction& i);
+  llvm::Value* EmitFloat(const Instruction& i, llvm::Value* a, llvm::Value* b,
+                         llvm::Value* c);
+  llvm::Value* EmitInteger(const Instruction& i, llvm::Value* a,
+                           llvm::Value* b);
+  llvm::Value* EmitComparison(Opcode op, bool is_float, llvm::Value* a,
+                              llvm::Value* b);
+  llvm::Value* EmitCast(ScalarType from, ScalarType to, llvm::Value* a);
+
+  llvm::IRBuilder<>& ir_;
+  unsigned lanes_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_INSTRUCTION_EMITTER_H_

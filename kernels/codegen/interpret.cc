@@ -1,0 +1,241 @@
+// One element at a time, one instruction at a time.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/codegen/interpret.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace partita {
+namespace {
+
+template <typename T>
+T As(uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+template <typename T>
+uint64_t Bits(T value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+template <typename T>
+struct Tag {
+  using type = T;
+};
+
+template <typename Visitor>
+auto VisitScalar(ScalarType type, Visitor&& visit) {
+  switch (type) {
+    case ScalarType::kF32:
+      return visit(Tag<float>{});
+    case ScalarType::kF64:
+      return visit(Tag<double>{});
+    case ScalarType::kI32:
+      return visit(Tag<int32_t>{});
+    case ScalarType::kI64:
+      return visit(Tag<int64_t>{});
+    case ScalarType::kBool:
+      break;
+  }
+  return visit(Tag<bool>{});
+}
+
+template <typename T>
+T FloatResult(Opcode op, T a, T b, T c) {
+  switch (op) {
+    case Opcode::kAdd:
+      return a + b;
+    case Opcode::kSub:
+      return a - b;
+    case Opcode::kMul:
+      return a * b;
+    case Opcode::kDiv:
+      return a / b;
+    case Opcode::kFma:
+      return std::fma(a, b, c);
+    case Opcode::kNeg:
+      return -a;
+    case Opcode::kAbs:
+      return std::fabs(a);
+    case Opcode::kSqrt:
+      return std::sqrt(a);
+    case Opcode::kFloor:
+      return std::floor(a);
+    case Opcode::kCeil:
+      return std::ceil(a);
+    default:
+      return std::nearbyint(a);
+  }
+}
+
+// Wraps: computed without sign.
+template <typename T>
+T IntegerResult(const Instruction& i, T a, T b) {
+  using U = std::make_unsigned_t<T>;
+  const U ua = static_cast<U>(a);
+  const U ub = static_cast<U>(b);
+  switch (i.op) {
+    case Opcode::kAdd:
+      return static_cast<T>(ua + ub);
+    case Opcode::kSub:
+      return static_cast<T>(ua - ub);
+    case Opcode::kMul:
+      return static_cast<T>(ua * ub);
+    case Opcode::kNeg:
+      return static_cast<T>(U{0} - ua);
+    case Opcode::kAbs:
+      return a < 0 ? static_cast<T>(U{0} - ua) : a;
+    case Opcode::kAnd:
+      return a & b;
+    case Opcode::kOr:
+      return a | b;
+    case Opcode::kXor:
+      return a ^ b;
+    case Opcode::kShiftLeft:
+      return static_cast<T>(ua << i.bits);
+    default:
+      return a >> i.bits;
+  }
+}
+
+bool BoolResult(Opcode op, bool a, bool b) {
+  if (op == Opcode::kAnd) return a && b;
+  return op == Opcode::kOr ? a || b : a != b;
+}
+
+template <typename T>
+bool Compare(Opcode op, T a, T b) {
+  switch (op) {
+    case Opcode::kLess:
+      return a < b;
+    case Opcode::kLessEqual:
+      return a <= b;
+    case Opcode::kEqual:
+      return a == b;
+    default:
+      return a != b;
+  }
+}
+
+template <typename To, typename From>
+To CastTo(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return value != 0;
+  } else if constexpr (std::is_integral_v<To> &&
+                       std::is_floating_point_v<From>) {
+    using Limits = std::numeric_limits<To>;
+    if (std::isnan(value)) return 0;
+    if (value <= static_cast<From>(Limits::min())) return Limits::min();
+    if (value >= static_cast<From>(Limits::max())) return Limits::max();
+    return static_cast<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+bool IsComparison(Opcode op) {
+  return op == Opcode::kLess || op == Opcode::kLessEqual ||
+         op == Opcode::kEqual || op == Opcode::kNotEqual;
+}
+
+class Interpreter {
+ public:
+  Interpreter(const ElementwiseProgram& program,
+              std::vector<uint64_t>& registers)
+      : program_(program), registers_(registers) {
+    registers_.resize(program.instructions.size());
+  }
+
+  void Element(int64_t index, void* const* operands, void* result) {
+    for (size_t i = 0; i < program_.instructions.size(); ++i) {
+      registers_[i] = Value(program_.instructions[i], index, operands);
+    }
+    const ScalarType type = program_.instructions.back().type;
+    const int64_t bytes = BytesOf(type);
+    std::memcpy(static_cast<char*>(result) + index * bytes, &registers_.back(),
+                static_cast<size_t>(bytes));
+  }
+
+ private:
+  uint64_t Load(int operand, int64_t index, const void* bytes) const {
+    const ProgramOperand& from = program_.operands[operand];
+    int64_t offset = 0;
+    for (size_t loop = program_.loops.size(); loop-- > 0;) {
+      offset += index % program_.loops[loop] * from.strides[loop];
+      index /= program_.loops[loop];
+    }
+    const int64_t size = BytesOf(from.type);
+    uint64_t value = 0;
+    std::memcpy(&value, static_cast<const char*>(bytes) + offset * size,
+                static_cast<size_t>(size));
+    return value;
+  }
+
+  uint64_t Value(const Instruction& i, int64_t index,
+                 void* const* operands) const {
+    const uint64_t a = i.a < 0 ? 0 : registers_[i.a];
+    const uint64_t b = i.b < 0 ? 0 : registers_[i.b];
+    const uint64_t c = i.c < 0 ? 0 : registers_[i.c];
+    const ScalarType from = i.a < 0 ? i.type : program_.instructions[i.a].type;
+    switch (i.op) {
+      case Opcode::kConstant:
+        return i.bits;
+      case Opcode::kLoad:
+        return Load(static_cast<int>(i.bits), index, operands[i.bits]);
+      case Opcode::kSelect:
+        return (a & 1) != 0 ? b : c;
+      case Opcode::kBitcast:
+        return a;
+      case Opcode::kCast:
+        return VisitScalar(from, [&](auto f) {
+          return VisitScalar(i.type, [&](auto t) {
+            using From = typename decltype(f)::type;
+            using To = typename decltype(t)::type;
+            return Bits(CastTo<To>(As<From>(a)));
+          });
+        });
+      default:
+        break;
+    }
+    return VisitScalar(from, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if (IsComparison(i.op)) return Bits(Compare(i.op, As<T>(a), As<T>(b)));
+      if constexpr (std::is_floating_point_v<T>) {
+        return Bits(FloatResult(i.op, As<T>(a), As<T>(b), As<T>(c)));
+      } else if constexpr (std::is_same_v<T, bool>) {
+        return Bits(BoolResult(i.op, As<T>(a), As<T>(b)));
+      } else {
+        return Bits(IntegerResult(i, As<T>(a), As<T>(b)));
+      }
+    });
+  }
+
+  const ElementwiseProgram& program_;
+  std::vector<uint64_t>& registers_;
+};
+
+}  // namespace
+
+int64_t BytesOf(ScalarType type) {
+  return VisitScalar(type, [](auto tag) -> int64_t {
+    return sizeof(typename decltype(tag)::type);
+  });
+}
+
+void Interpret(const ElementwiseProgram& program, void* const* operands,
+               void* const* results, int64_t begin, int64_t end,
+               std::vector<uint64_t>& registers) {
+  Interpreter interpreter(program, registers);
+  for (int64_t i = begin; i < end; ++i) {
+    interpreter.Element(i, operands, results[0]);
+  }
+}
+
+}  // namespace partita

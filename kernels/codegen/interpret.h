@@ -1,0 +1,24 @@
+// Runs a program without compiling it: the same bits, slowly.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_INTERPRET_H_
+#define PARTITA_KERNELS_CODEGEN_INTERPRET_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/codegen/program.h"
+
+namespace partita {
+
+// One element of this type in memory, in bytes.
+int64_t BytesOf(ScalarType type);
+
+// What the compiled function does. `registers` is scratch, one per instruction.
+void Interpret(const ElementwiseProgram& program, void* const* operands,
+               void* const* results, int64_t begin, int64_t end,
+               std::vector<uint64_t>& registers);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_INTERPRET_H_

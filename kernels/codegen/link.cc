@@ -1,0 +1,83 @@
+// lld, called as a library over two files of a private folder.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "kernels/codegen/object_code.h"
+#include "lld/Common/Driver.h"
+#include "llvm/Support/raw_ostream.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace partita {
+namespace {
+
+// Gone with everything in it when it goes out of scope.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::error_code error;
+    std::string pattern =
+        (std::filesystem::temp_directory_path(error) / "partita-XXXXXX")
+            .string();
+    if (!error && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+bool RunLinker(const std::string& from, const std::string& to,
+               std::string& error) {
+  const std::vector<const char*> arguments = {"ld.lld",
+                                              "-shared",
+                                              "-z",
+                                              "defs",
+                                              "-z",
+                                              "noexecstack",
+                                              "--build-id=none",
+                                              "--strip-all",
+                                              "--hash-style=gnu",
+                                              "--threads=1",
+                                              "-o",
+                                              to.c_str(),
+                                              from.c_str()};
+  llvm::raw_string_ostream said(error);
+  const lld::Result result =
+      lld::lldMain(arguments, said, said, {{lld::Gnu, &lld::elf::link}});
+  return result.retCode == 0;
+}
+
+}  // namespace
+
+bool LinkSharedObject(const std::string& object, std::string& shared,
+                      std::string& error) {
+  const PrivateFolder folder;
+  if (folder.path().empty()) {
+    error = "found no folder for temporary files; expected one; set TMPDIR";
+    return false;
+  }
+  const std::string from = folder.path() + "/kernels.o";
+  const std::string to = folder.path() + "/kernels.so";
+  std::ofstream(from, std::ios::binary) << object;
+  if (!RunLinker(from, to, error)) return false;
+  std::ifstream in(to, std::ios::binary);
+  shared.assign(std::istreambuf_iterator<char>(in), {});
+  if (shared.empty()) error = "found no output of the linker at " + to;
+  return !shared.empty();
+}
+
+}  // namespace partita

@@ -1,0 +1,119 @@
+// Loops over the result's memory, and where each operand is along them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/codegen/loops.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+using Strides = std::vector<int64_t>;
+
+absl::Status NotGenerated(const OpView& node, absl::string_view found) {
+  return absl::UnimplementedError(
+      absl::StrCat(node.ToString(), ": found ", found,
+                   "; expected what codegen makes code for"));
+}
+
+bool HasPadding(const TensorType& type) {
+  return type.num_stored_elements() != type.num_elements();
+}
+
+// By dimension of `to`: 0 where `from`, which is row-major, is broadcast.
+Strides BroadcastStrides(const TensorType& from, const TensorType& to) {
+  Strides strides(to.dims.size(), 0);
+  const Shape own = RowMajorStrides(from.dims);
+  const size_t missing = to.dims.size() - from.dims.size();
+  for (size_t i = 0; i < from.dims.size(); ++i) {
+    if (from.dims[i] != 1) strides[missing + i] = own[i];
+  }
+  return strides;
+}
+
+// Strides by dimension as strides by loop over the memory of `result`: the part
+// of a dimension outside its blocks steps over all of them, and an outer block
+// over the inner ones.
+Strides AlongMemory(const TensorType& result, const Strides& by_dimension) {
+  const Layout& layout = result.layout;
+  if (layout.is_row_major()) return by_dimension;
+  Strides step = by_dimension;
+  Strides inner;
+  for (size_t i = layout.blocks.size(); i-- > 0;) {
+    const Layout::Block& block = layout.blocks[i];
+    inner.push_back(step[block.dim]);
+    step[block.dim] *= block.size;
+  }
+  Strides along;
+  for (uint8_t dim : layout.order) along.push_back(step[dim]);
+  along.insert(along.end(), inner.rbegin(), inner.rend());
+  return along;
+}
+
+// The loops of `outer` and `inner` can be one for this operand.
+bool Continues(const Strides& strides, size_t outer, int64_t inner_extent) {
+  return strides[outer] == strides[outer + 1] * inner_extent;
+}
+
+void EraseLoop(ElementwiseProgram& program, size_t loop) {
+  program.loops.erase(program.loops.begin() + loop);
+  for (ProgramOperand& operand : program.operands) {
+    operand.strides.erase(operand.strides.begin() + loop);
+  }
+}
+
+void JoinLoops(ElementwiseProgram& program) {
+  for (size_t loop = program.loops.size(); loop-- > 0;) {
+    if (program.loops[loop] == 1) EraseLoop(program, loop);
+  }
+  for (size_t loop = program.loops.size(); loop-- > 1;) {
+    const int64_t inner = program.loops[loop];
+    if (!std::all_of(program.operands.begin(), program.operands.end(),
+                     [&](const ProgramOperand& operand) {
+                       return Continues(operand.strides, loop - 1, inner);
+                     })) {
+      continue;
+    }
+    program.loops[loop] *= program.loops[loop - 1];
+    EraseLoop(program, loop - 1);
+  }
+}
+
+}  // namespace
+
+absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program) {
+  const TensorType& result = node.result_type(0);
+  if (HasPadding(result)) {
+    return NotGenerated(node, absl::StrCat("padding in ", result.ToString()));
+  }
+  const Shape memory = PhysicalDims(result.layout, result.dims);
+  program.loops.assign(memory.begin(), memory.end());
+  for (int i = 0; i < node.num_operands(); ++i) {
+    const TensorType& operand = node.operand_type(i);
+    const bool full = operand.dims == result.dims;
+    if (full ? operand.layout != result.layout
+             : !operand.layout.is_row_major()) {
+      return NotGenerated(
+          node, absl::StrCat("operand ", i, " of ", operand.ToString(),
+                             " beside ", result.ToString()));
+    }
+    if (full) {
+      const Shape dense = RowMajorStrides(memory);
+      program.operands[i].strides.assign(dense.begin(), dense.end());
+    } else {
+      program.operands[i].strides =
+          AlongMemory(result, BroadcastStrides(operand, result));
+    }
+  }
+  if (result.num_elements() == 0) {
+    program.loops = {0};
+    for (ProgramOperand& operand : program.operands) operand.strides = {0};
+  }
+  JoinLoops(program);
+  return absl::OkStatus();
+}
+
+}  // namespace partita

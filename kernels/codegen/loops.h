@@ -1,0 +1,21 @@
+// How a program walks over its operands.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_LOOPS_H_
+#define PARTITA_KERNELS_CODEGEN_LOOPS_H_
+
+#include "absl/status/status.h"
+#include "graph/op_view.h"
+#include "kernels/codegen/program.h"
+
+namespace partita {
+
+// Sets the loops and the operands' strides from the types of the node, whose
+// operands broadcast to its one result. Loops that all operands pass through as
+// if they were one are joined. Unimplemented for padding, for full-sized values
+// in two layouts and for broadcast ones that are not row-major.
+absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_LOOPS_H_

@@ -1,0 +1,25 @@
+// Programs as an object file of an instruction set.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_OBJECT_CODE_H_
+#define PARTITA_KERNELS_CODEGEN_OBJECT_CODE_H_
+
+#include <string>
+#include <vector>
+
+#include "kernels/codegen/program.h"
+
+namespace partita {
+
+// False, and `error`, if LLVM refuses: a bug, or an unknown instruction set.
+bool CompileObject(const std::vector<ElementwiseProgram>& programs,
+                   const std::string& isa, std::string& object,
+                   std::string& error);
+
+// The object as a shared object without imports.
+bool LinkSharedObject(const std::string& object, std::string& shared,
+                      std::string& error);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_OBJECT_CODE_H_

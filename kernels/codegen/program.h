@@ -1,0 +1,82 @@
+// What one generated elementwise kernel computes: plain data, for any emitter.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_PROGRAM_H_
+#define PARTITA_KERNELS_CODEGEN_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+// Of registers. A bool takes one byte, 0 or 1, in memory.
+enum class ScalarType : uint8_t { kF32, kF64, kI32, kI64, kBool };
+
+// Each has one meaning in IEEE 754 or two's complement arithmetic, so that all
+// emitters and the interpreter agree bit for bit. There are no functions of a
+// library: those are spelled out (float_functions.h).
+enum class Opcode : uint8_t {
+  kConstant,  // bits
+  kLoad,      // operand number `bits`
+  kAdd,       // integers wrap
+  kSub,
+  kMul,
+  kDiv,  // floats only
+  kFma,  // a * b + c, rounded once
+  kNeg,
+  kAbs,
+  kSqrt,
+  kFloor,
+  kCeil,
+  kRint,       // to even
+  kLess,       // of NaN: false
+  kLessEqual,  // of NaN: false
+  kEqual,      // of NaN: false
+  kNotEqual,   // of NaN: true
+  kSelect,     // a ? b : c
+  kAnd,
+  kOr,
+  kXor,
+  kShiftLeft,   // by constant `bits`
+  kShiftRight,  // by constant `bits`, the sign comes in
+  kBitcast,     // f32 <-> i32
+  kCast,  // rounded once; to integers truncated and clamped, NaN to 0; integers
+          // wrap; to bool: anything but zero
+};
+
+struct Instruction {
+  friend bool operator==(const Instruction&, const Instruction&) = default;
+  Opcode op = Opcode::kConstant;
+  ScalarType type = ScalarType::kF32;  // of the result
+  int32_t a = -1;                      // instructions before this one
+  int32_t b = -1;
+  int32_t c = -1;
+  uint64_t bits = 0;
+};
+
+struct ProgramOperand {
+  friend bool operator==(const ProgramOperand&,
+                         const ProgramOperand&) = default;
+  ScalarType type = ScalarType::kF32;
+  std::vector<int64_t> strides;  // in elements, by loop; 0: the same element
+};
+
+// One result element for each point of the loops, outermost first; the result
+// lies dense in their order. The last instruction is the result.
+struct ElementwiseProgram {
+  friend bool operator==(const ElementwiseProgram&,
+                         const ElementwiseProgram&) = default;
+  std::string name;  // of the function
+  std::vector<int64_t> loops;
+  std::vector<ProgramOperand> operands;
+  std::vector<Instruction> instructions;
+};
+
+// What every compiled program is called as: results [begin, end), in elements.
+using ElementwiseEntry = void (*)(void* const* operands, void* const* results,
+                                  int64_t begin, int64_t end);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_PROGRAM_H_

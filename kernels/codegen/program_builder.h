@@ -1,0 +1,79 @@
+// Writes programs as formulas over registers.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_PROGRAM_BUILDER_H_
+#define PARTITA_KERNELS_CODEGEN_PROGRAM_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "kernels/codegen/program.h"
+
+namespace partita {
+
+class ProgramBuilder;
+
+// A register of a program that is being built; `a * b + c` writes instructions.
+struct Register {
+  ProgramBuilder* builder = nullptr;
+  int32_t id = -1;
+  ScalarType type = ScalarType::kF32;
+};
+
+// Equal instructions are written once.
+class ProgramBuilder {
+ public:
+  Register Constant(ScalarType type, double value);
+  Register Integer(ScalarType type, int64_t value);
+  Register Load(ScalarType type, int operand);
+  Register Write(Instruction instruction);
+  const Instruction& instruction(int32_t id) const { return written_[id]; }
+
+  // What `result` needs, in order; `result` comes last. With fma, products are
+  // joined to the sums that alone read them; without, every fma becomes a
+  // product and a sum.
+  std::vector<Instruction> Finish(Register result, bool has_fma) const;
+
+ private:
+  using Key =
+      std::tuple<Opcode, ScalarType, int32_t, int32_t, int32_t, uint64_t>;
+  std::vector<Instruction> written_;
+  std::map<Key, int32_t> known_;
+};
+
+Register operator+(Register a, Register b);
+Register operator-(Register a, Register b);
+Register operator*(Register a, Register b);
+Register operator/(Register a, Register b);
+Register operator-(Register a);
+Register operator+(Register a, double b);
+Register operator-(Register a, double b);
+Register operator*(Register a, double b);
+Register operator-(double a, Register b);
+Register operator/(double a, Register b);
+Register operator<(Register a, Register b);
+Register operator<=(Register a, Register b);
+Register operator<(Register a, double b);
+Register operator&(Register a, Register b);
+Register operator|(Register a, Register b);
+Register operator^(Register a, Register b);
+
+Register Equal(Register a, Register b);
+Register NotEqual(Register a, Register b);
+Register Fma(Register a, Register b, Register c);
+Register Fma(Register a, double b, Register c);
+Register Fma(Register a, Register b, double c);
+Register Unary(Opcode op, Register a);
+Register Select(Register condition, Register a, Register b);
+Register Shift(Opcode op, Register a, int bits);
+Register Bitcast(Register a, ScalarType type);
+Register Cast(Register a, ScalarType type);
+Register IsNan(Register a);
+// A constant of a's type.
+Register Like(Register a, double value);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_PROGRAM_BUILDER_H_

@@ -1,0 +1,183 @@
+// From a node's body, or the node itself, to instructions.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/codegen/read_program.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/literal_pool.h"
+#include "graph/op_def.h"
+#include "graph/status_macros.h"
+#include "kernels/codegen/emit_op.h"
+#include "kernels/codegen/loops.h"
+#include "kernels/cpu/node_key.h"
+
+namespace partita {
+namespace {
+
+// Bodies are a few dozen ops (passes/fuse_elementwise); a longer one is not
+// worth the time that it takes to compile.
+constexpr int kMaxOps = 256;
+
+absl::Status NotGenerated(const OpView& node, absl::string_view found) {
+  return absl::UnimplementedError(
+      absl::StrCat(node.ToString(), ": found ", found,
+                   "; expected what codegen makes code for"));
+}
+
+bool HasFma(absl::string_view isa) { return isa == "avx2" || isa == "avx512"; }
+
+// Result and operand types, and registers by value of the body.
+class BodyReader {
+ public:
+  explicit BodyReader(const Graph& body)
+      : body_(body), registers_(body.value_id_bound()) {}
+
+  absl::StatusOr<Register> Read() {
+    if (body_.outputs().size() != 1 || !body_.updates().empty() ||
+        body_.num_nodes() > kMaxOps) {
+      return absl::UnimplementedError("found a body of another shape");
+    }
+    for (size_t i = 0; i < body_.inputs().size(); ++i) {
+      PARTITA_RETURN_IF_ERROR(ReadInput(static_cast<int>(i)));
+    }
+    for (const OpView& op : body_.ops()) {
+      PARTITA_RETURN_IF_ERROR(op.is(kConstant) ? ReadConstant(op) : ReadOp(op));
+    }
+    return *registers_[body_.outputs()[0].index];
+  }
+
+  // The value of one elementwise op over the graph that it stands in.
+  static absl::StatusOr<Register> ReadAlone(const OpView& op,
+                                            ProgramBuilder& builder) {
+    if (!op.op().traits.elementwise || op.num_results() != 1) {
+      return NotGenerated(op, "an op that is not elementwise");
+    }
+    std::vector<Register> operands;
+    for (int i = 0; i < op.num_operands(); ++i) {
+      const std::optional<ScalarType> type =
+          ScalarTypeOf(op.operand_type(i).dtype);
+      if (!type.has_value()) return NotGenerated(op, "such a dtype");
+      operands.push_back(builder.Load(*type, i));
+    }
+    const std::optional<Register> result = EmitOp(op, operands);
+    if (!result.has_value()) return NotGenerated(op, "such an op or dtype");
+    return *result;
+  }
+
+  ProgramBuilder& builder() { return builder_; }
+
+ private:
+  absl::Status ReadInput(int input) {
+    const ValueId value = body_.inputs()[input];
+    const std::optional<ScalarType> type =
+        ScalarTypeOf(body_.type(value).dtype);
+    if (!type.has_value()) {
+      return absl::UnimplementedError(
+          absl::StrCat("found ", body_.type(value).ToString(), " as operand"));
+    }
+    registers_[value.index] = builder_.Load(*type, input);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadConstant(const OpView& op) {
+    const HostTensor* constant = op.result(0).constant();
+    const std::optional<ScalarType> type =
+        ScalarTypeOf(op.result_type(0).dtype);
+    if (constant == nullptr || !type.has_value() ||
+        constant->type().num_elements() != 1) {
+      return NotGenerated(op, "a constant that is not one known element");
+    }
+    registers_[op.result(0).id().index] =
+        *type == ScalarType::kF32 || *type == ScalarType::kF64
+            ? builder_.Constant(*type, GetAsDouble(*constant, 0))
+            : builder_.Integer(*type, ToInt64s(*constant)[0]);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadOp(const OpView& op) {
+    if (!op.op().traits.elementwise || op.num_results() != 1) {
+      return NotGenerated(op, "an op that is not elementwise");
+    }
+    std::vector<Register> operands;
+    for (ValueId operand : op.node().operands) {
+      operands.push_back(*registers_[operand.index]);
+    }
+    const std::optional<Register> result = EmitOp(op, operands);
+    if (!result.has_value()) return NotGenerated(op, "such an op or dtype");
+    registers_[op.result(0).id().index] = *result;
+    return absl::OkStatus();
+  }
+
+  const Graph& body_;
+  ProgramBuilder builder_;
+  std::vector<std::optional<Register>> registers_;
+};
+
+absl::StatusOr<std::vector<Instruction>> ReadInstructions(const OpView& node,
+                                                          bool has_fma) {
+  if (node.num_results() != 1) return NotGenerated(node, "several results");
+  if (!node.is(kFused)) {
+    ProgramBuilder builder;
+    PARTITA_ASSIGN_OR_RETURN(const Register result,
+                             BodyReader::ReadAlone(node, builder));
+    return builder.Finish(result, has_fma);
+  }
+  BodyReader reader(node.region(0));
+  PARTITA_ASSIGN_OR_RETURN(const Register result, reader.Read());
+  if (node.region(0).type(node.region(0).outputs()[0]).dims !=
+      node.result_type(0).dims) {
+    return NotGenerated(node, "other extents in the body");
+  }
+  return reader.builder().Finish(result, has_fma);
+}
+
+}  // namespace
+
+std::optional<int> CountInstructions(const OpView& node) {
+  if (node.num_operands() == 0) return std::nullopt;
+  const auto instructions = ReadInstructions(node, /*has_fma=*/true);
+  if (!instructions.ok()) return std::nullopt;
+  return static_cast<int>(instructions->size());
+}
+
+absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
+                                               absl::string_view isa) {
+  ElementwiseProgram program;
+  PARTITA_ASSIGN_OR_RETURN(program.instructions,
+                           ReadInstructions(node, HasFma(isa)));
+  for (int i = 0; i < node.num_operands(); ++i) {
+    const std::optional<ScalarType> type =
+        ScalarTypeOf(node.operand_type(i).dtype);
+    if (!type.has_value()) return NotGenerated(node, "such a dtype");
+    program.operands.push_back({*type, {}});
+  }
+  PARTITA_RETURN_IF_ERROR(ReadLoops(node, program));
+  program.name = EntryName(node);
+  return program;
+}
+
+std::string EntryName(const OpView& node) {
+  std::string key = NodeKey(node);
+  for (int i = 0; i < node.num_operands(); ++i) {
+    absl::StrAppend(&key, " ", node.operand_type(i).layout.ToString());
+  }
+  absl::StrAppend(&key, " -> ", node.result_type(0).layout.ToString());
+  const ContentHash hash =
+      HashBytes({reinterpret_cast<const std::byte*>(key.data()), key.size()});
+  return absl::StrCat("partita_elementwise_", hash.ToString());
+}
+
+std::string ImageTarget(absl::string_view isa) {
+  return absl::StrCat("x86-64-", isa.empty() ? "sse4" : isa);
+}
+
+bool IsKnownIsa(absl::string_view isa) {
+  return isa.empty() || isa == "sse4" || isa == "avx2" || isa == "avx512";
+}
+
+}  // namespace partita

@@ -1,0 +1,372 @@
+// Generated kernels against eval and against the interpreter.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_def.h"
+#include "graph/ops/op_list.h"
+#include "graph/ops/op_samples.h"
+#include "gtest/gtest.h"
+#include "kernels/checking/kernel_check.h"
+#include "kernels/codegen/interpret.h"
+#include "kernels/codegen/read_program.h"
+#include "kernels/codegen_loader/codegen_catalog.h"
+#include "kernels/codegen_loader/codegen_loader.h"
+#include "kernels/image/image_library.h"
+#include "kernels/image/image_store.h"
+
+namespace partita {
+namespace {
+
+// What this processor runs of what is generated.
+std::vector<std::string> Isas() {
+  std::vector<std::string> isas;
+  if (__builtin_cpu_supports("sse4.2")) isas.push_back("");
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    isas.push_back("avx2");
+  }
+  if (__builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw")) {
+    isas.push_back("avx512");
+  }
+  return isas;
+}
+
+TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
+
+// A body over inputs of these types; Add writes it, op by op.
+class Body {
+ public:
+  explicit Body(std::vector<TensorType> inputs)
+      : pool_(std::make_unique<LiteralPool>()),
+        graph_(std::make_unique<Graph>("body", pool_.get())) {
+    for (TensorType& type : inputs) {
+      values_.push_back(graph_->AddInput("", std::move(type)));
+    }
+  }
+  ValueId input(int i) const { return values_[i]; }
+  ValueId Constant(float value) {
+    return graph_->AddConstant(pool_->Add(HostTensor::Of<float>({}, {value})));
+  }
+  ValueId Add(const OpDef& op, std::vector<ValueId> operands,
+              Attributes attributes = {}) {
+    NodeSpec spec{.op = &op, .operands = {}, .attributes = attributes};
+    spec.operands.assign(operands.begin(), operands.end());
+    absl::StatusOr<ValueId> value = graph_->AddValue(std::move(spec));
+    EXPECT_TRUE(value.ok()) << value.status();
+    return *value;
+  }
+  const TensorType& type(ValueId value) const { return graph_->type(value); }
+  OneNode Fuse(ValueId output) {
+    graph_->SetOutputs({output});
+    return OneNode(std::move(pool_), std::move(graph_));
+  }
+
+ private:
+  std::unique_ptr<LiteralPool> pool_;
+  std::unique_ptr<Graph> graph_;
+  std::vector<ValueId> values_;
+};
+
+CheckReport CheckOn(const std::string& isa, const OpView& node,
+                    CheckOptions options = {}) {
+  options.isa = isa;
+  return CheckKernels(node, CodegenCatalog(), ImageLibrary(), options);
+}
+
+void ExpectRight(const OpView& node, CheckOptions options = {}) {
+  for (const std::string& isa : Isas()) {
+    const CheckReport report = CheckOn(isa, node, options);
+    EXPECT_TRUE(report.status.ok()) << isa << ": " << report.status;
+    EXPECT_EQ(report.kernels.size(), 2u) << "one for each number of threads";
+  }
+}
+
+TEST(Codegen, TheLibraryIsHere) { ASSERT_TRUE(CodegenIsHere()); }
+
+TEST(Codegen, EveryOpThatIsOfferedAgreesWithEvalOnItsSamples) {
+  int offered = 0;
+  for (const OpSample& sample : OpSamples()) {
+    LiteralPool pool;
+    Graph graph("sample", &pool);
+    const absl::StatusOr<NodeId> node = AddSample(sample, graph);
+    ASSERT_TRUE(node.ok()) << node.status();
+    std::vector<HostTensor> tensors;
+    CheckOptions options;
+    options.threads = {2};
+    for (const SampleOperand& operand : sample.operands) {
+      tensors.push_back(RandomTensor(operand, 7));
+    }
+    for (const HostTensor& tensor : tensors) {
+      options.operands.push_back(&tensor);
+    }
+    const CheckReport report =
+        CheckOn(Isas().back(), graph.view(*node), options);
+    EXPECT_TRUE(report.status.ok()) << ToString(sample) << report.status;
+    offered += !report.kernels.empty();
+  }
+  EXPECT_GT(offered, 40);
+}
+
+TEST(Codegen, OddSizesAgreeWithEval) {
+  for (int64_t size : {0, 1, 2, 15, 16, 17, 31, 97, 521}) {
+    Body body({F32({size}), F32({size})});
+    const ValueId product = body.Add(kMul, {body.input(0), body.input(1)});
+    const ValueId sum = body.Add(kAdd, {product, body.Constant(0.5f)});
+    ExpectRight(body.Fuse(body.Add(kRelu, {sum})).node());
+  }
+}
+
+TEST(Codegen, OperandsBroadcast) {
+  const std::vector<std::pair<Shape, Shape>> cases = {
+      {{3, 5, 7}, {}},        {{3, 5, 7}, {1}},       {{3, 5, 7}, {7}},
+      {{3, 5, 7}, {5, 1}},    {{3, 5, 7}, {3, 1, 1}}, {{3, 5, 7}, {3, 1, 7}},
+      {{3, 5, 7}, {1, 5, 7}}, {{1, 17, 3}, {17, 1}},  {{2, 33}, {2, 1}},
+  };
+  for (const auto& [full, other] : cases) {
+    Body body({F32(full), F32(other)});
+    const ValueId sum = body.Add(kAdd, {body.input(1), body.input(0)});
+    ExpectRight(body.Fuse(body.Add(kTanh, {sum})).node());
+  }
+}
+
+TEST(Codegen, NoOperandNeedsTheResultsExtents) {
+  Body body({F32({9, 1}), F32({19})});
+  const ValueId sum = body.Add(kAdd, {body.input(0), body.input(1)});
+  ExpectRight(body.Fuse(body.Add(kAbs, {sum})).node());
+}
+
+TEST(Codegen, GeluByErfAsEncodersSpellIt) {
+  Body body({F32({2, 5, 48}), F32({48})});
+  const ValueId x = body.Add(kAdd, {body.input(0), body.input(1)});
+  const ValueId scaled = body.Add(kDiv, {x, body.Constant(1.41421354f)});
+  const ValueId erf = body.Add(kErf, {scaled});
+  const ValueId one = body.Add(kAdd, {erf, body.Constant(1)});
+  const ValueId product = body.Add(kMul, {x, one});
+  CheckOptions options;
+  options.low = -6;
+  options.high = 6;
+  ExpectRight(body.Fuse(body.Add(kMul, {product, body.Constant(0.5f)})).node(),
+              options);
+}
+
+// The largest error in units of the last place of the correct result.
+double LargestError(const OpView& node, const HostTensor& x) {
+  const std::string isa = Isas().back();
+  OneNode copy =
+      WithLayouts(node, CodegenCatalog().Choices(node, TestCpu(1))[0]);
+  DeviceTraits device = TestCpu(1);
+  device.isa = isa;
+  KernelBinding binding{.kernel = "codegen.elementwise"};
+  copy.graph().node(copy.node().id()).kernel = binding;
+  EXPECT_TRUE(CodegenCatalog().BuildImages({copy.node()}, device).ok());
+  auto kernel = ImageLibrary().Bind({copy.node(), &binding, &device});
+  EXPECT_TRUE(HasCode(copy.node(), device));
+  HostTensor y(x.type());
+  void* from = const_cast<std::byte*>(x.bytes());
+  void* to = y.bytes();
+  EXPECT_TRUE(
+      (*kernel)->Launch({.operands = {&from, 1}, .results = {&to, 1}}).ok());
+  double largest = 0;
+  for (int64_t i = 0; i < x.type().num_elements(); ++i) {
+    const double in = GetAsDouble(x, i);
+    const double want = node.op().scalar->on_double({&in, 1}, node);
+    const double have = GetAsDouble(y, i);
+    if (std::isnan(want) || std::isinf(static_cast<float>(want))) {
+      EXPECT_TRUE(std::isnan(want) ? std::isnan(have)
+                                   : have == static_cast<float>(want))
+          << node.op().name << "(" << in << "): " << have << ", not " << want;
+      continue;
+    }
+    const float rounded = std::abs(static_cast<float>(want));
+    // Functions of functions lose bits where a value between is denormal.
+    const double unit =
+        std::max(double{std::nextafter(rounded, INFINITY)} - rounded, 0x1p-144);
+    const double error = std::abs(have - want) / unit;
+    EXPECT_LT(error, 16) << node.op().name << "(" << in << "): " << have
+                         << ", not " << want;
+    if (!(error < 16)) return error;
+    largest = std::max(largest, error);
+  }
+  return largest;
+}
+
+// Every float of a coarse net over all bit patterns, and those of ordinary
+// size.
+HostTensor AllMagnitudes() {
+  std::vector<float> values = {0.0f, -0.0f, INFINITY, -INFINITY, NAN};
+  for (uint64_t bits = 1; bits < (uint64_t{1} << 32); bits += 65521 * 3) {
+    const uint32_t low = static_cast<uint32_t>(bits);
+    float value;
+    std::memcpy(&value, &low, sizeof value);
+    values.push_back(value);
+  }
+  for (int i = -20000; i <= 20000; ++i) values.push_back(i * 0.0051f);
+  return HostTensor::Of<float>({static_cast<int64_t>(values.size())}, values);
+}
+
+TEST(Codegen, FunctionsAreWithinAFewUnitsOverAllMagnitudes) {
+  const HostTensor x = AllMagnitudes();
+  for (const OpDef* op : {&kExp, &kLog, &kTanh, &kSigmoid, &kSoftplus, &kErf,
+                          &kGelu, &kSilu, &kElu, &kMish, &kSoftsign}) {
+    OneNode node(*op, {x.type()});
+    const double error = LargestError(node.node(), x);
+    RecordProperty(op->name, absl::StrCat(error));
+    EXPECT_LT(error, 8) << op->name;
+  }
+}
+
+// A tree of random ops, of f32 and bools.
+ValueId RandomValue(Body& body, int depth, std::mt19937& random) {
+  if (depth == 0) {
+    return random() % 4 == 0
+               ? body.Constant(static_cast<float>(random() % 100) / 40 - 1)
+               : body.input(static_cast<int>(random() % 3));
+  }
+  static const OpDef* const kUnary[] = {&kNeg,  &kAbs,      &kRelu,  &kTanh,
+                                        &kExp,  &kSigmoid,  &kFloor, &kErf,
+                                        &kSilu, &kHardSwish};
+  static const OpDef* const kBinary[] = {&kAdd, &kSub, &kMul, &kMin, &kMax};
+  const ValueId a = RandomValue(body, depth - 1, random);
+  if (random() % 3 == 0) return body.Add(*kUnary[random() % 10], {a});
+  const ValueId b = RandomValue(body, depth - 1, random);
+  if (random() % 5 == 0) {
+    const ValueId less = body.Add(kLess, {a, b});
+    return body.Add(kWhere, {less, a, b});
+  }
+  return body.Add(*kBinary[random() % 5], {a, b});
+}
+
+TEST(Codegen, RandomBodiesHaveTheInterpretersBitsHoweverTheyAreSplit) {
+  std::mt19937 random(5);
+  const std::string isa = Isas().back();
+  DeviceTraits device = TestCpu(1);
+  device.isa = isa;
+  std::vector<OneNode> nodes;
+  std::vector<OpView> views;
+  for (int i = 0; i < 24; ++i) {
+    Body body({F32({3, 7, 11}), F32({7, 1}), F32({11})});
+    const ValueId x = RandomValue(body, 4, random);
+    nodes.push_back(body.Fuse(body.Add(kAdd, {x, body.input(0)})));
+    nodes.back().graph().node(nodes.back().node().id()).kernel =
+        KernelBinding{.kernel = "codegen.elementwise"};
+  }
+  for (OneNode& node : nodes) views.push_back(node.node());
+  const auto images = CodegenCatalog().BuildImages(views, device);
+  ASSERT_TRUE(images.ok()) << images.status();
+  ASSERT_EQ(images->size(), 1u);
+  for (const OpView& node : views) {
+    const auto program = ReadProgram(node, isa);
+    ASSERT_TRUE(program.ok()) << program.status();
+    const ElementwiseEntry entry =
+        FindEntry((*images)[0].target, EntryName(node));
+    ASSERT_NE(entry, nullptr);
+    std::vector<float> a(231), b(7), c(11);
+    for (auto* values : {&a, &b, &c}) {
+      for (float& v : *values)
+        v = static_cast<float>(random() % 4001) / 1000 - 2;
+    }
+    a[3] = NAN;
+    a[40] = INFINITY;
+    a[77] = 1e-41f;
+    std::vector<float> whole(231, 1), parts(231, 2), interpreted(231, 3);
+    void* operands[] = {a.data(), b.data(), c.data()};
+    void* to = whole.data();
+    entry(operands, &to, 0, 231);
+    to = parts.data();
+    for (int64_t begin = 0; begin < 231; begin += 13) {
+      entry(operands, &to, begin, std::min<int64_t>(231, begin + 13));
+    }
+    to = interpreted.data();
+    std::vector<uint64_t> registers;
+    Interpret(*program, operands, &to, 0, 231, registers);
+    EXPECT_EQ(std::memcmp(whole.data(), parts.data(), 231 * 4), 0);
+    for (int i = 0; i < 231; ++i) {
+      if (std::isnan(whole[i]) && std::isnan(interpreted[i])) continue;
+      EXPECT_EQ(std::memcmp(&whole[i], &interpreted[i], 4), 0)
+          << i << ": " << whole[i] << " and " << interpreted[i];
+    }
+  }
+}
+
+TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
+  const TensorType type = F32({2, 16, 3, 5});
+  for (const char* letters :
+       {"acdb", "abcd16b", "abcd8b", "bacd", "abcd4b2a", "dcba"}) {
+    const absl::StatusOr<Layout> layout = ParseLayout(letters, 4);
+    ASSERT_TRUE(layout.ok()) << layout.status();
+    Body body({type, F32({16, 1, 1}), F32({5}), F32({2, 1, 3, 1})});
+    ValueId x = body.Add(kAdd, {body.input(0), body.input(1)});
+    x = body.Add(kMul, {x, body.input(2)});
+    OneNode node = body.Fuse(body.Add(kSub, {x, body.input(3)}));
+    // A catalog of one choice in this layout.
+    class InLayout : public CodegenCatalog {
+     public:
+      explicit InLayout(Layout layout) : layout_(std::move(layout)) {}
+      std::vector<KernelChoice> Choices(
+          const OpView& node, const DeviceTraits& device) const override {
+        auto choices = CodegenCatalog::Choices(node, device);
+        choices[0].operands[0] = choices[0].results[0] = layout_;
+        return choices;
+      }
+      Layout layout_;
+    };
+    CheckOptions options;
+    options.isa = Isas().back();
+    const CheckReport report =
+        CheckKernels(node.node(), InLayout(*layout), ImageLibrary(), options);
+    EXPECT_TRUE(report.status.ok()) << letters << ": " << report.status;
+    EXPECT_EQ(report.kernels.size(), 2u);
+  }
+}
+
+TEST(Codegen, IntegersBoolsAndCasts) {
+  const TensorType i64 = {DType::kI64, {37}, {}};
+  Body body({i64, F32({37}), {DType::kI32, {37}, {}}});
+  const ValueId wide = body.Add(kCast, {body.input(1)}, {{"to", DType::kI64}});
+  const ValueId sum = body.Add(kMul, {body.input(0), wide});
+  const ValueId other = body.Add(kCast, {body.input(2)}, {{"to", DType::kI64}});
+  const ValueId less = body.Add(kLess, {sum, other});
+  const ValueId equal = body.Add(kEqual, {body.input(0), other});
+  ExpectRight(
+      body.Fuse(body.Add(kXor, {less, body.Add(kNot, {equal})})).node());
+}
+
+TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {
+  DeviceTraits device = TestCpu(1);
+  device.isa = "avx512";
+  const auto build = [&](std::vector<const OpDef*> ops) {
+    std::vector<std::unique_ptr<OneNode>> nodes;
+    std::vector<OpView> views;
+    for (const OpDef* op : ops) {
+      nodes.push_back(
+          std::make_unique<OneNode>(*op, std::vector<TensorType>{F32({40})}));
+      nodes.back()->graph().node(nodes.back()->node().id()).kernel =
+          KernelBinding{.kernel = "codegen.elementwise"};
+      views.push_back(nodes.back()->node());
+    }
+    auto images = CodegenCatalog().BuildImages(views, device);
+    EXPECT_TRUE(images.ok()) << images.status();
+    return images->front();
+  };
+  EXPECT_EQ(build({&kExp, &kTanh}), build({&kTanh, &kExp, &kExp}));
+}
+
+TEST(Codegen, WhatIsNotGeneratedIsNotOffered) {
+  OneNode sine(kSin, {F32({4})});
+  EXPECT_TRUE(CodegenCatalog().Choices(sine.node(), TestCpu(1)).empty());
+  OneNode half(kAdd, {{DType::kF16, {4}, {}}, {DType::kF16, {4}, {}}});
+  EXPECT_TRUE(CodegenCatalog().Choices(half.node(), TestCpu(1)).empty());
+}
+
+}  // namespace
+}  // namespace partita

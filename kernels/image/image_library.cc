@@ -1,0 +1,106 @@
+// Ranges of elements, over threads.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/image/image_library.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "kernels/codegen/interpret.h"
+#include "kernels/codegen/read_program.h"
+#include "kernels/image/image_store.h"
+
+namespace partita {
+namespace {
+
+constexpr char kKernel[] = "codegen.elementwise";
+// Below this a thread costs more than it brings.
+constexpr int64_t kElementsPerThread = 8192;
+// Threads begin at multiples of a cache line of the smallest elements.
+constexpr int64_t kGrain = 64;
+
+class CompiledKernel : public BoundKernel {
+ public:
+  CompiledKernel(ElementwiseEntry entry, int64_t elements, int threads)
+      : entry_(entry), elements_(elements) {
+    const int64_t most = std::max<int64_t>(1, elements / kElementsPerThread);
+    threads_ = static_cast<int>(std::clamp<int64_t>(threads, 1, most));
+    share_ = (elements / threads_ + kGrain) / kGrain * kGrain;
+  }
+
+  absl::Status Launch(const LaunchArgs& args) override {
+    if (elements_ == 0) return absl::OkStatus();
+    if (threads_ == 1) {
+      entry_(args.operands.data(), args.results.data(), 0, elements_);
+      return absl::OkStatus();
+    }
+#pragma omp parallel for num_threads(threads_) schedule(static, 1)
+    for (int thread = 0; thread < threads_; ++thread) {
+      const int64_t begin = std::min(elements_, thread * share_);
+      const int64_t end = std::min(elements_, begin + share_);
+      entry_(args.operands.data(), args.results.data(), begin, end);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const ElementwiseEntry entry_;
+  const int64_t elements_;
+  int threads_;
+  int64_t share_;
+};
+
+class InterpretedKernel : public BoundKernel {
+ public:
+  InterpretedKernel(ElementwiseProgram program, int64_t elements)
+      : program_(std::move(program)),
+        elements_(elements),
+        registers_(program_.instructions.size()) {}
+
+  absl::Status Launch(const LaunchArgs& args) override {
+    Interpret(program_, args.operands.data(), args.results.data(), 0, elements_,
+              registers_);
+    return absl::OkStatus();
+  }
+
+ private:
+  const ElementwiseProgram program_;
+  const int64_t elements_;
+  std::vector<uint64_t> registers_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BoundKernel>> ImageLibrary::Bind(
+    const BindRequest& request) const {
+  if (request.binding->kernel != kKernel ||
+      request.device->kind != DeviceKind::kCpu ||
+      !IsKnownIsa(request.device->isa)) {
+    return absl::UnimplementedError(absl::StrCat(
+        request.node.ToString(), ": found kernel ", request.binding->kernel,
+        "; expected ", kKernel, " on a cpu"));
+  }
+  if (request.image != nullptr) {
+    PARTITA_RETURN_IF_ERROR(TrustImage(*request.image));
+  }
+  // Also proves that the types are those that the function was made for.
+  PARTITA_ASSIGN_OR_RETURN(ElementwiseProgram program,
+                           ReadProgram(request.node, request.device->isa));
+  const int64_t elements = request.node.result_type(0).num_elements();
+  const ElementwiseEntry entry =
+      FindEntry(ImageTarget(request.device->isa), program.name);
+  if (entry != nullptr) {
+    return std::make_unique<CompiledKernel>(entry, elements,
+                                            request.device->threads);
+  }
+  return std::make_unique<InterpretedKernel>(std::move(program), elements);
+}
+
+bool HasCode(const OpView& node, const DeviceTraits& device) {
+  return FindEntry(ImageTarget(device.isa), EntryName(node)) != nullptr;
+}
+
+}  // namespace partita

@@ -1,0 +1,30 @@
+// Runs generated kernels, and computes the same bits without them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_IMAGE_IMAGE_LIBRARY_H_
+#define PARTITA_KERNELS_IMAGE_IMAGE_LIBRARY_H_
+
+#include <memory>
+
+#include "graph/kernel_catalog.h"
+#include "kernels/kernel.h"
+
+namespace partita {
+
+// Binds nodes of kernel "codegen.elementwise": to the node's function in
+// BindRequest::image, else in any image that this process trusts
+// (image_store.h), else to an interpreter of the node's body, which is slow and
+// gives the same bits. Links no LLVM.
+class ImageLibrary : public KernelLibrary {
+ public:
+  absl::string_view name() const override { return "codegen"; }
+  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
+      const BindRequest& request) const override;
+};
+
+// Whether compiled code for the node is at hand.
+bool HasCode(const OpView& node, const DeviceTraits& device);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_IMAGE_IMAGE_LIBRARY_H_

@@ -1,0 +1,118 @@
+// Shared objects in anonymous files.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/image/image_store.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+
+namespace partita {
+namespace {
+
+struct Mapping {
+  ContentHash hash;
+  void* library;
+};
+
+struct Store {
+  absl::Mutex mutex;
+  absl::flat_hash_map<std::string, std::vector<Mapping>> by_target
+      ABSL_GUARDED_BY(mutex);
+};
+
+Store& TheStore() {
+  static Store& store = *new Store;
+  return store;
+}
+
+bool ProcessorRuns(absl::string_view target) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (target == "x86-64-sse4") {
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  }
+  const bool has_avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (target == "x86-64-avx2") return has_avx2;
+  if (target == "x86-64-avx512") {
+    return has_avx2 && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+  }
+#endif
+  return false;
+}
+
+absl::Status Refused(const KernelImage& image, absl::string_view why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("image ", image.target, " of ", image.bytes.size(),
+                   " bytes: found that it does not open: ", why,
+                   "; expected a shared object; compile the plan again"));
+}
+
+bool WriteAll(int file, absl::Span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+absl::StatusOr<void*> Open(const KernelImage& image) {
+  // The file stays open: the loader tells objects apart by path, and the path
+  // of a closed one would be given out again.
+  const int file = memfd_create("partita-image", MFD_CLOEXEC);
+  if (file < 0 || !WriteAll(file, image.bytes)) {
+    if (file >= 0) close(file);
+    return Refused(image, "no memory for it");
+  }
+  void* library = dlopen(absl::StrCat("/proc/self/fd/", file).c_str(),
+                         RTLD_NOW | RTLD_LOCAL);
+  if (library != nullptr) return library;
+  const std::string why = dlerror();
+  close(file);
+  return Refused(image, why);
+}
+
+}  // namespace
+
+absl::Status TrustImage(const KernelImage& image) {
+  if (!ProcessorRuns(image.target)) return absl::OkStatus();
+  const ContentHash hash = HashBytes(image.bytes);
+  Store& store = TheStore();
+  absl::MutexLock lock(&store.mutex);
+  std::vector<Mapping>& mappings = store.by_target[image.target];
+  for (const Mapping& mapping : mappings) {
+    if (mapping.hash == hash) return absl::OkStatus();
+  }
+  absl::StatusOr<void*> library = Open(image);
+  if (!library.ok()) return library.status();
+  mappings.push_back({hash, *library});
+  return absl::OkStatus();
+}
+
+ElementwiseEntry FindEntry(absl::string_view target, const std::string& name) {
+  Store& store = TheStore();
+  absl::MutexLock lock(&store.mutex);
+  const auto found = store.by_target.find(std::string(target));
+  if (found == store.by_target.end()) return nullptr;
+  for (const Mapping& mapping : found->second) {
+    void* entry = dlsym(mapping.library, name.c_str());
+    if (entry != nullptr) return reinterpret_cast<ElementwiseEntry>(entry);
+  }
+  return nullptr;
+}
+
+}  // namespace partita
