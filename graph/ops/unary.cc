@@ -59,7 +59,8 @@ double Sigmoid(double x) {
 }
 
 double Gelu(double x, bool tanh) {
-  if (!tanh) return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+  // Not 1 + erf: that has no digits left where x is far below 0.
+  if (!tanh) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
   const double scale = std::sqrt(2 / std::numbers::pi);
   return 0.5 * x * (1 + std::tanh(scale * (x + 0.044715 * x * x * x)));
 }
