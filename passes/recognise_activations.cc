@@ -4,6 +4,7 @@
 #include "passes/recognise_activations.h"
 
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "graph/op_view.h"
@@ -49,6 +50,23 @@ std::optional<ValueView> ClippedOf(const ValueView& value) {
   return add.has_value() ? BesideScalar(*add, 3) : std::nullopt;
 }
 
+// 1 + erf(x / sqrt(2)), which is twice the normal distribution function: its x.
+std::optional<ValueView> NormalOf(const ValueView& value) {
+  const std::optional<OpView> add = OnlyReadBy(value, kAdd);
+  const std::optional<ValueView> inner =
+      add.has_value() ? BesideScalar(*add, 1) : std::nullopt;
+  const std::optional<OpView> erf =
+      inner.has_value() ? OnlyReadBy(*inner, kErf) : std::nullopt;
+  if (!erf.has_value()) return std::nullopt;
+  if (std::optional<OpView> div = OnlyReadBy(erf->operand(0), kDiv)) {
+    if (IsScalar(div->operand(1), std::numbers::sqrt2)) return div->operand(0);
+  }
+  if (std::optional<OpView> mul = OnlyReadBy(erf->operand(0), kMul)) {
+    return BesideScalar(*mul, 1 / std::numbers::sqrt2);
+  }
+  return std::nullopt;
+}
+
 // x of a gate that x itself is multiplied with, and the op that results.
 struct Gate {
   ValueView x;
@@ -59,6 +77,9 @@ struct Gate {
 std::optional<Gate> GateOf(const ValueView& value) {
   if (std::optional<ValueView> x = ClippedOf(value)) {
     return Gate{*x, &kHardSwish, 6};
+  }
+  if (std::optional<ValueView> x = NormalOf(value)) {
+    return Gate{*x, &kGelu, 2};
   }
   if (std::optional<OpView> gate = OnlyReadBy(value, kHardSigmoid)) {
     if (Near(gate->attr_float("alpha"), 1.0 / 6) &&
@@ -82,23 +103,39 @@ std::optional<Gate> GatedProduct(const OpView& mul) {
   return std::nullopt;
 }
 
+// The gated product that makes `value`, if nothing else reads it.
+std::optional<Gate> ProductOf(const ValueView& value) {
+  const std::optional<OpView> mul = OnlyReadBy(value, kMul);
+  return mul.has_value() ? GatedProduct(*mul) : std::nullopt;
+}
+
+// (x * 0.5) * (1 + erf(x / sqrt(2))): the half stands at the other operand.
+std::optional<Gate> HalvedBefore(const OpView& mul) {
+  for (int side = 0; side < 2; ++side) {
+    const std::optional<Gate> gate = GateOf(mul.operand(side));
+    const std::optional<OpView> half = OnlyReadBy(mul.operand(1 - side), kMul);
+    if (!gate.has_value() || gate->scale != 2 || !half.has_value()) continue;
+    const std::optional<ValueView> x = BesideScalar(*half, 0.5);
+    if (x.has_value() && x->id() == gate->x.id()) return gate;
+  }
+  return std::nullopt;
+}
+
 // What `op` computes, if it is the last op of an activation.
 std::optional<Gate> Match(const OpView& op) {
   if (op.is(kMul)) {
     const std::optional<Gate> gate = GatedProduct(op);
     if (gate.has_value() && gate->scale == 1) return gate;
-    // (x * clip(x + 3, 0, 6)) * (1 / 6)
-    const std::optional<ValueView> inner = BesideScalar(op, 1.0 / 6);
-    if (!inner.has_value()) return std::nullopt;
-    const std::optional<OpView> mul = OnlyReadBy(*inner, kMul);
-    const std::optional<Gate> scaled =
-        mul.has_value() ? GatedProduct(*mul) : std::nullopt;
-    return scaled.has_value() && scaled->scale == 6 ? scaled : std::nullopt;
+    for (double scale : {2.0, 6.0}) {
+      const std::optional<ValueView> inner = BesideScalar(op, 1 / scale);
+      if (!inner.has_value()) continue;
+      const std::optional<Gate> scaled = ProductOf(*inner);
+      if (scaled.has_value() && scaled->scale == scale) return scaled;
+    }
+    return HalvedBefore(op);
   }
   if (op.is(kDiv) && IsScalar(op.operand(1), 6)) {
-    const std::optional<OpView> mul = OnlyReadBy(op.operand(0), kMul);
-    const std::optional<Gate> gate =
-        mul.has_value() ? GatedProduct(*mul) : std::nullopt;
+    const std::optional<Gate> gate = ProductOf(op.operand(0));
     return gate.has_value() && gate->scale == 6 ? gate : std::nullopt;
   }
   return std::nullopt;

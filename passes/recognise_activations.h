@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// Replaces the ways in which exporters spell hard_swish and silu by those ops,
-// so that kernels need to know one form.
+// Replaces the ways in which exporters spell hard_swish, silu and gelu by those
+// ops, so that kernels need to know one form.
 //
 //   before                                 after
 //   %a = add %x, 3                         %y = hard_swish %x
@@ -18,7 +18,8 @@ namespace partita {
 //   %m = mul %x, %c
 //   %y = div %m, 6
 //
-// Also x * hard_sigmoid(x) with alpha 1/6 and beta 1/2, and x * sigmoid(x).
+// Also 0.5 * x * (1 + erf(x / sqrt(2))), with the factors in any order,
+// x * hard_sigmoid(x) with alpha 1/6 and beta 1/2, and x * sigmoid(x).
 // Skips: inner values that something else reads.
 absl::Status RecogniseActivations(Graph& graph);
 
