@@ -40,6 +40,23 @@ struct Attempt {
   std::vector<std::vector<ChosenKernel>> chosen;  // by entry
 };
 
+// What a graph's text says `on` are pins of those nodes. Read before any pass,
+// so that a node that a fusion takes is told, as with pins of the options.
+absl::StatusOr<std::vector<Pin>> WrittenPins(const Graph& graph) {
+  std::vector<Pin> pins;
+  for (OpView op : graph.ops()) {
+    const auto& devices = op.node().placement.devices;
+    if (devices.empty()) continue;
+    if (devices.size() > 1 || op.result(0).name().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          op.ToString(), ": found it on ", absl::StrJoin(devices, ","),
+          "; expected a named result on one device; leave `on` out"));
+    }
+    pins.push_back({op.result(0).name(), {devices[0]}});
+  }
+  return pins;
+}
+
 class Compilation {
  public:
   Compilation(Module module, const Machine& machine,
@@ -72,6 +89,10 @@ class Compilation {
     return Stage("optimise", [&] {
       PARTITA_RETURN_IF_ERROR(VerifyModule(source_));
       for (const auto& function : source_.functions()) {
+        PARTITA_ASSIGN_OR_RETURN(std::vector<Pin> pins, WrittenPins(*function));
+        pins.insert(pins.end(), options_.planner.pins.begin(),
+                    options_.planner.pins.end());
+        pins_.push_back(std::move(pins));
         PARTITA_RETURN_IF_ERROR(RunPipeline(SourcePasses(), options_.passes,
                                             *function, &report_.passes));
       }
@@ -89,12 +110,14 @@ class Compilation {
     Module module = source_.Clone();
     notes.clear();
     PARTITA_RETURN_IF_ERROR(Stage("place", [&]() -> absl::Status {
+      PlannerOptions planner_options = options_.planner;
       for (const auto& function : module.functions()) {
+        planner_options.pins = pins_[notes.size()];
         PARTITA_ASSIGN_OR_RETURN(
             const PlacementTable table,
             planner.plan(*function, machine_, BuiltInCatalog(),
                          {.goal = options_.goal, .memory_limits = limits},
-                         options_.planner));
+                         planner_options));
         notes.push_back(ReasonNotes(*function, table));
         const std::unique_ptr<Graph> before =
             function->Clone(&function->literals());
@@ -198,6 +221,7 @@ class Compilation {
   Module source_;
   const Machine& machine_;
   const CompileOptions& options_;
+  std::vector<std::vector<Pin>> pins_;  // by function
   std::vector<DeviceTraits> traits_;
   std::vector<int64_t> usable_;
   PackedConstants packed_;

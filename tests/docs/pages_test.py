@@ -9,7 +9,7 @@ import unittest
 import console_blocks
 
 PAGES = ["README.md", "docs/how_a_graph_runs.md", "docs/errors.md",
-         "docs/plan_format.md", "docs/proof.md"]
+         "docs/plan_format.md", "docs/proof.md", "tests/docs/program_errors.md"]
 
 
 class Blocks(unittest.TestCase):
