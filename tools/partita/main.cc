@@ -12,8 +12,8 @@ namespace partita {
 namespace {
 
 constexpr const Subcommand* kCommands[] = {&kDevicesCommand, &kCompileCommand,
-                                           &kCheckCommand, &kSimulateCommand,
-                                           &kRunCommand};
+                                           &kCheckCommand,   &kSimulateCommand,
+                                           &kRunCommand,     &kViewCommand};
 
 // Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
 constexpr int kFailed = 1;

@@ -1,0 +1,89 @@
+// partita view: a plan as a page, or as a picture of its graph.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "graph/literal_pool.h"
+#include "graph/status_macros.h"
+#include "tools/partita/output.h"
+#include "tools/partita/plan_input.h"
+#include "tools/partita/subcommand.h"
+#include "tools/viewer/dot_text.h"
+#include "tools/viewer/html_page.h"
+#include "tools/viewer/measured_trace.h"
+#include "tools/viewer/plan_view.h"
+
+namespace partita {
+namespace {
+
+constexpr FlagDef kFlags[] = {
+    {"output", "FILE", "where to write; - for standard output"},
+    {"format", "NAME", "html (default), dot, or svg (needs Graphviz)"},
+    {"trace", "FILE", "a step that `partita run --trace` measured; repeatable"},
+};
+
+absl::StatusOr<std::vector<MeasuredTrace>> ReadTraces(
+    const Arguments& arguments, const PlanView& view) {
+  std::vector<MeasuredTrace> traces;
+  for (const std::string& path : arguments.GetAll("trace")) {
+    PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                             MappedFile::Open(path));
+    const absl::string_view text(
+        reinterpret_cast<const char*>(file->bytes().data()),
+        file->bytes().size());
+    PARTITA_ASSIGN_OR_RETURN(MeasuredTrace trace,
+                             ReadMeasuredTrace(text, path, view));
+    traces.push_back(std::move(trace));
+  }
+  return traces;
+}
+
+absl::StatusOr<std::string> Draw(const std::string& format,
+                                 const PlanView& view,
+                                 const Arguments& arguments) {
+  if (format == "html") {
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<MeasuredTrace> traces,
+                             ReadTraces(arguments, view));
+    return HtmlPage(view, traces);
+  }
+  if (arguments.has("trace")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("view: found --trace with --format ", format,
+                     "; expected it with html only; leave it out"));
+  }
+  if (format == "dot") return DotText(view);
+  if (format == "svg") return SvgOf(DotText(view));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "view: found --format ", format, "; expected html, dot or svg"));
+}
+
+absl::Status Run(const Arguments& arguments) {
+  if (arguments.positional().size() != 1 || !arguments.has("output")) {
+    return absl::InvalidArgumentError(
+        "view: expected one plan, and --output FILE");
+  }
+  PARTITA_ASSIGN_OR_RETURN(const Plan plan,
+                           ReadPlanInput(arguments.positional()[0]));
+  PARTITA_ASSIGN_OR_RETURN(const PlanView view, ReadPlanView(plan));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::string text,
+      Draw(arguments.Get("format", "html"), view, arguments));
+  return WriteText(arguments.Get("output", ""), text);
+}
+
+}  // namespace
+
+const Subcommand kViewCommand = {
+    .name = "view",
+    .usage = "view PLAN --output FILE.html [--trace FILE]",
+    .doc =
+        "Draws a plan: what runs where, when and why, and how full memory is.\n"
+        "One HTML file that opens from disk and loads nothing. With --trace, "
+        "the\nmeasured step lies under the predicted one. --format dot or svg "
+        "draws the\ngraph alone. The plan is proved first.",
+    .flags = kFlags,
+    .run = Run,
+};
+
+}  // namespace partita

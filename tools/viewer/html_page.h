@@ -1,0 +1,27 @@
+// A plan as one HTML file that needs nothing else.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_VIEWER_HTML_PAGE_H_
+#define PARTITA_TOOLS_VIEWER_HTML_PAGE_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/viewer/measured_trace.h"
+#include "tools/viewer/plan_view.h"
+
+namespace partita {
+
+// The view, its layouts and the measured traces as JSON in plain ASCII without
+// `<`, `>` and `&`: safe inside a script element whatever the names are.
+// Bytes that are no UTF-8 show as replacement characters.
+std::string PageJson(const PlanView& plan,
+                     const std::vector<MeasuredTrace>& traces);
+
+// page.html with page.css, page.js and the data in it.
+std::string HtmlPage(const PlanView& plan,
+                     const std::vector<MeasuredTrace>& traces);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_VIEWER_HTML_PAGE_H_

@@ -1,0 +1,53 @@
+// Where boxes and groups stand: layers from top to bottom, and an order within
+// each. Sizes, which change as groups fold, are the page's business.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_VIEWER_LAYERED_LAYOUT_H_
+#define PARTITA_TOOLS_VIEWER_LAYERED_LAYOUT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/viewer/plan_view.h"
+
+namespace partita {
+
+struct LayoutItem {
+  enum class Kind : uint8_t {
+    kBox,
+    kGroup,
+    kLane,  // where an edge passes a layer in which neither end stands
+  };
+  Kind kind = Kind::kBox;
+  int index = 0;  // of a box or group; of a lane, the item that it comes from
+};
+
+// An edge between two items of a group, drawn through the lanes.
+struct LayoutRoute {
+  int from = 0;  // items
+  int to = 0;
+  std::vector<int> lanes;
+};
+
+struct LayoutGroup {
+  std::string name;
+  int parent = -1;
+  int num_boxes = 0;         // in it and below
+  std::vector<int> devices;  // of those, ascending
+  std::vector<LayoutItem> items;
+  std::vector<std::vector<int>> layers;  // items, from left to right
+  std::vector<LayoutRoute> routes;
+};
+
+// The groups of the entry by scope; [0] is the root. In each:
+//  1. An item stands below all that it reads; one that reads nothing stands
+//     right above its first reader. Groups can read each other in a circle:
+//     then the one whose first box comes first stands above.
+//  2. An edge over several layers gets a lane in each between; edges from one
+//     item share their lanes.
+//  3. Sweeps down and up sort each layer by the mean place of its neighbours.
+std::vector<LayoutGroup> LayOut(const EntryView& entry);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_VIEWER_LAYERED_LAYOUT_H_

@@ -1,0 +1,35 @@
+// Reads what `partita run --trace` wrote.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_VIEWER_MEASURED_TRACE_H_
+#define PARTITA_TOOLS_VIEWER_MEASURED_TRACE_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "tools/viewer/plan_view.h"
+
+namespace partita {
+
+// One measured step of one entry.
+struct MeasuredTrace {
+  std::string source;  // the file
+  int entry = 0;
+  std::vector<std::pair<double, double>> commands;  // seconds: start, end
+  double end = 0;                                   // of the last
+};
+
+// `json` in Chrome's format. It must have exactly one span for each command of
+// one entry, on the stream of that name and device and of that kind; only
+// traces of measurements count. InvalidArgument, naming the event, for anything
+// else, files of more than 256 MiB included.
+absl::StatusOr<MeasuredTrace> ReadMeasuredTrace(absl::string_view json,
+                                                absl::string_view source,
+                                                const PlanView& plan);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_VIEWER_MEASURED_TRACE_H_

@@ -1,0 +1,15 @@
+// The files of the page, as the build puts them into the program.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_VIEWER_PAGE_PARTS_H_
+#define PARTITA_TOOLS_VIEWER_PAGE_PARTS_H_
+
+namespace partita {
+
+extern const char kPageHtml[];
+extern const char kPageCss[];
+extern const char kPageJs[];
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_VIEWER_PAGE_PARTS_H_

@@ -1,0 +1,31 @@
+// Boxes gathered in groups that fold.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_VIEWER_SCOPE_TREE_H_
+#define PARTITA_TOOLS_VIEWER_SCOPE_TREE_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/viewer/plan_view.h"
+
+namespace partita {
+
+struct ScopeGroup {
+  std::string name;  // without its parents'
+  int parent = -1;
+};
+
+struct ScopeTree {
+  std::vector<ScopeGroup> groups;  // [0] is the root; parents come first
+  std::vector<int> group_of;       // by box
+};
+
+// By scope, a copy or reorder with what reads it. A group of one box, and one
+// that holds nothing but one group, is not made. Where no box has a scope,
+// neighbours on the same devices make groups of up to 16.
+ScopeTree GroupByScope(const EntryView& entry);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_VIEWER_SCOPE_TREE_H_

@@ -1,0 +1,141 @@
+// Fills the ledger row by row.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/viewer/transfer_ledger.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+using Intervals = std::vector<std::pair<double, double>>;
+
+class LedgerWriter {
+ public:
+  LedgerWriter(const Plan& plan, const Entry& entry, const EntryView& view)
+      : plan_(plan), entry_(entry), view_(view), busy_(plan.devices.size()) {
+    for (const CommandView& command : view.commands) {
+      if (command.kind != "kernel" || command.end <= command.start) continue;
+      busy_[view.streams[command.stream].device].emplace_back(command.start,
+                                                              command.end);
+    }
+  }
+
+  void Visit(int index, const Command& command) {
+    const int here = view_.streams[command.stream.index].device;
+    switch (command.kind) {
+      case Command::Kind::kCopy: {
+        const int from = DeviceOf(command.operands[0]);
+        const int to = DeviceOf(command.results[0]);
+        if (from != to) Add(index, command, Name(from), Name(to), to);
+        break;
+      }
+      case Command::Kind::kFeed:
+        Add(index, command, "caller", Name(here), here);
+        break;
+      case Command::Kind::kFetch:
+        Add(index, command, Name(here), "caller", here);
+        break;
+      case Command::Kind::kSend: {
+        const StreamId to = entry_.channels[command.channel.index].receiver;
+        const int there = view_.streams[to.index].device;
+        Add(index, command, Name(here), Name(there), there);
+        break;
+      }
+      case Command::Kind::kCollective:
+        Add(index, command, Name(here),
+            absl::StrCat("group ", command.group.index), here);
+        break;
+      default:
+        break;
+    }
+  }
+
+  std::vector<TransferView> Take() { return std::move(rows_); }
+
+ private:
+  int DeviceOf(BufferId id) const {
+    return entry_.buffers[id.index].device.index;
+  }
+  const std::string& Name(int device) const {
+    return plan_.devices[device].traits.name;
+  }
+
+  void Add(int index, const Command& command, std::string from, std::string to,
+           int waiting) {
+    const CommandView& shown = view_.commands[index];
+    TransferView row;
+    row.command = index;
+    row.from = std::move(from);
+    row.to = std::move(to);
+    const auto& moved =
+        command.operands.empty() ? command.results : command.operands;
+    for (BufferId id : moved)
+      row.bytes += entry_.buffers[id.index].range.size();
+    row.value = shown.box >= 0 ? view_.boxes[shown.box].name : shown.title;
+    row.seconds = shown.end - shown.start;
+    row.reason = Reason(command, shown.box);
+    row.hidden_seconds = CoveredSeconds(shown.start, shown.end, busy_[waiting]);
+    // Times are sums of doubles: a part in a million is no gap.
+    row.hidden = row.hidden_seconds >= row.seconds * (1 - 1e-6);
+    rows_.push_back(std::move(row));
+  }
+
+  // Why the bytes must be there: who reads them.
+  std::string Reason(const Command& command, int box) const {
+    if (command.kind == Command::Kind::kFetch) return "an output";
+    if (box < 0) return "";
+    constexpr size_t kShown = 2;
+    std::vector<std::string> readers;
+    size_t count = 0;
+    for (const EdgeView& edge : view_.edges) {
+      if (edge.from != box || ++count > kShown) continue;
+      const BoxView& reader = view_.boxes[edge.to];
+      readers.push_back(absl::StrCat(
+          reader.op, " ", reader.name,
+          reader.reason.empty() ? "" : absl::StrCat(" (", reader.reason, ")")));
+    }
+    if (count == 0) return "kept for the next step";
+    std::string text = absl::StrCat("read by ", readers[0]);
+    if (readers.size() > 1) absl::StrAppend(&text, ", ", readers[1]);
+    if (count > kShown)
+      absl::StrAppend(&text, " and ", count - kShown, " more");
+    return text;
+  }
+
+  const Plan& plan_;
+  const Entry& entry_;
+  const EntryView& view_;
+  std::vector<Intervals> busy_;  // by device: its kernels
+  std::vector<TransferView> rows_;
+};
+
+}  // namespace
+
+double CoveredSeconds(double start, double end, Intervals intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  double covered = 0;
+  double at = start;
+  for (const auto& [from, to] : intervals) {
+    const double low = std::max(at, from);
+    const double high = std::min(end, to);
+    if (low >= high) continue;
+    covered += high - low;
+    at = high;
+  }
+  return covered;
+}
+
+std::vector<TransferView> TransferLedger(const Plan& plan, const Entry& entry,
+                                         absl::Span<const Command> commands,
+                                         const EntryView& view) {
+  LedgerWriter writer(plan, entry, view);
+  for (size_t c = 0; c < commands.size(); ++c) {
+    writer.Visit(static_cast<int>(c), commands[c]);
+  }
+  return writer.Take();
+}
+
+}  // namespace partita

@@ -1,0 +1,27 @@
+// The transfers of an entry, and what computes meanwhile.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_VIEWER_TRANSFER_LEDGER_H_
+#define PARTITA_TOOLS_VIEWER_TRANSFER_LEDGER_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tools/viewer/plan_view.h"
+
+namespace partita {
+
+// Seconds of [start, end) that lie in at least one of the intervals.
+double CoveredSeconds(double start, double end,
+                      std::vector<std::pair<double, double>> intervals);
+
+// Rows for copies between devices, messages, collectives, feeds and fetches, in
+// launch order. `view` has its boxes, streams and commands.
+std::vector<TransferView> TransferLedger(const Plan& plan, const Entry& entry,
+                                         absl::Span<const Command> commands,
+                                         const EntryView& view);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_VIEWER_TRANSFER_LEDGER_H_

@@ -1,0 +1,360 @@
+// Tests of what the viewer shows: its data, its layout, its texts.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "graph/op_set.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "runtime/plan/chrome_trace.h"
+#include "runtime/plan/plan_text.h"
+#include "tools/viewer/dot_text.h"
+#include "tools/viewer/html_page.h"
+#include "tools/viewer/layered_layout.h"
+#include "tools/viewer/measured_trace.h"
+#include "tools/viewer/plan_view.h"
+#include "tools/viewer/scope_tree.h"
+#include "tools/viewer/transfer_ledger.h"
+
+namespace partita {
+namespace {
+
+std::string ReadText(const std::string& name) {
+  std::ifstream file("tools/viewer/testdata/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Commands 0..10: two feeds, %g and record on cpu:0; wait, copy and record on
+// its copy stream; wait, %l, %p and fetch on cpu:1.
+Plan Perceptron() {
+  absl::StatusOr<Plan> plan = ParsePlan(ReadText("perceptron.plan.txt"),
+                                        "perceptron", OpSet::BuiltIn());
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return *std::move(plan);
+}
+
+// Times for the commands, in microseconds.
+void AddTimes(Plan& plan, const std::vector<std::pair<int, int>>& times) {
+  EntryNotes notes;
+  for (const auto& [start, end] : times) {
+    notes.predicted.push_back({start * 1e-6, end * 1e-6});
+  }
+  notes.nodes.push_back({plan.entries[0].graph->order()[1], "pinned", 2e-6});
+  notes.step_seconds = 20e-6;
+  notes.bound_seconds = 5e-6;
+  plan.notes.emplace();
+  plan.notes->entries.push_back(std::move(notes));
+}
+
+const std::vector<std::pair<int, int>> kTimes = {
+    {0, 1},   {1, 2},  {2, 8},   {8, 8},   {0, 8},  {8, 11},
+    {11, 11}, {0, 11}, {11, 15}, {15, 18}, {18, 20}};
+
+PlanView View(const Plan& plan) {
+  absl::StatusOr<PlanView> view = ReadPlanView(plan);
+  EXPECT_TRUE(view.ok()) << view.status();
+  return *std::move(view);
+}
+
+Plan TimedPerceptron() {
+  Plan plan = Perceptron();
+  AddTimes(plan, kTimes);
+  return plan;
+}
+
+TEST(PlanViewTest, BoxesAreNodesInputsAndOutputsWithoutConstants) {
+  const EntryView entry = View(TimedPerceptron()).entries[0];
+  ASSERT_EQ(entry.boxes.size(), 7u);
+  const BoxView& g = entry.boxes[2];
+  EXPECT_EQ(g.name, "%g");
+  EXPECT_EQ(g.op, "matmul+relu+mul");
+  EXPECT_EQ(g.scope, "hidden");
+  EXPECT_EQ(g.reason, "pinned");
+  EXPECT_EQ(g.kernel, "onednn.matmul");
+  EXPECT_EQ(g.workspace, 640);
+  EXPECT_EQ(g.commands, std::vector<int>({2}));
+  ASSERT_EQ(g.operands.size(), 3u);
+  EXPECT_EQ(g.operands[0].box, 0);
+  EXPECT_EQ(g.operands[1].name, "%w1");
+  EXPECT_EQ(g.operands[1].box, -1);
+  EXPECT_EQ(entry.commands[2].box, 2);
+  EXPECT_EQ(entry.commands[3].box, -1);
+}
+
+TEST(PlanViewTest, OnlyEdgesBetweenDevicesAreCut) {
+  const EntryView entry = View(Perceptron()).entries[0];
+  std::string cut;
+  for (const EdgeView& edge : entry.edges) {
+    if (edge.cut) absl::StrAppend(&cut, edge.value, " ", edge.bytes, ";");
+  }
+  EXPECT_EQ(cut, "%g 1024;");
+}
+
+TEST(PlanViewTest, TheMemoryCurveReachesTheArena) {
+  const EntryView entry = View(TimedPerceptron()).entries[0];
+  ASSERT_EQ(entry.memory.size(), 2u);
+  // While %g runs, %w1, %x, %gate, %g and the workspace fill all of it.
+  EXPECT_EQ(entry.memory[0].arena, 2048 + 3200);
+  EXPECT_EQ(entry.memory[0].peak, entry.memory[0].arena);
+  EXPECT_EQ(entry.memory[1].peak, entry.memory[1].arena);
+  EXPECT_EQ(entry.memory[0].limit, 67108864);
+  // The persistent bytes stay to the end.
+  EXPECT_EQ(entry.memory[0].points.back().second, 2048);
+}
+
+TEST(PlanViewTest, APlanWithoutNotesShowsTheOrderOfLaunch) {
+  const EntryView entry = View(Perceptron()).entries[0];
+  EXPECT_FALSE(entry.timed);
+  EXPECT_EQ(entry.commands[4].start, 4);
+  EXPECT_EQ(entry.end, 11);
+}
+
+TEST(PlanViewTest, NotesThatDoNotFitAreRefused) {
+  Plan plan = Perceptron();
+  AddTimes(plan, {{0, 1}});
+  EXPECT_EQ(
+      ReadPlanView(plan).status().message(),
+      "notes of entry @mlp: found times of 1 commands of 11; expected the "
+      "notes that compile wrote; compile the plan again, or remove its "
+      "notes");
+  plan = TimedPerceptron();
+  plan.notes->entries[0].predicted[3].end_seconds = -1;
+  EXPECT_FALSE(ReadPlanView(plan).ok());
+  plan = TimedPerceptron();
+  plan.notes->entries[0].nodes[0].node = NodeId(1000);
+  EXPECT_FALSE(ReadPlanView(plan).ok());
+  plan = TimedPerceptron();
+  plan.notes->entries[0].step_seconds = std::nan("");
+  EXPECT_FALSE(ReadPlanView(plan).ok());
+}
+
+TEST(PlanViewTest, APlanThatIsNotProvedIsRefused) {
+  Plan plan = Perceptron();
+  plan.devices[0].memory = 100;
+  EXPECT_EQ(ReadPlanView(plan).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(TransferLedgerTest, RowsSayWhatMovesAndWhy) {
+  const std::vector<TransferView> rows =
+      View(TimedPerceptron()).entries[0].transfers;
+  ASSERT_EQ(rows.size(), 4u);  // two feeds, the copy, the fetch
+  EXPECT_EQ(rows[0].from, "caller");
+  EXPECT_EQ(rows[0].reason, "read by matmul+relu+mul %g (pinned)");
+  EXPECT_EQ(rows[2].from, "cpu:0");
+  EXPECT_EQ(rows[2].to, "cpu:1");
+  EXPECT_EQ(rows[2].value, "%g.cpu1");
+  EXPECT_EQ(rows[2].bytes, 1024);
+  EXPECT_EQ(rows[2].reason, "read by matmul %l");
+  EXPECT_EQ(rows[3].to, "caller");
+}
+
+TEST(TransferLedgerTest, ATransferIsHiddenWhileItsReceiverComputes) {
+  EXPECT_FALSE(View(TimedPerceptron()).entries[0].transfers[2].hidden);
+  // As if cpu:1 computed %p during two of the copy's three microseconds.
+  std::vector<std::pair<int, int>> times = kTimes;
+  times[9] = {9, 11};
+  Plan plan = Perceptron();
+  AddTimes(plan, times);
+  TransferView row = View(plan).entries[0].transfers[2];
+  EXPECT_FALSE(row.hidden);
+  EXPECT_NEAR(row.hidden_seconds, 2e-6, 1e-12);
+  // And during all of them.
+  plan.notes->entries[0].predicted[9].start_seconds = 7e-6;
+  row = View(plan).entries[0].transfers[2];
+  EXPECT_TRUE(row.hidden);
+  EXPECT_NEAR(row.hidden_seconds, 3e-6, 1e-12);
+}
+
+TEST(TransferLedgerTest, CoveredSecondsCountSharedTimeOnce) {
+  EXPECT_EQ(CoveredSeconds(0, 10, {{1, 3}, {2, 4}, {2, 3}, {9, 20}}), 4);
+  EXPECT_EQ(CoveredSeconds(5, 6, {{0, 5}, {6, 7}}), 0);
+  EXPECT_EQ(CoveredSeconds(5, 5, {{0, 10}}), 0);
+}
+
+// Boxes by scope, and edges, of a graph that is not there.
+EntryView Drawing(const std::vector<std::string>& scopes,
+                  const std::vector<std::pair<int, int>>& edges) {
+  EntryView entry;
+  for (size_t i = 0; i < scopes.size(); ++i) {
+    BoxView box;
+    box.name = absl::StrCat("%", i);
+    box.scope = scopes[i];
+    box.devices = {0};
+    entry.boxes.push_back(box);
+  }
+  for (const auto& [from, to] : edges) entry.edges.push_back({from, to});
+  return entry;
+}
+
+TEST(ScopeTreeTest, GroupsOfOneMemberAreNotMade) {
+  const ScopeTree tree = GroupByScope(
+      Drawing({"net/a/x", "net/a/y", "net/b", "net/a/y", "z"}, {}));
+  ASSERT_EQ(tree.groups.size(), 4u);
+  EXPECT_EQ(tree.groups[1].name, "net");
+  EXPECT_EQ(tree.groups[2].name, "a");
+  EXPECT_EQ(tree.groups[3].name, "y");
+  EXPECT_EQ(tree.group_of, std::vector<int>({2, 3, 1, 3, 0}));
+}
+
+TEST(ScopeTreeTest, WithoutScopesNeighboursOfADeviceAreGrouped) {
+  EntryView entry = Drawing(std::vector<std::string>(40, ""), {});
+  for (int b = 20; b < 40; ++b) entry.boxes[b].devices = {1};
+  const ScopeTree tree = GroupByScope(entry);
+  ASSERT_EQ(tree.groups.size(), 5u);
+  EXPECT_EQ(tree.groups[1].name, "%0 .. %15");
+  EXPECT_EQ(tree.groups[2].name, "%16 .. %19");
+  EXPECT_EQ(tree.groups[3].name, "%20 .. %35");
+}
+
+TEST(ScopeTreeTest, DeepScopesAreBounded) {
+  std::string deep;
+  for (int i = 0; i < 10000; ++i) absl::StrAppend(&deep, "a/");
+  const ScopeTree tree =
+      GroupByScope(Drawing({deep + "x", deep + "y", deep}, {}));
+  EXPECT_LE(tree.groups.size(), 15u);
+}
+
+TEST(LayeredLayoutTest, ItemsStandBelowWhatTheyRead) {
+  const std::vector<LayoutGroup> groups = LayOut(
+      Drawing({"", "", "", "", ""}, {{0, 1}, {1, 3}, {0, 3}, {2, 3}, {3, 4}}));
+  ASSERT_EQ(groups.size(), 1u);
+  ASSERT_EQ(groups[0].layers.size(), 4u);
+  EXPECT_EQ(groups[0].layers[0], std::vector<int>({0}));
+  // 1; the lane of the edge from 0 to 3; and 2, right above its reader.
+  EXPECT_EQ(groups[0].layers[1].size(), 3u);
+  EXPECT_EQ(groups[0].layers[2], std::vector<int>({3}));
+  EXPECT_EQ(groups[0].layers[3], std::vector<int>({4}));
+}
+
+TEST(LayeredLayoutTest, GroupsThatReadEachOtherAreLaidOut) {
+  const std::vector<LayoutGroup> groups =
+      LayOut(Drawing({"a", "b", "a", "b"}, {{0, 1}, {1, 2}, {2, 3}}));
+  ASSERT_EQ(groups.size(), 3u);
+  ASSERT_EQ(groups[0].layers.size(), 2u);
+  EXPECT_EQ(groups[0].items[groups[0].layers[0][0]].index, 1);
+  EXPECT_EQ(groups[0].routes.size(), 2u);  // there and back
+  EXPECT_EQ(groups[1].num_boxes, 2);
+}
+
+TEST(LayeredLayoutTest, SweepsUncrossEdges) {
+  const std::vector<LayoutGroup> groups =
+      LayOut(Drawing({"", "", "", ""}, {{0, 3}, {1, 2}}));
+  ASSERT_EQ(groups[0].layers.size(), 2u);
+  const std::vector<int>& top = groups[0].layers[0];
+  const std::vector<int>& bottom = groups[0].layers[1];
+  EXPECT_EQ(top[0] == 0, bottom[0] == 3);
+}
+
+Timeline Measured() {
+  Timeline timeline;
+  timeline.name = "measured";
+  timeline.tracks = {
+      {"cpu:0", "compute"}, {"cpu:0", "copy:cpu:1"}, {"cpu:1", "compute"}};
+  const PlanView view = View(TimedPerceptron());
+  for (size_t c = 0; c < view.entries[0].commands.size(); ++c) {
+    const CommandView& command = view.entries[0].commands[c];
+    timeline.spans.push_back({command.stream,
+                              command.title,
+                              command.kind,
+                              2 * command.start,
+                              2 * command.end,
+                              {{"command", absl::StrCat(c)}}});
+  }
+  return timeline;
+}
+
+TEST(MeasuredTraceTest, ReadsWhatTheOneWriterWrites) {
+  const absl::StatusOr<MeasuredTrace> trace = ReadMeasuredTrace(
+      ChromeTraceJson({Measured()}), "t.json", View(TimedPerceptron()));
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_NEAR(trace->commands[5].first, 16e-6, 1e-12);
+  EXPECT_NEAR(trace->end, 40e-6, 1e-12);
+}
+
+TEST(MeasuredTraceTest, RefusesWhatIsNoStepOfThePlan) {
+  const PlanView view = View(TimedPerceptron());
+  const auto refuses = [&](absl::string_view json) {
+    return ReadMeasuredTrace(json, "t.json", view).status().code() ==
+           absl::StatusCode::kInvalidArgument;
+  };
+  EXPECT_TRUE(refuses(""));
+  EXPECT_TRUE(refuses("[]"));
+  EXPECT_TRUE(refuses("{\"traceEvents\": [1]}"));
+  EXPECT_TRUE(refuses("{\"traceEvents\": []}"));
+  EXPECT_TRUE(refuses(std::string(100000, '[')));
+  const std::string good = ChromeTraceJson({Measured()});
+  EXPECT_FALSE(refuses(good));
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"\"command\": \"5\"", "\"command\": \"4\""},
+           {"\"command\": \"5\"", "\"command\": \"99\""},
+           {"\"command\": \"5\"", "\"command\": 5"},
+           {"\"cat\": \"copy\"", "\"cat\": \"kernel\""},
+           {"\"dur\": 6.000", "\"dur\": -1"},
+           {"\"dur\": 6.000", "\"dur\": 1e300"},
+           {"cpu:1 (measured)", "gpu:9 (measured)"},
+           {"(measured)", "(predicted)"}}) {
+    const std::string bad = absl::StrReplaceAll(good, {{from, to}});
+    ASSERT_NE(bad, good) << from;
+    EXPECT_TRUE(refuses(bad)) << to;
+  }
+}
+
+TEST(HtmlPageTest, HostileNamesStayText) {
+  PlanView view = View(TimedPerceptron());
+  const std::string hostile =
+      "</script><script>alert(1)</script><!-- & \"'\\ \xe2\x80\xa8 \xff";
+  view.name = hostile;
+  view.entries[0].boxes[0].name = hostile;
+  view.entries[0].boxes[1].scope = hostile;
+  const std::string json = PageJson(view, {});
+  EXPECT_EQ(json.find_first_of("<>&"), std::string::npos);
+  for (char c : json) EXPECT_TRUE(c >= 0x20 && c < 0x7f);
+  const nlohmann::json back = nlohmann::json::parse(json);
+  EXPECT_EQ(back["entries"][0]["boxes"][0]["name"],
+            absl::StrReplaceAll(hostile, {{"\xff", "\xef\xbf\xbd"}}));
+}
+
+TEST(HtmlPageTest, ThePageLoadsNothing) {
+  const std::string page = HtmlPage(View(TimedPerceptron()), {});
+  EXPECT_EQ(page.find("/*PAGE_"), std::string::npos);
+  EXPECT_EQ(page.find(" src="), std::string::npos);
+  EXPECT_EQ(page.find("href="), std::string::npos);
+  EXPECT_EQ(page.find("https:"), std::string::npos);
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(DotTextTest, ThePerceptron) {
+  EXPECT_EQ(DotText(View(Perceptron())), ReadText("perceptron.dot"));
+}
+
+TEST(DotTextTest, HostileNamesStayInTheirQuotes) {
+  PlanView view = View(Perceptron());
+  view.entries[0].boxes[0].name = "a\"]; evil [label=\"\\N\n";
+  const std::string text = DotText(view);
+  EXPECT_NE(text.find("input\\na\\\"]; evil [label=\\\"\\\\N \""),
+            std::string::npos)
+      << text;
+}
+
+TEST(DotTextTest, GraphvizReadsIt) {
+  PlanView view = View(Perceptron());
+  view.entries[0].boxes[0].name = "a\"]; evil [label=\"\\";
+  const absl::StatusOr<std::string> svg = SvgOf(DotText(view));
+  ASSERT_TRUE(svg.ok()) << svg.status();
+  EXPECT_NE(svg->find("<svg"), std::string::npos);
+  EXPECT_NE(svg->find("evil"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace partita
