@@ -25,6 +25,7 @@
 #include "passes/recognise_activations.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
+#include "passes/unfold_conv_transpose.h"
 
 namespace partita {
 namespace {
@@ -41,6 +42,7 @@ constexpr Pass kSourcePasses[] = {
     {"recognise_activations", RecogniseActivations},  // before their parts fuse
     {"decompose_batch_norm", DecomposeBatchNorm},     // a mul and an add that
     {"fold_affine_into_conv", FoldAffineIntoConv},    // convolutions swallow
+    {"unfold_conv_transpose", UnfoldConvTranspose},   // with its final bias
     {"remove_dead", RemoveDead},  // unread ops count as readers to the fusions
     {"fuse_epilogue", FuseEpilogue},
     {"fuse_elementwise", FuseElementwise},  // what no convolution took

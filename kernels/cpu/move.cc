@@ -211,26 +211,32 @@ void AddTile(const OpView& node, Moves& moves) {
 }
 
 // depth [n, b, b, c, h, w] or [n, c, b, b, h, w]; plane [n, c, h, b, w, b].
+// Channels last: the same with the channels behind h and w.
 void AddBlocks(const OpView& node, Moves& moves) {
   const bool to_depth = node.is(kSpaceToDepth);
+  const bool last = !node.result_type(0).layout.is_row_major();
   const Shape& depth =
       to_depth ? node.result_type(0).dims : node.operand_type(0).dims;
   const bool dcr = to_depth || node.attr_string("mode") == "dcr";
   const int64_t b = node.attr_int("block");
   const int64_t c = depth[1] / (b * b), h = depth[2], w = depth[3];
-  const int64_t area = h * w;
-  const int64_t channel = dcr ? area : area * b * b;
-  const int64_t block = dcr ? area * c : area;
-  const int64_t row = w * b;  // of the plane
+  // Strides: of a channel and a column in depth, of a column in the plane.
+  const int64_t unit = last ? 1 : h * w;
+  const int64_t column = last ? depth[1] : 1;
+  const int64_t plane_column = last ? c : 1;
+  const int64_t row = w * b * plane_column;  // of the plane
+  const int64_t channel = dcr ? unit : unit * b * b;
+  const int64_t block = dcr ? unit * c : unit;
+  const CopyDim channels = {c, channel, last ? 1 : h * b * row};
   // size, stride in depth, stride in the plane
   std::vector<CopyDim> dims = {
-      {depth[0], depth[1] * area, c * h * b * row},
-      {c, channel, h * b * row},
-      {h, w, b * row},
+      {depth[0], depth[1] * h * w, c * h * b * w * b},
+      {h, w * column, b * row},
       {b, block * b, row},
-      {w, 1, b},
-      {b, block, 1},
+      {w, column, b * plane_column},
+      {b, block, plane_column},
   };
+  dims.insert(last ? dims.end() : dims.begin() + 1, channels);
   if (to_depth) {
     for (CopyDim& dim : dims) std::swap(dim.from, dim.to);
   }
@@ -272,6 +278,7 @@ bool KeepsBlocks(const OpView& node, const std::vector<OperandBox>& boxes,
 }
 
 std::vector<std::string> Layouts(const OpView& node) {
+  if (node.is(kDepthToSpace) || node.is(kSpaceToDepth)) return {"", "acdb"};
   if (RowMajorMoves(node) != nullptr) return {""};
   const std::vector<OperandBox> boxes = BoxesOf(node);
   if (boxes.empty()) return {};
