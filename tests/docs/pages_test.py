@@ -73,5 +73,6 @@ if __name__ == "__main__":
     if UPDATE:
         sys.argv.remove("--update")
     PROGRAM = os.path.realpath(sys.argv.pop(1))
+    assert os.access(PROGRAM, os.X_OK), PROGRAM
     ROOT = os.path.dirname(os.path.dirname(os.path.realpath(sys.argv.pop(1))))
     unittest.main()

@@ -56,6 +56,18 @@ absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
   return options;
 }
 
+// These models have shapes of their own, which no flag changes.
+absl::Status RefuseImportFlags(const std::string& path,
+                               const Arguments& arguments) {
+  for (const char* flag : {"dim", "shape", "bind"}) {
+    if (!arguments.has(flag)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, ": found with ", path,
+                     ", whose shapes are fixed; expected an ONNX model"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Module> ReadGraphText(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));
@@ -88,8 +100,11 @@ absl::StatusOr<Pin> ReadPin(const std::string& text) {
 absl::StatusOr<Module> ReadModel(const std::string& path,
                                  const Arguments& arguments) {
   absl::string_view name = path;
-  if (absl::ConsumePrefix(&name, "builtin:")) return BuiltInModel(name);
-  if (absl::EndsWith(path, ".graph")) return ReadGraphText(path);
+  const bool is_built_in = absl::ConsumePrefix(&name, "builtin:");
+  if (is_built_in || absl::EndsWith(path, ".graph")) {
+    PARTITA_RETURN_IF_ERROR(RefuseImportFlags(path, arguments));
+    return is_built_in ? BuiltInModel(name) : ReadGraphText(path);
+  }
   PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
                            ReadImportOptions(arguments));
   return ImportOnnx(path, options);
