@@ -62,9 +62,11 @@ function measuredText(seconds) {
 let groupOf = [];   // by box
 let itemOf = [];    // by box: item in its group
 let groupItem = []; // by group: item in its parent
+let lanesOf = [];   // by group: lanes of "from>to"
 
 function indexGroups() {
   groupOf = []; itemOf = []; groupItem = [];
+  lanesOf = entry().groups.map((group) => new Map(group.routes.map(([from, to, lanes]) => [from + '>' + to, lanes])));
   entry().groups.forEach((group, g) => group.items.forEach(([kind, index], i) => {
     if (kind === 'box') { groupOf[index] = g; itemOf[index] = i; }
     if (kind === 'group') groupItem[index] = i;
@@ -241,10 +243,8 @@ function edgePoints(a, b) {
   while (n < a.path.length && n < b.path.length && a.path[n] === b.path[n]) ++n;
   const g = a.path[n - 1];
   const end = (side) => n < side.path.length ? groupItem[side.path[n]] : side.box !== undefined ? itemOf[side.box] : groupItem[side.group];
-  const from = end(a), to = end(b);
-  const route = entry().groups[g].routes.find((r) => r[0] === from && r[1] === to);
   const points = [[a.rect.x + a.rect.w / 2, a.rect.y + a.rect.h]];
-  for (const lane of route ? route[2] : []) {
+  for (const lane of lanesOf[g].get(end(a) + '>' + end(b)) || []) {
     const p = laneAt[g + ':' + lane];
     points.push([p.x, p.top], [p.x, p.bottom]);
   }
@@ -260,13 +260,19 @@ function drawGroup(world, g, rect) {
   if (!open) node.append(shape('rect', { x: 4, y: 4, width: rect.w, height: rect.h, rx: 7, fill: light, stroke: line, opacity: 0.6 }));
   node.append(shape('rect', { width: rect.w, height: rect.h, rx: 7, fill: light, stroke: line }));
   if (open) {
-    node.append(shape('text', { x: 10, y: 19, class: 'op' }, cutTo('▾ ' + group.name, rect.w - 20, 11, 600)));
+    // Its title is drawn over the edges.
   } else {
     node.append(shape('text', { x: 10, y: 18, class: 'op' }, cutTo('▸ ' + group.name, rect.w - 18, 11.5, 600)));
     node.append(shape('text', { x: 10, y: 33, class: 'name' }, cutTo(groupNote(group), rect.w - 18, 10, 400)));
   }
   node.append(shape('title', {}, group.name));
   world.append(node);
+}
+
+function drawTitle(world, g, rect) {
+  const title = shape('g', { class: 'fold open title', 'data-group': g, transform: `translate(${rect.x},${rect.y})` });
+  title.append(shape('text', { x: 10, y: 19, class: 'op' }, cutTo('▾ ' + entry().groups[g].name, rect.w - 20, 11, 600)));
+  world.append(title);
 }
 
 function drawBox(world, b, rect) {
@@ -301,10 +307,11 @@ function drawGraph() {
   for (const [g, rect] of Object.entries(placed.groups)) drawGroup(world, +g, rect);
   drawEdges(world);
   for (const [b, rect] of Object.entries(placed.boxes)) drawBox(world, +b, rect);
+  for (const [g, rect] of Object.entries(placed.groups)) if (state.open.has(+g)) drawTitle(world, +g, rect);
   fill(svg, defs, world);
   moveGraph();
   const cuts = entry().edges.filter((e) => e.cut).length;
-  $('graph-hint').textContent = `${entry().boxes.length} nodes` + (cuts ? ` · ${cuts} cut edges (heavy)` : '') + ' · click a group to unfold';
+  $('graph-hint').textContent = `${entry().boxes.length} nodes` + (cuts ? ` · ${cuts} cut edge${cuts > 1 ? 's' : ''} (heavy)` : '') + ' · click a group to fold';
 }
 
 function moveGraph() {
@@ -348,6 +355,11 @@ function stretch() {
   const t = trace();
   if (!t || $('scale').checked || !t.end) return 1;
   return entry().end / t.end;
+}
+// One scale if both can be read on it.
+function chooseScale() {
+  const t = trace();
+  $('scale').checked = t !== null && entry().end > t.end / 3 && entry().end < t.end * 3;
 }
 function axisEnd() {
   const t = trace();
@@ -416,7 +428,7 @@ function drawRow(into, indices, times, y, height, s, light, line, measured) {
     const node = shape('g', { class: 'command' + (on ? ' on' : ''), 'data-command': i });
     const transfer = !signal && c.kind !== 'kernel';
     node.append(shape('rect', { x, y: signal ? y + height - 5 : y, width, height: signal ? 5 : height, rx: width > 6 ? 2.5 : 0,
-      fill: signal ? '#c9cfd7' : transfer && !measured ? '#fff' : light, stroke: signal ? '#aab2bd' : line, 'fill-opacity': measured ? 0.55 : 1 }));
+      fill: signal ? '#c9cfd7' : transfer && !measured ? '#fff' : light, stroke: signal ? '#aab2bd' : line, 'stroke-width': width < 4 ? 0.5 : 1, 'fill-opacity': measured ? 0.55 : 1 }));
     if (!measured && !signal && width > 34) {
       const shownX = Math.max(x, LEFT);
       node.append(shape('text', { x: shownX + 5, y: y + 14, class: 'label' }, cutTo(c.title, x + width - shownX - 9, 10, 400)));
@@ -426,7 +438,9 @@ function drawRow(into, indices, times, y, height, s, light, line, measured) {
 }
 
 function drawMemory(parts, top, s) {
-  const height = 54;
+  // As high as the pane has room for.
+  const room = ($('time-scroll').clientHeight - top - 30) / entry().memory.length - 12;
+  const height = Math.min(120, Math.max(54, room));
   let y = top;
   parts.push(shape('text', { x: 12, y: y + 6, class: 'track', 'font-weight': 650 }, 'Memory'));
   y += 16;
@@ -670,6 +684,7 @@ function fillTraces() {
   fill($('trace'), element('option', { value: -1 }, 'prediction only'),
     ...own.map((i) => element('option', { value: i }, 'measured: ' + cut(DATA.traces[i].source.split('/').pop(), 28))));
   $('trace').value = state.trace;
+  chooseScale();
   $('trace').hidden = own.length === 0;
   $('scale-label').hidden = own.length === 0;
 }
@@ -811,7 +826,7 @@ function listen() {
   document.addEventListener('pointerdown', (event) => { if (!event.target.closest('.search')) closeHits(); });
   for (const button of document.querySelectorAll('[role=tab]')) button.addEventListener('click', () => showTab(button.dataset.tab));
   $('entry').addEventListener('change', () => showEntry(+$('entry').value));
-  $('trace').addEventListener('change', () => { state.trace = +$('trace').value; state.from = 0; state.to = axisEnd(); drawAll(); });
+  $('trace').addEventListener('change', () => { state.trace = +$('trace').value; chooseScale(); state.from = 0; state.to = axisEnd(); drawAll(); });
   window.addEventListener('resize', drawTime);
   window.addEventListener('hashchange', followFragment);
 }
