@@ -248,6 +248,15 @@ function edgePoints(a, b) {
     const p = laneAt[g + ':' + lane];
     points.push([p.x, p.top], [p.x, p.bottom]);
   }
+  // Past what stands above its end in an open group, along the group's side.
+  if (b.path.length > n) {
+    const inner = b.path[b.path.length - 1], around = placed.groups[inner];
+    const item = b.box !== undefined ? itemOf[b.box] : groupItem[b.group];
+    if (!entry().groups[inner].layers[0].includes(item)) {
+      const side = around.x + around.w - 7;
+      points.push([side, around.y], [side, b.rect.y - 22]);
+    }
+  }
   points.push([b.rect.x + b.rect.w / 2, b.rect.y - 2]);
   return points;
 }
