@@ -1,0 +1,26 @@
+// Fuzz target: any bytes are safe to read as a .npy file, and what was read
+// writes to a file that reads as the same.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "tests/fuzz/expect.h"
+#include "tools/partita/compare.h"
+#include "tools/partita/tensor_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  using namespace partita;
+  const absl::string_view text(reinterpret_cast<const char*>(bytes), size);
+  const absl::StatusOr<HostTensor> tensor = ParseNpy(text, "input");
+  if (!tensor.ok()) return 0;
+  const absl::StatusOr<std::string> written = NpyText(*tensor);
+  ExpectFuzz(written.ok(), "what was read cannot be written",
+             written.status().ToString());
+  const absl::StatusOr<HostTensor> again = ParseNpy(*written, "written");
+  ExpectFuzz(again.ok(), "what was written cannot be read",
+             again.status().ToString());
+  ExpectFuzz(Compare(*again, *tensor, 0, 0).same_bits, "another tensor");
+  return 0;
+}
