@@ -5,11 +5,14 @@
 #include "partita/compile.h"
 
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
@@ -169,6 +172,25 @@ class Compilation {
     }
   }
 
+  // Generated code for the plan's nodes: one image for each instruction set.
+  absl::Status BuildImages(Plan& plan) {
+    return Stage("images", [&]() -> absl::Status {
+      absl::btree_map<std::string, const DeviceTraits*> targets;
+      for (const DeviceTraits& device : traits_) {
+        if (device.kind == DeviceKind::kCpu) {
+          targets.emplace(device.isa, &device);
+        }
+      }
+      for (const auto& [isa, device] : targets) {
+        auto images = BuiltInCatalog().BuildImages(NodesOf(plan, isa), *device);
+        if (absl::IsUnimplemented(images.status())) continue;
+        PARTITA_RETURN_IF_ERROR(images.status());
+        absl::c_move(*images, std::back_inserter(plan.images));
+      }
+      return absl::OkStatus();
+    });
+  }
+
   absl::Status Prove(Plan& plan) {
     return Stage("prove", [&]() -> absl::Status {
       absl::StatusOr<Certificate> certificate = CheckPlan(plan);
@@ -205,6 +227,28 @@ class Compilation {
       notes.nodes.push_back({node, ReasonText(graph, placed), 0});
     }
     return notes;
+  }
+
+  // The nodes on CPUs of this instruction set.
+  std::vector<OpView> NodesOf(const Plan& plan, const std::string& isa) const {
+    absl::flat_hash_set<std::string> devices;
+    for (const DeviceTraits& device : traits_) {
+      if (device.kind == DeviceKind::kCpu && device.isa == isa) {
+        devices.insert(device.name);
+      }
+    }
+    std::vector<OpView> nodes;
+    for (const auto& function : plan.module.functions()) {
+      for (const OpView& op : function->ops()) {
+        if (absl::c_any_of(op.node().placement.devices,
+                           [&](const std::string& name) {
+                             return devices.contains(name);
+                           })) {
+          nodes.push_back(op);
+        }
+      }
+    }
+    return nodes;
   }
 
   bool LowerLimit(const absl::Status& status, std::vector<int64_t>& limits) {
@@ -311,6 +355,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
   }
   if (!best.has_value()) return NothingFits(report.candidates, first_refusal);
   best->plan.notes = std::move(best_prediction.notes);
+  PARTITA_RETURN_IF_ERROR(compilation.BuildImages(best->plan));
   PARTITA_RETURN_IF_ERROR(compilation.Prove(best->plan));
   PARTITA_RETURN_IF_ERROR(
       FillReport(best->plan, best_prediction, best->chosen, report));

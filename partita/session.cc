@@ -13,6 +13,7 @@
 #include "graph/status_macros.h"
 #include "graph/verifier.h"
 #include "kernels/catalog/host_kernels.h"
+#include "partita/generated_code.h"
 #include "runtime/device/host_device.h"
 #include "runtime/device/host_isa.h"
 #include "runtime/executor/executor.h"
@@ -120,6 +121,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
   }
   PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, options.devices));
   std::unique_ptr<Session> session(new Session(options));
+  if (options.devices != DeviceMode::kTimed) {
+    PARTITA_ASSIGN_OR_RETURN(session->notice_,
+                             PrepareGeneratedCode(*plan, options.trust_code));
+  }
   for (const Entry& entry : plan->entries) {
     auto tensors = std::make_unique<EntryTensors>();
     tensors->inputs.resize(entry.inputs.size());

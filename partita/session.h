@@ -34,7 +34,9 @@ enum class DeviceMode : uint8_t {
 struct LoadOptions {
   DeviceMode devices = DeviceMode::kReal;
   // Run native code that the plan carries. It is a program, which no checker
-  // proves: say yes only to plans that you or yours made.
+  // proves: say yes only to plans that you or yours made. Code that this
+  // process made runs anyway; other code is built again, or its kernels
+  // interpreted, and Session::notice says so.
   bool trust_code = false;
   // Read constants of CPUs where the plan keeps them, instead of copying them
   // into the arena.
@@ -113,6 +115,9 @@ class Session {
   absl::Status WriteVariable(absl::string_view name, const HostTensor& value);
 
   const Plan& plan() const;
+  // One line if generated kernels do not run as the plan's own code; else
+  // empty.
+  const std::string& notice() const { return notice_; }
   // Index into Plan::entries of the entry in use.
   int entry() const { return entry_; }
   // session_memory.h, entry_runner.h and failure.h say what these hold.
@@ -130,6 +135,7 @@ class Session {
   EntryTensors& tensors();
 
   const LoadOptions options_;
+  std::string notice_;
   std::unique_ptr<Executor> executor_;
   std::vector<std::unique_ptr<EntryTensors>> tensors_;  // by entry
   int entry_ = 0;

@@ -5,9 +5,11 @@
 
 #include <memory>
 
+#include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/onednn_kernels.h"
 #include "kernels/declared/declared_catalog.h"
+#include "kernels/image/image_library.h"
 #include "kernels/reference/reference_kernels.h"
 
 namespace partita {
@@ -15,6 +17,7 @@ namespace partita {
 void AddHostCatalogs(JoinedCatalog& catalog) {
   catalog.Add(DeviceKind::kCpu, std::make_shared<OnednnCatalog>());
   catalog.Add(DeviceKind::kCpu, std::make_shared<CpuCatalog>());
+  catalog.Add(DeviceKind::kCpu, std::make_shared<CodegenCatalog>());
   catalog.Add(DeviceKind::kCpu, std::make_shared<ReferenceCatalog>());
   catalog.Add(DeviceKind::kCuda, std::make_shared<DeclaredCatalog>());
 }
@@ -22,8 +25,9 @@ void AddHostCatalogs(JoinedCatalog& catalog) {
 std::vector<const KernelLibrary*> HostLibraries() {
   static const OnednnLibrary onednn;
   static const CpuLibrary cpu;
+  static const ImageLibrary codegen;
   static const ReferenceLibrary reference;
-  return {&onednn, &cpu, &reference};
+  return {&onednn, &cpu, &codegen, &reference};
 }
 
 }  // namespace partita

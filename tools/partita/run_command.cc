@@ -38,6 +38,8 @@ constexpr FlagDef kFlags[] = {
     {"virtual", nullptr, "host memory and threads play all devices"},
     {"timed", nullptr,
      "devices sleep for the predicted times, computing nothing"},
+    {"trust-code", nullptr,
+     "run native code of the plan file, which no checker proves"},
     {"input", "NAME=FILE", "an input, .npy or .pb; repeatable"},
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
     {"output", "FOLDER", "write the outputs there as NAME.npy"},
@@ -210,8 +212,13 @@ absl::Status Run(const Arguments& arguments) {
                            PlanOf(arguments.positional()[0], arguments));
   LoadOptions load;
   PARTITA_ASSIGN_OR_RETURN(load.devices, ReadMode(arguments));
+  load.trust_code = arguments.has("trust-code");
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                            Session::Create(plan, load));
+  if (!session->notice().empty()) {
+    PARTITA_RETURN_IF_ERROR(
+        WriteText("-", absl::StrCat("note: ", session->notice(), "\n")));
+  }
   PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
   std::vector<double> seconds;
   PARTITA_RETURN_IF_ERROR(RunSteps(*session, arguments, seconds));
@@ -220,8 +227,7 @@ absl::Status Run(const Arguments& arguments) {
                                   SecondsText(seconds[seconds.size() / 2]),
                                   "\n", MemoryText(*session))));
   if (arguments.has("trace")) {
-    PARTITA_ASSIGN_OR_RETURN(const std::string trace,
-                             session->LastTraceJson());
+    PARTITA_ASSIGN_OR_RETURN(const std::string trace, session->LastTraceJson());
     PARTITA_RETURN_IF_ERROR(WriteText(arguments.Get("trace", ""), trace));
   }
   if (arguments.has("output")) {
