@@ -23,8 +23,8 @@ namespace partita {
 struct CompileOptions {
   std::string strategy = "auto";  // or a name of Planners()
   Goal goal = Goal::kLatency;
-  PlannerOptions planner;
-  int depth = 1;  // steps that may overlap
+  PlannerOptions planner;  // `on` in the graph's text is a pin before its pins
+  int depth = 1;           // steps that may overlap
   PipelineOptions passes;
   // Called before each stage with its name, for progress; may be empty.
   std::function<void(absl::string_view stage)> progress;

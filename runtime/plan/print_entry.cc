@@ -8,10 +8,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "graph/op_def.h"
 #include "graph/text/names.h"
-#include "graph/text/number_text.h"
 #include "runtime/plan/plan_line.h"
 
 namespace partita {
@@ -45,7 +45,7 @@ std::vector<std::string> ProgramNames(const Entry& entry) {
 }
 
 std::string Milliseconds(double seconds) {
-  return absl::StrCat(DoubleText(seconds * 1e3), " ms");
+  return absl::StrFormat("%.4g ms", seconds * 1e3);
 }
 
 }  // namespace
