@@ -1,0 +1,91 @@
+#!/bin/bash
+# Exit codes and messages of the program on what it is given wrongly.
+# SPDX-License-Identifier: Apache-2.0
+set -u
+partita=$1
+model=$2
+cpus=$3
+gpus=$4
+scratch=${TEST_TMPDIR:-$(mktemp -d)}
+failures=0
+
+# expect CODE TEXT COMMAND...: exit code, and a text somewhere in the output.
+expect() {
+  local code=$1 text=$2 output found
+  shift 2
+  output=$("$@" 2>&1)
+  found=$?
+  if [[ $found -eq $code && $output == *"$text"* ]]; then return; fi
+  echo "FAILED: $*"
+  echo "  found exit code $found and: $output"
+  echo "  expected exit code $code and: $text"
+  failures=$((failures + 1))
+}
+
+plan=$scratch/mlp.plan
+expect 0 "proved form" "$partita" compile "$model" --machine "$cpus" --output "$plan"
+expect 0 "proved by partita checker" "$partita" check "$plan"
+expect 0 "bit for bit" "$partita" run "$plan" --virtual --reference
+
+# Called wrongly.
+expect 2 "usage: partita COMMAND" "$partita"
+expect 2 "found no command frobnicate" "$partita" frobnicate
+expect 2 "--machin: found no such flag; expected one of those that --help lists; did you mean --machine?" \
+  "$partita" compile "$model" --machin "$cpus"
+expect 1 "--strategy lst: found no such strategy; expected one of: auto, single, pinned, pipeline, list" \
+  "$partita" compile "$model" --machine "$cpus" --strategy lst
+expect 1 "run: found 0 models or plans; expected one" "$partita" run
+
+# Files that are not there.
+gone=$scratch/gone
+for command in check run simulate; do
+  expect 1 "$gone.plan: cannot be opened: No such file or directory" "$partita" "$command" "$gone.plan"
+done
+expect 1 "$gone.onnx: cannot be opened: No such file or directory" \
+  "$partita" compile "$gone.onnx" --machine "$cpus"
+expect 1 "$gone.json: found no readable file; expected a machine file" \
+  "$partita" compile "$model" --machine "$gone.json"
+
+# A plan cut short anywhere is refused, never believed.
+size=$(stat -c %s "$plan")
+for bytes in 0 1; do
+  head -c "$bytes" "$plan" > "$scratch/cut.plan"
+  expect 1 "found no plan; expected" "$partita" check "$scratch/cut.plan"
+  expect 1 "found no plan; expected" "$partita" run "$scratch/cut.plan" --virtual
+done
+for bytes in 100 1000 $((size / 2)) $((size - 1)); do
+  head -c "$bytes" "$plan" > "$scratch/cut.plan"
+  expect 1 "found $bytes bytes; expected" "$partita" check "$scratch/cut.plan"
+  expect 1 "found $bytes bytes; expected" "$partita" run "$scratch/cut.plan" --virtual
+done
+
+# A plan for devices that are not here.
+expect 0 "proved form" "$partita" compile "$model" --machine "$gpus" --strategy single \
+  --device gpu:0 --output "$scratch/gpu.plan"
+CUDA_VISIBLE_DEVICES= expect 1 "device gpu:0: found kind cuda" "$partita" run "$scratch/gpu.plan"
+
+# A disk that is full leaves no half of a plan.
+full_disk() {
+  (
+    trap '' XFSZ
+    ulimit -f 1
+    exec "$partita" compile "$model" --machine "$cpus" --output "$scratch/full.plan"
+  )
+}
+expect 1 "$scratch/full.plan: cannot be written: File too large" full_disk
+if [[ -e $scratch/full.plan ]]; then
+  echo "FAILED: a full disk left $scratch/full.plan"
+  failures=$((failures + 1))
+fi
+
+# Every command that the program lists explains itself.
+commands=$("$partita" --help | sed -n 's/^  \([a-z]\+\) .*/\1/p')
+for command in compile check simulate run; do
+  [[ $commands == *$command* ]] || { echo "FAILED: --help leaves out $command"; failures=$((failures + 1)); }
+done
+for command in $commands; do
+  expect 0 "usage: partita $command" "$partita" "$command" --help
+done
+
+echo "$failures failures"
+[[ $failures -eq 0 ]]
