@@ -1,0 +1,149 @@
+// What the importer says about models that it cannot take, word for word.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/import.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+namespace {
+
+// %y = relu %x over f32[2, 3].
+onnx::ModelProto ReluModel() {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(13);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  graph.set_name("g");
+  onnx::ValueInfoProto& input = *graph.add_input();
+  input.set_name("x");
+  auto& type = *input.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::FLOAT);
+  type.mutable_shape()->add_dim()->set_dim_value(2);
+  type.mutable_shape()->add_dim()->set_dim_value(3);
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type("Relu");
+  node.set_name("act");
+  node.add_input("x");
+  node.add_output("y");
+  graph.add_output()->set_name("y");
+  return model;
+}
+
+onnx::TensorShapeProto& InputShape(onnx::ModelProto& model) {
+  return *model.mutable_graph()
+              ->mutable_input(0)
+              ->mutable_type()
+              ->mutable_tensor_type()
+              ->mutable_shape();
+}
+
+std::string ErrorOf(const std::string& bytes,
+                    const ImportOptions& options = {}) {
+  return ImportOnnxBytes(bytes, "m", options).status().ToString();
+}
+std::string ErrorOf(const onnx::ModelProto& model,
+                    const ImportOptions& options = {}) {
+  return ErrorOf(model.SerializeAsString(), options);
+}
+
+TEST(ImportErrors, TheModelItselfIsFine) {
+  EXPECT_EQ(ErrorOf(ReluModel()), "OK");
+}
+
+TEST(ImportErrors, AModelCutShortAnywhereIsRefused) {
+  const std::string bytes = ReluModel().SerializeAsString();
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(ImportOnnxBytes(bytes.substr(0, size), "m", {}).ok()) << size;
+  }
+  EXPECT_EQ(ErrorOf(std::string("\xff\xff\xff random", 10)),
+            "INVALID_ARGUMENT: m: found bytes that are no ONNX model, or one "
+            "cut short; expected a serialised ModelProto");
+}
+
+TEST(ImportErrors, UnboundDimensionsAreNamed) {
+  onnx::ModelProto model = ReluModel();
+  InputShape(model).mutable_dim(0)->set_dim_param("batch");
+  InputShape(model).mutable_dim(1)->clear_value();
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: found symbolic dimensions without a value: "
+            "batch, x.1; expected a number for each; bind them by --dim NAME=N "
+            "or --shape INPUT=N,N,...");
+  EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}, {"x.1", 2}}}), "OK");
+}
+
+TEST(ImportErrors, EveryUnsupportedOpIsListedAtOnce) {
+  onnx::ModelProto model = ReluModel();
+  model.mutable_graph()->mutable_node(0)->set_op_type("Frob");
+  onnx::NodeProto& second = *model.mutable_graph()->add_node();
+  second.set_op_type("Nicate");
+  second.set_domain("com.example");
+  second.add_output("z");
+  EXPECT_EQ(ErrorOf(model),
+            "UNIMPLEMENTED: m: found 2 nodes whose op is not supported:\n"
+            "  Frob (node act)\n"
+            "  Nicate of domain com.example (node z)");
+}
+
+TEST(ImportErrors, AnUnknownAttributeIsNotIgnored) {
+  onnx::ModelProto model = ReluModel();
+  onnx::AttributeProto& attribute =
+      *model.mutable_graph()->mutable_node(0)->add_attribute();
+  attribute.set_name("leak");
+  attribute.set_type(onnx::AttributeProto::FLOAT);
+  attribute.set_f(0.5f);
+  EXPECT_EQ(ErrorOf(model),
+            "UNIMPLEMENTED: m: Relu (node act): found attribute leak; expected "
+            "attributes that this importer knows");
+}
+
+TEST(ImportErrors, ACycleIsRefused) {
+  onnx::ModelProto model = ReluModel();
+  model.mutable_graph()->mutable_node(0)->set_input(0, "y");
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: Relu (node act): found input y, which no "
+            "earlier node gives; expected nodes in topological order without a "
+            "cycle");
+}
+
+TEST(ImportErrors, HugeExtentsAreRefused) {
+  onnx::ModelProto model = ReluModel();
+  InputShape(model).mutable_dim(0)->set_dim_value(int64_t{1} << 62);
+  EXPECT_EQ(ImportOnnxBytes(model.SerializeAsString(), "m", {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ImportErrors, ANegativeExtentIsAnOpenOne) {
+  onnx::ModelProto model = ReluModel();
+  InputShape(model).mutable_dim(0)->set_dim_value(-1);
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: found symbolic dimensions without a value: "
+            "x.0; expected a number for each; bind them by --dim NAME=N or "
+            "--shape INPUT=N,N,...");
+}
+
+TEST(ImportErrors, ShapesAreForInputsThatExistAndFit) {
+  EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"xx", {2, 3}}}}),
+            "INVALID_ARGUMENT: m: --shape xx: found no such input; expected "
+            "one of: x");
+  EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"x", {2, 4}}}}),
+            "INVALID_ARGUMENT: m: --shape x: found [2, 4]; expected [2, 3]");
+}
+
+TEST(ImportErrors, ExternalDataOfAModelInMemoryIsRefused) {
+  onnx::ModelProto model = ReluModel();
+  onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.add_dims(1);
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: tensor w: found external data; expected a "
+            "model that holds its data");
+}
+
+}  // namespace
+}  // namespace partita
