@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
+#include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/emit_op.h"
 #include "kernels/codegen/loops.h"
@@ -31,11 +33,48 @@ absl::Status NotGenerated(const OpView& node, absl::string_view found) {
 
 bool HasFma(absl::string_view isa) { return isa == "avx2" || isa == "avx512"; }
 
+// The exponents of pow are generated only where they are known, and then count
+// as part of the node: a graph holds them beside a node, not in it.
+bool IsExponent(const OpView& op, int operand) {
+  return op.is(kPow) && operand == 1;
+}
+
+bool IsExponentOnly(const Graph& body, ValueId input) {
+  const auto& uses = body.value(input).uses;
+  return !uses.empty() && absl::c_all_of(uses, [&](const Use& use) {
+    return IsExponent(body.view(use.node), use.operand);
+  });
+}
+
+// The one known element of an operand that is an exponent; null otherwise.
+const HostTensor* KnownExponent(const OpView& node, int operand) {
+  const bool is_exponent =
+      node.is(kFused)
+          ? IsExponentOnly(node.region(0), node.region(0).inputs()[operand])
+          : IsExponent(node, operand);
+  if (!is_exponent) return nullptr;
+  const HostTensor* constant = node.operand(operand).constant();
+  if (constant == nullptr || constant->type().dtype != DType::kF32 ||
+      constant->type().num_elements() != 1) {
+    return nullptr;
+  }
+  return constant;
+}
+
+Register OperandOrExponent(const OpView& node, int operand, ScalarType type,
+                           ProgramBuilder& builder) {
+  const HostTensor* exponent = KnownExponent(node, operand);
+  if (exponent == nullptr) return builder.Load(type, operand);
+  return builder.Constant(type, GetAsDouble(*exponent, 0));
+}
+
 // Result and operand types, and registers by value of the body.
 class BodyReader {
  public:
-  explicit BodyReader(const Graph& body)
-      : body_(body), registers_(body.value_id_bound()) {}
+  explicit BodyReader(const OpView& node)
+      : node_(node),
+        body_(node.region(0)),
+        registers_(body_.value_id_bound()) {}
 
   absl::StatusOr<Register> Read() {
     if (body_.outputs().size() != 1 || !body_.updates().empty() ||
@@ -62,7 +101,7 @@ class BodyReader {
       const std::optional<ScalarType> type =
           ScalarTypeOf(op.operand_type(i).dtype);
       if (!type.has_value()) return NotGenerated(op, "such a dtype");
-      operands.push_back(builder.Load(*type, i));
+      operands.push_back(OperandOrExponent(op, i, *type, builder));
     }
     const std::optional<Register> result = EmitOp(op, operands);
     if (!result.has_value()) return NotGenerated(op, "such an op or dtype");
@@ -80,7 +119,7 @@ class BodyReader {
       return absl::UnimplementedError(
           absl::StrCat("found ", body_.type(value).ToString(), " as operand"));
     }
-    registers_[value.index] = builder_.Load(*type, input);
+    registers_[value.index] = OperandOrExponent(node_, input, *type, builder_);
     return absl::OkStatus();
   }
 
@@ -113,6 +152,7 @@ class BodyReader {
     return absl::OkStatus();
   }
 
+  const OpView node_;
   const Graph& body_;
   ProgramBuilder builder_;
   std::vector<std::optional<Register>> registers_;
@@ -127,7 +167,7 @@ absl::StatusOr<std::vector<Instruction>> ReadInstructions(const OpView& node,
                              BodyReader::ReadAlone(node, builder));
     return builder.Finish(result, has_fma);
   }
-  BodyReader reader(node.region(0));
+  BodyReader reader(node);
   PARTITA_ASSIGN_OR_RETURN(const Register result, reader.Read());
   if (node.region(0).type(node.region(0).outputs()[0]).dims !=
       node.result_type(0).dims) {
@@ -165,6 +205,9 @@ std::string EntryName(const OpView& node) {
   std::string key = NodeKey(node);
   for (int i = 0; i < node.num_operands(); ++i) {
     absl::StrAppend(&key, " ", node.operand_type(i).layout.ToString());
+    if (const HostTensor* exponent = KnownExponent(node, i)) {
+      absl::StrAppend(&key, "^", GetAsDouble(*exponent, 0));
+    }
   }
   absl::StrAppend(&key, " -> ", node.result_type(0).layout.ToString());
   const ContentHash hash =

@@ -361,6 +361,32 @@ TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {
   EXPECT_EQ(build({&kExp, &kTanh}), build({&kTanh, &kExp, &kExp}));
 }
 
+TEST(Codegen, AnExponentBesideTheNodeDecidesWhatIsGenerated) {
+  LiteralPool pool;
+  Graph graph("g", &pool);
+  const ValueId x = graph.AddInput("x", F32({5}));
+  const auto power = [&](float exponent) {
+    const ValueId n =
+        graph.AddConstant(pool.Add(HostTensor::Of<float>({}, {exponent})));
+    return graph.view(
+        *graph.AddNode({.op = &kPow, .operands = {x, n}, .attributes = {}}));
+  };
+  EXPECT_NE(EntryName(power(2)), EntryName(power(3)));
+  EXPECT_TRUE(CodegenCatalog().Choices(power(2.5), TestCpu(1)).empty());
+  ASSERT_EQ(CodegenCatalog().Choices(power(2), TestCpu(1)).size(), 1u);
+  const auto program = ReadProgram(power(3), "avx2");
+  ASSERT_TRUE(program.ok()) << program.status();
+  float values[5] = {-2, 0, 1, 3, INFINITY};
+  float exponent = 3;
+  float results[5];
+  void* operands[] = {values, &exponent};
+  void* to = results;
+  std::vector<uint64_t> registers;
+  Interpret(*program, operands, &to, 0, 5, registers);
+  EXPECT_EQ(std::vector<float>(results, results + 5),
+            (std::vector<float>{-8, 0, 1, 27, INFINITY}));
+}
+
 TEST(Codegen, WhatIsNotGeneratedIsNotOffered) {
   OneNode sine(kSin, {F32({4})});
   EXPECT_TRUE(CodegenCatalog().Choices(sine.node(), TestCpu(1)).empty());
