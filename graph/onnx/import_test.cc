@@ -3,8 +3,12 @@
 
 #include "graph/onnx/import.h"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "onnx/onnx_pb.h"
 
@@ -143,6 +147,56 @@ TEST(ImportErrors, ExternalDataOfAModelInMemoryIsRefused) {
   EXPECT_EQ(ErrorOf(model),
             "INVALID_ARGUMENT: m: tensor w: found external data; expected a "
             "model that holds its data");
+}
+
+// `model.onnx` in a folder of its own, with %w in an external file.
+std::string ErrorOfExternal(const std::string& location,
+                            const std::string& offset) {
+  const std::string folder = testing::TempDir() + "/external";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/w.bin") << std::string(16, 'w');
+  std::ofstream(testing::TempDir() + "/secret.bin") << std::string(64, 's');
+  onnx::ModelProto model = ReluModel();
+  onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.add_dims(4);
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  const auto add = [&](const char* key, const std::string& value) {
+    onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  };
+  add("location", location);
+  add("offset", offset);
+  const std::string path = folder + "/model.onnx";
+  std::ofstream(path) << model.SerializeAsString();
+  const absl::Status status = ImportOnnx(path, {}).status();
+  return status.ok() ? "OK"
+                     : std::string(absl::StripPrefix(status.message(),
+                                                     path + ": tensor w: "));
+}
+
+TEST(ImportErrors, ExternalDataStayInTheFolderAndInTheFile) {
+  EXPECT_EQ(ErrorOfExternal("w.bin", "0"), "OK");
+  EXPECT_EQ(ErrorOfExternal("../secret.bin", "0"),
+            "found external data at ../secret.bin; expected a file inside the "
+            "model's folder");
+  EXPECT_EQ(ErrorOfExternal("/etc/passwd", "0"),
+            "found external data at /etc/passwd; expected a file inside the "
+            "model's folder");
+  EXPECT_EQ(ErrorOfExternal("gone.bin", "0"),
+            "found no file gone.bin; expected external data in the model's "
+            "folder");
+  EXPECT_EQ(ErrorOfExternal("w.bin", "-4"),
+            "found external offset -4; expected a number of bytes");
+  EXPECT_EQ(ErrorOfExternal("w.bin", "four"),
+            "found external offset four; expected a number of bytes");
+  for (const char* offset : {"4", "9223372036854775804"}) {
+    EXPECT_TRUE(absl::EndsWith(ErrorOfExternal("w.bin", offset),
+                               "expected a file that long; it has 16"))
+        << ErrorOfExternal("w.bin", offset);
+  }
 }
 
 }  // namespace
