@@ -329,6 +329,26 @@ TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
   }
 }
 
+// Offers what codegen does, and builds nothing.
+class WithoutImages : public CodegenCatalog {
+ public:
+  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+      absl::Span<const OpView>, const DeviceTraits&) const override {
+    return absl::UnimplementedError("found no generator");
+  }
+};
+
+TEST(Codegen, WithoutCodeAnInterpreterAgreesWithEval) {
+  Body body({F32({2, 3, 41}), F32({41})});
+  const ValueId sum = body.Add(kAdd, {body.input(0), body.input(1)});
+  OneNode node = body.Fuse(body.Add(kGelu, {body.Add(kNeg, {sum})}));
+  const CheckReport report =
+      CheckKernels(node.node(), WithoutImages(), ImageLibrary());
+  EXPECT_TRUE(report.status.ok()) << report.status;
+  EXPECT_EQ(report.kernels.size(), 2u);
+  EXPECT_FALSE(HasCode(node.node(), TestCpu(1)));
+}
+
 TEST(Codegen, IntegersBoolsAndCasts) {
   const TensorType i64 = {DType::kI64, {37}, {}};
   Body body({i64, F32({37}), {DType::kI32, {37}, {}}});
