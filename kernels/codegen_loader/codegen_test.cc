@@ -329,6 +329,32 @@ TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
   }
 }
 
+TEST(Codegen, OneThreadAndSeveralGiveTheSameBits) {
+  constexpr int64_t kSize = 40961;
+  OneNode node(kTanh, {F32({kSize})});
+  DeviceTraits device = TestCpu(1);
+  device.isa = Isas().back();
+  const KernelBinding binding{.kernel = "codegen.elementwise"};
+  node.graph().node(node.node().id()).kernel = binding;
+  ASSERT_TRUE(CodegenCatalog().BuildImages({node.node()}, device).ok());
+  ASSERT_TRUE(HasCode(node.node(), device));
+  std::vector<float> x(kSize);
+  for (int64_t i = 0; i < kSize; ++i) x[i] = (i - 20000) * 0.0003f;
+  std::vector<std::vector<float>> results;
+  for (int threads : {1, 2, 3}) {
+    device.threads = threads;
+    auto kernel = ImageLibrary().Bind({node.node(), &binding, &device});
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    void* from = x.data();
+    void* to = results.emplace_back(kSize, 7.0f).data();
+    ASSERT_TRUE(
+        (*kernel)->Launch({.operands = {&from, 1}, .results = {&to, 1}}).ok());
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+  EXPECT_NEAR(results[0].back(), std::tanh(x.back()), 1e-6);
+}
+
 // Offers what codegen does, and builds nothing.
 class WithoutImages : public CodegenCatalog {
  public:
