@@ -121,6 +121,14 @@ std::vector<int64_t> ToInt64s(const HostTensor& tensor) {
   return values;
 }
 
+void NormalizeBools(HostTensor& tensor) {
+  if (tensor.type().dtype != DType::kBool) return;
+  for (size_t i = 0; i < tensor.byte_span().size(); ++i) {
+    std::byte& element = tensor.bytes()[i];
+    element = std::byte{element != std::byte{0}};
+  }
+}
+
 void ConvertLayout(const HostTensor& from, HostTensor& to) {
   const TensorType& type = to.type();
   if (from.type().layout == type.layout) {

@@ -67,6 +67,10 @@ void SetFromDouble(HostTensor& tensor, int64_t index, double value);
 // The elements of an integer or bool tensor, widened; row-major only.
 std::vector<int64_t> ToInt64s(const HostTensor& tensor);
 
+// Makes every byte of a bool tensor 0 or 1, as C++ needs it; files may hold
+// others. Tensors of other dtypes stay as they are.
+void NormalizeBools(HostTensor& tensor);
+
 // Copies `from` into `to`, which has the same dtype and dims and any layout.
 // Padding of `to` is zeroed.
 void ConvertLayout(const HostTensor& from, HostTensor& to);

@@ -370,6 +370,10 @@ absl::Status VerifyModule(const Module& module) {
     faults.Add(absl::StrCat("variable @", variable.name), "a second one",
                "names given once", "rename it");
   }
+  if (module.functions().empty()) {
+    faults.Add("module", "no function", "at least one graph",
+               "write `graph @name(...) -> ... { ... }`");
+  }
   absl::flat_hash_set<absl::string_view> functions;
   for (const auto& function : module.functions()) {
     const std::string where = absl::StrCat("@", function->name());

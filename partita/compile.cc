@@ -354,6 +354,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
     best_prediction = std::move(prediction);
   }
   if (!best.has_value()) return NothingFits(report.candidates, first_refusal);
+  if (!options.plan_name.empty()) best->plan.name = options.plan_name;
   best->plan.notes = std::move(best_prediction.notes);
   PARTITA_RETURN_IF_ERROR(compilation.BuildImages(best->plan));
   PARTITA_RETURN_IF_ERROR(compilation.Prove(best->plan));

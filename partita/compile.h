@@ -25,6 +25,7 @@ struct CompileOptions {
   Goal goal = Goal::kLatency;
   PlannerOptions planner;  // `on` in the graph's text is a pin before its pins
   int depth = 1;           // steps that may overlap
+  std::string plan_name;   // empty: the first function's name
   PipelineOptions passes;
   // Called before each stage with its name, for progress; may be empty.
   std::function<void(absl::string_view stage)> progress;

@@ -114,6 +114,7 @@ absl::Status InlineFused(Graph& graph, NodeId fused) {
   for (size_t i = 0; i < body->inputs().size(); ++i) {
     outer[body->inputs()[i]] = graph.node(fused).operands[i];
   }
+  const int first = graph.node_id_bound();
   for (NodeId id : body->order()) {
     const Node& node = body->node(id);
     ValueIds operands;
@@ -131,7 +132,10 @@ absl::Status InlineFused(Graph& graph, NodeId fused) {
   for (size_t i = 0; i < body->outputs().size(); ++i) {
     const ValueId old = graph.node(fused).results[i];
     const ValueId inner = outer.at(body->outputs()[i]);
-    graph.value(inner).name = graph.value(old).name;
+    // A body may hand on its own input, whose name is the caller's.
+    if (graph.value(inner).defining_node.index >= first) {
+      graph.value(inner).name = graph.value(old).name;
+    }
     graph.ReplaceAllUses(old, inner);
   }
   graph.Erase(fused);

@@ -19,10 +19,6 @@ absl::Status Unary(NodeImport& node) {
 
 template <const OpDef& op>
 absl::Status Binary(NodeImport& node) {
-  if (node.opset() < 7 && node.has_attr("broadcast")) {
-    return node.Unsupported("attribute broadcast of opset 6",
-                            "opset 7 or newer");
-  }
   return node.Return(node.Add(op, {node.input(0), node.input(1)}));
 }
 
@@ -218,7 +214,7 @@ constexpr ConverterRow kRows[] = {
     {"Cos", Unary<kCos>, 1},
     {"Cosh", Unary<kCosh>, 1},
     {"Div", Binary<kDiv>, 2},
-    {"Dropout", Dropout, 1},
+    {"Dropout", Dropout, 1, 2},
     {"Elu", WithAlpha<kElu, 100>, 1},
     {"Equal", Binary<kEqual>, 2},
     {"Erf", Unary<kErf>, 1},

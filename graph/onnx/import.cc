@@ -314,7 +314,16 @@ class Importer {
     if (proto.output_size() == 0) return node.Invalid("no output", "one");
     const ConverterRow& row = *FindConverter(proto.op_type());
     PARTITA_RETURN_IF_ERROR(CheckOperands(node, row.required_inputs));
+    if (row.outputs != kAnyNumber && proto.output_size() > row.outputs) {
+      return node.Invalid(absl::StrCat(proto.output_size(), " outputs"),
+                          absl::StrCat("at most ", row.outputs));
+    }
     PARTITA_RETURN_IF_ERROR(row.convert(node));
+    if (node.mistyped().has_value()) {
+      return node.Invalid(
+          absl::StrCat("attribute ", *node.mistyped(), " of another kind"),
+          "the kind of value that the ONNX standard gives it");
+    }
     if (std::optional<std::string> name = node.UnreadAttribute()) {
       return node.Unsupported(absl::StrCat("attribute ", *name),
                               "attributes that this importer knows");

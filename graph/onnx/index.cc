@@ -38,12 +38,20 @@ absl::Status ScatterNd(NodeImport& node) {
                {{"reduction", node.String("reduction", "none")}}));
 }
 
+// Exact as a double, and more classes than memory holds.
+constexpr int64_t kMaxOneHotDepth = int64_t{1} << 46;
+
 // Indices of any number type; the values are [off, on].
 absl::Status OneHot(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* depth,
                            node.Constant(1, "the depth"));
   if (depth->type().num_elements() != 1) {
     return node.Invalid(depth->type().ToString(), "a depth of one element");
+  }
+  const double classes = GetAsDouble(*depth, 0);
+  if (!(classes >= 0 && classes <= kMaxOneHotDepth)) {
+    return node.Invalid(absl::StrCat("depth ", classes),
+                        absl::StrCat("0..", kMaxOneHotDepth));
   }
   ValueId indices = node.input(0);
   const DType dtype = node.type(0).dtype;
@@ -55,8 +63,7 @@ absl::Status OneHot(NodeImport& node) {
                            node.Axis(node.Int("axis", -1), node.rank(0) + 1));
   return node.Return(
       node.Add(kOneHot, {indices, node.input(2)},
-               {{"depth", static_cast<int64_t>(GetAsDouble(*depth, 0))},
-                {"axis", axis}}));
+               {{"depth", static_cast<int64_t>(classes)}, {"axis", axis}}));
 }
 
 absl::Status TopK(NodeImport& node) {
@@ -90,7 +97,7 @@ constexpr ConverterRow kRows[] = {
     {"Scatter", ScatterElements, 3},  // the name until opset 10
     {"ScatterElements", ScatterElements, 3},
     {"ScatterND", ScatterNd, 3},
-    {"TopK", TopK, 1},
+    {"TopK", TopK, 1, 2},
 };
 
 }  // namespace

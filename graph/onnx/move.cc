@@ -43,7 +43,10 @@ absl::StatusOr<Ints> SplitSizes(NodeImport& node, int64_t extent) {
   if (node.has_input(1)) return node.Ints(1, "split");
   if (!sizes.empty()) return sizes;
   const int64_t count = node.Int("num_outputs", node.num_outputs());
-  if (count <= 0) return node.Invalid("no outputs", "at least one");
+  if (count <= 0 || count != node.num_outputs()) {
+    return node.Invalid(absl::StrCat("num_outputs ", count),
+                        absl::StrCat(node.num_outputs(), ", one per output"));
+  }
   const int64_t size = (extent + count - 1) / count;
   for (int64_t i = 0; i < count; ++i) {
     sizes.push_back(std::max<int64_t>(0, std::min(size, extent - i * size)));
@@ -155,12 +158,15 @@ absl::StatusOr<double> PadValue(NodeImport& node) {
   if (!node.has_input(2)) return node.Float("value", 0);
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* value,
                            node.Constant(2, "the padding value"));
-  return value->type().num_elements() == 1 ? GetAsDouble(*value, 0) : 0.0;
+  if (value->type().num_elements() != 1) {
+    return node.Invalid(value->type().ToString(), "a value of one element");
+  }
+  return GetAsDouble(*value, 0);
 }
 
 absl::Status Pad(NodeImport& node) {
   const size_t rank = static_cast<size_t>(node.rank(0));
-  Ints pads = node.IntList(node.opset() < 2 ? "paddings" : "pads");
+  Ints pads = node.IntList("pads");
   if (node.has_input(1)) {
     PARTITA_ASSIGN_OR_RETURN(pads, node.Ints(1, "pads"));
   }
@@ -195,7 +201,11 @@ absl::Status Tile(NodeImport& node) {
 }
 
 absl::Status DepthToSpace(NodeImport& node) {
-  const bool crd = node.String("mode", "DCR") == "CRD";
+  const std::string mode = node.String("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") {
+    return node.Invalid(absl::StrCat("mode ", mode), "DCR or CRD");
+  }
+  const bool crd = mode == "CRD";
   return node.Return(node.Add(
       kDepthToSpace, {node.input(0)},
       {{"block", node.Int("blocksize", 1)}, {"mode", crd ? "crd" : "dcr"}}));
@@ -335,7 +345,7 @@ constexpr ConverterRow kRows[] = {
     {"Resize", Resize, 1},
     {"Slice", Slice, 1},
     {"SpaceToDepth", SpaceToDepth, 1},
-    {"Split", Split, 1},
+    {"Split", Split, 1, kAnyNumber},
     {"Tile", Tile, 2},
     {"Transpose", Transpose, 1},
     {"Trilu", Trilu, 1},

@@ -111,30 +111,47 @@ const onnx::AttributeProto* NodeImport::Attr(absl::string_view name) {
   return nullptr;
 }
 
-int64_t NodeImport::Int(absl::string_view name, int64_t otherwise) {
+const onnx::AttributeProto* NodeImport::AttrOfType(absl::string_view name,
+                                                   int type) {
   const onnx::AttributeProto* attribute = Attr(name);
+  // Writers of old files left the type out.
+  if (attribute == nullptr || attribute->type() == type ||
+      attribute->type() == onnx::AttributeProto::UNDEFINED) {
+    return attribute;
+  }
+  if (!mistyped_.has_value()) mistyped_ = std::string(name);
+  return nullptr;
+}
+
+int64_t NodeImport::Int(absl::string_view name, int64_t otherwise) {
+  const onnx::AttributeProto* attribute =
+      AttrOfType(name, onnx::AttributeProto::INT);
   return attribute == nullptr ? otherwise : attribute->i();
 }
 
 double NodeImport::Float(absl::string_view name, double otherwise) {
-  const onnx::AttributeProto* attribute = Attr(name);
+  const onnx::AttributeProto* attribute =
+      AttrOfType(name, onnx::AttributeProto::FLOAT);
   return attribute == nullptr ? otherwise : attribute->f();
 }
 
 std::string NodeImport::String(absl::string_view name,
                                absl::string_view otherwise) {
-  const onnx::AttributeProto* attribute = Attr(name);
+  const onnx::AttributeProto* attribute =
+      AttrOfType(name, onnx::AttributeProto::STRING);
   return attribute == nullptr ? std::string(otherwise) : attribute->s();
 }
 
 std::vector<int64_t> NodeImport::IntList(absl::string_view name) {
-  const onnx::AttributeProto* attribute = Attr(name);
+  const onnx::AttributeProto* attribute =
+      AttrOfType(name, onnx::AttributeProto::INTS);
   if (attribute == nullptr) return {};
   return {attribute->ints().begin(), attribute->ints().end()};
 }
 
 std::vector<double> NodeImport::FloatList(absl::string_view name) {
-  const onnx::AttributeProto* attribute = Attr(name);
+  const onnx::AttributeProto* attribute =
+      AttrOfType(name, onnx::AttributeProto::FLOATS);
   if (attribute == nullptr) return {};
   return {attribute->floats().begin(), attribute->floats().end()};
 }

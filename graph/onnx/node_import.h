@@ -85,6 +85,8 @@ class NodeImport {
   const onnx::AttributeProto* Attr(absl::string_view name);
   // Attributes that change nothing here.
   void Ignore(absl::string_view name) { asked_.insert(std::string(name)); }
+  // The first attribute that a call above found with another kind of value.
+  const std::optional<std::string>& mistyped() const { return mistyped_; }
   // The first attribute that no call above asked for.
   std::optional<std::string> UnreadAttribute() const;
 
@@ -118,6 +120,7 @@ class NodeImport {
 
  private:
   std::string Where() const;
+  const onnx::AttributeProto* AttrOfType(absl::string_view name, int type);
 
   const onnx::NodeProto& node_;
   int opset_;
@@ -126,6 +129,7 @@ class NodeImport {
   absl::flat_hash_map<std::string, ValueId>& values_;
   const std::string& folder_;
   std::set<std::string> asked_;
+  std::optional<std::string> mistyped_;
 };
 
 using Converter = absl::Status (*)(NodeImport&);
@@ -135,6 +139,7 @@ struct ConverterRow {
   const char* op_type;
   Converter convert;
   int required_inputs;  // the converter reads these without asking
+  int outputs = 1;      // at most; kAnyNumber: the converter looks itself
 };
 
 absl::Span<const ConverterRow> ElementwiseConverters();

@@ -125,12 +125,12 @@ absl::Status MeanVarianceNorm(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"BatchNormalization", BatchNorm, 5},
+    {"BatchNormalization", BatchNorm, 5, 5},
     {"GroupNormalization", GroupNorm, 3},
     {"Hardmax", AlongAxis<kHardmax>, 1},
     {"InstanceNormalization", InstanceNorm, 3},
     {"LRN", Lrn, 1},
-    {"LayerNormalization", LayerNorm, 2},
+    {"LayerNormalization", LayerNorm, 2, 3},
     {"LogSoftmax", AlongAxis<kLogSoftmax>, 1},
     {"LpNormalization", LpNorm, 1},
     {"MeanVarianceNormalization", MeanVarianceNorm, 1},

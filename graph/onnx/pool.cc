@@ -53,7 +53,7 @@ constexpr ConverterRow kRows[] = {
     {"AveragePool", AveragePool, 1},
     {"GlobalAveragePool", GlobalPool<kReduceMean>, 1},
     {"GlobalMaxPool", GlobalPool<kReduceMax>, 1},
-    {"MaxPool", MaxPool, 1},
+    {"MaxPool", MaxPool, 1, 2},
 };
 
 }  // namespace

@@ -54,6 +54,7 @@ absl::Status FromRaw(const onnx::TensorProto& proto, HostTensor& tensor) {
                      absl::StrCat(wanted, " for ", tensor.type().ToString()));
   }
   if (wanted > 0) std::memcpy(tensor.bytes(), proto.raw_data().data(), wanted);
+  NormalizeBools(tensor);
   return absl::OkStatus();
 }
 
@@ -112,6 +113,10 @@ absl::StatusOr<std::string> InsideFolder(const onnx::TensorProto& proto,
                                          const std::string& location) {
   std::error_code error;
   const std::filesystem::path root = std::filesystem::canonical(folder, error);
+  if (error) {
+    return BadTensor(proto, absl::StrCat("no folder ", folder),
+                     "the model's folder");
+  }
   const std::filesystem::path file =
       std::filesystem::canonical(root / location, error);
   if (error) {
@@ -152,11 +157,12 @@ absl::StatusOr<LiteralId> AddExternal(const onnx::TensorProto& proto,
         absl::StrCat("a file that long; it has ", available));
   }
   const int alignment = BitsOf(type.dtype) / 8;
-  if (external.offset % alignment != 0) {
-    // Elements must be aligned to be read in place.
+  if (external.offset % alignment != 0 || type.dtype == DType::kBool) {
+    // Elements must be aligned, and bools 0 or 1, to be read in place.
     HostTensor copy(std::move(type));
     std::memcpy(copy.bytes(), file->bytes().data() + external.offset,
                 static_cast<size_t>(size));
+    NormalizeBools(copy);
     return literals.Add(std::move(copy));
   }
   return literals.AddMapped(std::move(type), std::move(file), external.offset);

@@ -12,7 +12,7 @@ namespace partita {
 namespace {
 
 // Larger strides, pads or kernels are nonsense and would overflow sums.
-constexpr int64_t kMaxExtent = int64_t{1} << 40;
+constexpr int64_t kMaxExtent = int64_t{1} << 30;
 
 absl::Status CheckList(NodeImport& node, const char* name,
                        const std::vector<int64_t>& list, size_t size,

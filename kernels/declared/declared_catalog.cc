@@ -22,7 +22,6 @@ struct Family {
   // Workspace budget: this many times the bytes of the results, up to the cap.
   double workspace_of_results = 0;
   int64_t workspace_cap = 0;
-  bool channels_last = false;  // offered beside row-major
 };
 
 constexpr Family kConvFamily = {
@@ -31,7 +30,6 @@ constexpr Family kConvFamily = {
     .bandwidth = 0.8,
     .workspace_of_results = 1,
     .workspace_cap = 32 << 20,
-    .channels_last = true,
 };
 constexpr Family kMatmulFamily = {
     .name = "matmul",
@@ -113,24 +111,6 @@ KernelChoice RowMajorChoice(const OpView& node, const Family& family,
   return choice;
 }
 
-// Images, weights and whatever is as large as the result with channels last.
-KernelChoice ChannelsLast(const OpView& node, KernelChoice choice) {
-  const int rank = node.result_type(0).rank();
-  Layout layout;
-  layout.order.push_back(0);
-  for (int dim = 2; dim < rank; ++dim) {
-    layout.order.push_back(static_cast<uint8_t>(dim));
-  }
-  layout.order.push_back(1);
-  for (int i = 0; i < node.num_operands(); ++i) {
-    const TensorType& type = node.operand_type(i);
-    const bool image = i < 2 || type.dims == node.result_type(0).dims;
-    if (type.rank() == rank && image) choice.operands[i] = layout;
-  }
-  choice.results[0] = layout;
-  return choice;
-}
-
 // A layout conversion is offered between its own layouts.
 bool SetReorderLayouts(const OpView& node, KernelChoice& choice) {
   choice.operands[0] = node.operand_type(0).layout;
@@ -158,10 +138,6 @@ std::vector<KernelChoice> DeclaredCatalog::Choices(
   if ((node.is(kReorder) || node.is(kCopy)) &&
       !SetReorderLayouts(node, choices[0])) {
     return {};
-  }
-  if (family.channels_last && node.num_results() == 1 &&
-      node.result_type(0).rank() >= 3) {
-    choices.push_back(ChannelsLast(node, choices[0]));
   }
   return choices;
 }

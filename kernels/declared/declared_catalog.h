@@ -12,8 +12,8 @@
 namespace partita {
 
 // For CUDA devices. Every op that computes is offered row-major as
-// "declared.<family>", convolutions with channels last too. No values may share
-// bytes, as the host kernels that stand in need not allow it.
+// "declared.<family>", the layout that every host kernel that stands in knows.
+// No values may share bytes, as those need not allow it.
 class DeclaredCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,

@@ -22,16 +22,13 @@ DeviceTraits Gpu() {
 
 TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
 
-TEST(DeclaredCatalog, AConvolutionIsOfferedInBothLayouts) {
+TEST(DeclaredCatalog, AConvolutionIsOfferedRowMajor) {
   const OneNode one(kConv, {F32({1, 8, 9, 9}), F32({16, 8, 3, 3}), F32({16})});
   const auto choices = DeclaredCatalog().Choices(one.node(), Gpu());
-  ASSERT_EQ(choices.size(), 2);
+  ASSERT_EQ(choices.size(), 1);
   EXPECT_EQ(choices[0].kernel, "declared.conv");
   EXPECT_TRUE(choices[0].operands[0].is_row_major());
-  EXPECT_EQ(choices[1].operands[0].ToString(), "acdb");
-  EXPECT_EQ(choices[1].operands[1].ToString(), "acdb");
-  EXPECT_TRUE(choices[1].operands[2].is_row_major());
-  EXPECT_EQ(choices[1].results[0].ToString(), "acdb");
+  EXPECT_TRUE(choices[0].results[0].is_row_major());
   EXPECT_EQ(choices[0].workspace, 16 * 7 * 7 * 4);
 }
 

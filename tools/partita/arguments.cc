@@ -41,10 +41,15 @@ absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
   Arguments arguments;
   for (size_t i = 0; i < words.size(); ++i) {
     absl::string_view word = words[i];
+    if (word == "-o") word = "--output";
     // A lone dash is a file name: standard input or output.
-    if (word.substr(0, 2) != "--") {
+    if (word == "-" || word.substr(0, 1) != "-") {
       arguments.positional_.emplace_back(word);
       continue;
+    }
+    if (word.substr(0, 2) != "--") {
+      return absl::InvalidArgumentError(absl::StrCat(
+          word, ": found no such flag; expected -o or one that --help lists"));
     }
     word.remove_prefix(2);
     const size_t equals = word.find('=');
@@ -88,13 +93,17 @@ std::string Arguments::Get(absl::string_view flag,
 }
 
 absl::StatusOr<int64_t> Arguments::GetInt(absl::string_view flag,
-                                          int64_t otherwise) const {
+                                          int64_t otherwise, int64_t least,
+                                          int64_t most) const {
   if (!has(flag)) return otherwise;
   int64_t value;
   const std::string text = Get(flag, "");
-  if (absl::SimpleAtoi(text, &value)) return value;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, ": found ", text, "; expected an integer"));
+  if (absl::SimpleAtoi(text, &value) && value >= least && value <= most) {
+    return value;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, ": found ", text,
+                                                 "; expected an integer in ",
+                                                 least, "..", most));
 }
 
 absl::StatusOr<double> Arguments::GetDouble(absl::string_view flag,

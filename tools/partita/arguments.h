@@ -16,7 +16,7 @@
 
 namespace partita {
 
-// --name, --name VALUE or --name=VALUE. A flag with a value may be given more
+// --name, --name VALUE or --name=VALUE; -o stands for --output. A flag with a value may be given more
 // than once: readers say whether the last or all count.
 struct FlagDef {
   const char* name;   // without dashes
@@ -36,8 +36,9 @@ class Arguments {
   // The last value given, or `otherwise`.
   std::string Get(absl::string_view flag, absl::string_view otherwise) const;
   std::vector<std::string> GetAll(absl::string_view flag) const;
-  absl::StatusOr<int64_t> GetInt(absl::string_view flag,
-                                 int64_t otherwise) const;
+  // In least..most; InvalidArgument otherwise.
+  absl::StatusOr<int64_t> GetInt(absl::string_view flag, int64_t otherwise,
+                                 int64_t least, int64_t most) const;
   absl::StatusOr<double> GetDouble(absl::string_view flag,
                                    double otherwise) const;
 

@@ -94,7 +94,7 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
   PARTITA_ASSIGN_OR_RETURN(const int64_t passes,
-                           arguments.GetInt("passes", -1));
+                           arguments.GetInt("passes", -1, 0, 1000));
   options.passes.stop_after = static_cast<int>(passes);
   PARTITA_ASSIGN_OR_RETURN(const PlanFileOptions file_options,
                            ReadFileOptions(arguments));
@@ -102,15 +102,16 @@ absl::Status Run(const Arguments& arguments) {
   Progress progress("compile");
   progress.Stage("import");
   PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
-  const std::string stage = arguments.Get("stop-after", "");
-  if (!stage.empty() && !(stage == "plan" && arguments.has("output") &&
-                          arguments.Get("output", "") != "-")) {
+  // A plan as text, or a stage before it, goes where --output says.
+  const bool to_text = arguments.Get("output", "") == "-";
+  const std::string stage = arguments.Get("stop-after", to_text ? "plan" : "");
+  if (!stage.empty()) {
     return StopAfter(stage, std::move(module), machine, options, arguments);
   }
+  options.plan_name = StemOf(path);
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
                            Compile(std::move(module), machine, options));
-  compiled.plan.name = StemOf(path);
   if (arguments.has("output")) {
     progress.Stage("write");
     PARTITA_RETURN_IF_ERROR(

@@ -1,6 +1,7 @@
 // The partita program: finds the subcommand and reports its errors.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <csignal>
 #include <cstdio>
 #include <string>
 
@@ -78,4 +79,8 @@ int Main(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace partita
 
-int main(int argc, char** argv) { return partita::Main(argc, argv); }
+int main(int argc, char** argv) {
+  // A file that may not grow is an error of the write, not the program's end.
+  std::signal(SIGXFSZ, SIG_IGN);
+  return partita::Main(argc, argv);
+}

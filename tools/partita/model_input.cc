@@ -129,9 +129,11 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
     options.planner.pins.push_back(std::move(pin));
   }
   options.planner.device = arguments.Get("device", "");
-  PARTITA_ASSIGN_OR_RETURN(const int64_t stages, arguments.GetInt("stages", 0));
+  PARTITA_ASSIGN_OR_RETURN(const int64_t stages,
+                           arguments.GetInt("stages", 0, 0, 1 << 16));
   options.planner.stages = static_cast<int>(stages);
-  PARTITA_ASSIGN_OR_RETURN(const int64_t depth, arguments.GetInt("depth", 1));
+  PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
+                           arguments.GetInt("depth", 1, 1, 64));
   options.depth = static_cast<int>(depth);
   options.passes.skip = arguments.GetAll("skip");
   options.passes.dump_folder = arguments.Get("dump", "");

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "graph/op_set.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/plan_file.h"
@@ -22,6 +23,13 @@ absl::StatusOr<Plan> ReadPlanInput(const std::string& path) {
       reinterpret_cast<const char*>(file->bytes().data()),
       file->bytes().size());
   return ParsePlan(text, path, OpSet::BuiltIn());
+}
+
+absl::StatusOr<bool> IsPlanFile(const std::string& path) {
+  if (absl::StartsWith(path, "builtin:")) return false;
+  PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                           MappedFile::Open(path));
+  return LooksLikePlanFile(file->bytes());
 }
 
 std::string PlanText(const Plan& plan) {

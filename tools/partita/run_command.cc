@@ -2,7 +2,10 @@
 // devices.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <random>
 #include <utility>
@@ -17,6 +20,7 @@
 #include "tools/partita/compare.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/plan_input.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
 #include "tools/partita/tensor_file.h"
@@ -52,17 +56,41 @@ constexpr FlagDef kFlags[] = {
     {"chaos", "SEED", "random delays, which must not change the result"},
     {"repeat", "N", "run N times and report the median time"},
     {"trace", "FILE", "write the measured timeline in Chrome's format"},
-    {"json", nullptr, "report as JSON"},
 };
 
 absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
-  if (arguments.has("timed")) return DeviceMode::kTimed;
+  if (arguments.has("timed")) {
+    for (const char* flag : {"virtual", "reference", "test-data", "output"}) {
+      if (!arguments.has(flag)) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--timed: found --", flag, " beside it; expected it alone, as timed ",
+          "devices compute nothing"));
+    }
+    return DeviceMode::kTimed;
+  }
   return arguments.has("virtual") ? DeviceMode::kVirtual : DeviceMode::kReal;
+}
+
+// A plan is what it is: flags that would make another one are slips.
+absl::Status RefuseCompileFlags(const Arguments& arguments) {
+  for (const FlagDef& flag :
+       {kMachineFlag, kStrategyFlag, kGoalFlag, kPinFlag, kDeviceFlag,
+        kStagesFlag, kDepthFlag, kDimFlag, kShapeFlag, kBindFlag}) {
+    if (!arguments.has(flag.name)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag.name, ": found it with a plan, which is ",
+                     "compiled already; expected it with a model"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                                                    const Arguments& arguments) {
-  if (absl::EndsWith(path, ".plan")) return LoadPlan(path);
+  PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlanFile(path));
+  if (is_plan) {
+    PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));
+    return LoadPlan(path);
+  }
   PARTITA_ASSIGN_OR_RETURN(const CompileOptions options,
                            ReadCompileOptions(arguments));
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
@@ -84,7 +112,9 @@ HostTensor RandomTensor(const TensorType& type, uint64_t seed) {
 }
 
 absl::Status SetInputs(Session& session, const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const int64_t seed, arguments.GetInt("seed", 0));
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t seed,
+      arguments.GetInt("seed", 0, 0, std::numeric_limits<int64_t>::max()));
   for (int i = 0; i < session.num_inputs(); ++i) {
     PARTITA_RETURN_IF_ERROR(session.SetInput(
         i,
@@ -143,9 +173,9 @@ absl::Status CompareTestData(const Session& session,
                    atol, " of the largest magnitude; expected none"));
 }
 
-absl::Status CompareReference(Session& session) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<HostTensor> reference,
-                           session.RunReference());
+// `reference` is of the step that ran last.
+absl::Status CompareReference(const Session& session,
+                              const std::vector<HostTensor>& reference) {
   for (int i = 0; i < session.num_outputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
     if (Compare(*actual, reference[i], 0, 0).same_bits) continue;
@@ -160,6 +190,10 @@ absl::Status CompareReference(Session& session) {
 absl::Status WriteOutputs(const Session& session, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
+  if (error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(folder, ": cannot be made a folder: ", error.message()));
+  }
   for (int i = 0; i < session.num_outputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, session.GetOutput(i));
     PARTITA_ASSIGN_OR_RETURN(const std::string text, NpyText(*tensor));
@@ -174,15 +208,23 @@ absl::Status WriteOutputs(const Session& session, const std::string& folder) {
 }
 
 absl::Status RunSteps(Session& session, const Arguments& arguments,
-                      std::vector<double>& seconds) {
-  PARTITA_ASSIGN_OR_RETURN(const int64_t repeat, arguments.GetInt("repeat", 1));
+                      std::vector<double>& seconds,
+                      std::vector<HostTensor>& reference) {
+  PARTITA_ASSIGN_OR_RETURN(const int64_t repeat,
+                           arguments.GetInt("repeat", 1, 1, 1'000'000));
   RunOptions options;
   options.trace = arguments.has("trace");
   if (arguments.has("chaos")) {
-    PARTITA_ASSIGN_OR_RETURN(const int64_t seed, arguments.GetInt("chaos", 0));
+    PARTITA_ASSIGN_OR_RETURN(
+        const int64_t seed,
+        arguments.GetInt("chaos", 0, 0, std::numeric_limits<int64_t>::max()));
     options.chaos_seed = static_cast<uint64_t>(seed);
   }
-  for (int64_t i = 0; i < std::max<int64_t>(1, repeat); ++i) {
+  for (int64_t i = 0; i < repeat; ++i) {
+    if (i + 1 == repeat && arguments.has("reference")) {
+      // Before the last step: a step may change variables.
+      PARTITA_ASSIGN_OR_RETURN(reference, session.RunReference());
+    }
     const auto start = std::chrono::steady_clock::now();
     PARTITA_RETURN_IF_ERROR(session.Run(options));
     seconds.push_back(
@@ -220,8 +262,9 @@ absl::Status Run(const Arguments& arguments) {
         WriteText("-", absl::StrCat("note: ", session->notice(), "\n")));
   }
   PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
+  std::vector<HostTensor> reference;
   std::vector<double> seconds;
-  PARTITA_RETURN_IF_ERROR(RunSteps(*session, arguments, seconds));
+  PARTITA_RETURN_IF_ERROR(RunSteps(*session, arguments, seconds, reference));
   PARTITA_RETURN_IF_ERROR(
       WriteText("-", absl::StrCat("ran ", seconds.size(), " steps, median ",
                                   SecondsText(seconds[seconds.size() / 2]),
@@ -235,7 +278,7 @@ absl::Status Run(const Arguments& arguments) {
         WriteOutputs(*session, arguments.Get("output", "")));
   }
   if (arguments.has("reference")) {
-    PARTITA_RETURN_IF_ERROR(CompareReference(*session));
+    PARTITA_RETURN_IF_ERROR(CompareReference(*session, reference));
   }
   if (!arguments.has("test-data")) return absl::OkStatus();
   return CompareTestData(*session, arguments);

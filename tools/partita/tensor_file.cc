@@ -129,6 +129,7 @@ absl::StatusOr<HostTensor> ParseNpy(absl::string_view bytes,
   if (available > 0) {
     std::memcpy(tensor.bytes(), bytes.data() + header.data, available);
   }
+  NormalizeBools(tensor);
   return tensor;
 }
 
