@@ -54,7 +54,7 @@ ValueIds Operands(NodeImport& node) {
 
 absl::Status Conv(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(
-      const Window window,
+      const OnnxWindow window,
       ReadWindow(node, node.type(0).dims, KernelOf(node.type(1))));
   Attributes attributes = WindowAttributes(window);
   attributes.Set("groups", node.Int("group", 1));
@@ -62,7 +62,7 @@ absl::Status Conv(NodeImport& node) {
 }
 
 // Padding that gives the extents asked for by output_shape or auto_pad.
-absl::Status PadToShape(NodeImport& node, Window& window,
+absl::Status PadToShape(NodeImport& node, OnnxWindow& window,
                         const std::vector<int64_t>& output_padding) {
   std::vector<int64_t> shape = node.IntList("output_shape");
   const std::string auto_pad = node.String("auto_pad", "NOTSET");
@@ -95,8 +95,9 @@ absl::Status PadToShape(NodeImport& node, Window& window,
 }
 
 absl::Status ConvTranspose(NodeImport& node) {
-  PARTITA_ASSIGN_OR_RETURN(Window window, ReadWindow(node, node.type(0).dims,
-                                                     KernelOf(node.type(1))));
+  PARTITA_ASSIGN_OR_RETURN(
+      OnnxWindow window,
+      ReadWindow(node, node.type(0).dims, KernelOf(node.type(1))));
   std::vector<int64_t> output_padding = node.IntList("output_padding");
   if (output_padding.empty()) output_padding.assign(window.kernel.size(), 0);
   if (output_padding.size() != window.kernel.size()) {

@@ -19,7 +19,7 @@ absl::Status MaxPool(NodeImport& node) {
   if (node.Int("storage_order", 0) != 0) {
     return node.Unsupported("storage_order 1", "0");
   }
-  PARTITA_ASSIGN_OR_RETURN(Window window,
+  PARTITA_ASSIGN_OR_RETURN(OnnxWindow window,
                            ReadWindow(node, node.type(0).dims, {}));
   // Padding never wins a maximum, so extra padding at the end is just padding.
   for (size_t i = 0; i < window.ceil_extra.size(); ++i) {
@@ -32,7 +32,7 @@ absl::Status MaxPool(NodeImport& node) {
 }
 
 absl::Status AveragePool(NodeImport& node) {
-  PARTITA_ASSIGN_OR_RETURN(const Window window,
+  PARTITA_ASSIGN_OR_RETURN(const OnnxWindow window,
                            ReadWindow(node, node.type(0).dims, {}));
   Attributes attributes = WindowAttributes(window);
   attributes.Set("kernel", window.kernel);

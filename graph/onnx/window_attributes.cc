@@ -31,7 +31,7 @@ absl::Status CheckList(NodeImport& node, const char* name,
 }
 
 // SAME_*: as many windows as strides begin in the input.
-void PadSame(Window& window, const Shape& dims, bool extra_before) {
+void PadSame(OnnxWindow& window, const Shape& dims, bool extra_before) {
   for (size_t i = 0; i < window.kernel.size(); ++i) {
     const int64_t extent = dims[i + 2];
     const int64_t stride = window.strides[i];
@@ -44,7 +44,7 @@ void PadSame(Window& window, const Shape& dims, bool extra_before) {
   }
 }
 
-void AddCeil(Window& window, const Shape& dims) {
+void AddCeil(OnnxWindow& window, const Shape& dims) {
   window.ceil_extra.assign(window.kernel.size(), 0);
   for (size_t i = 0; i < window.kernel.size(); ++i) {
     const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
@@ -60,7 +60,7 @@ void AddCeil(Window& window, const Shape& dims) {
 
 }  // namespace
 
-absl::StatusOr<Window> ReadWindow(
+absl::StatusOr<OnnxWindow> ReadWindow(
     NodeImport& node, const Shape& dims,
     const std::vector<int64_t>& kernel_from_weights) {
   if (dims.size() < 3) {
@@ -68,7 +68,7 @@ absl::StatusOr<Window> ReadWindow(
                         "N, C and at least one spatial dimension");
   }
   const size_t spatial = dims.size() - 2;
-  Window window;
+  OnnxWindow window;
   window.kernel = node.IntList("kernel_shape");
   if (window.kernel.empty()) window.kernel = kernel_from_weights;
   window.strides = node.IntList("strides");
@@ -97,7 +97,7 @@ absl::StatusOr<Window> ReadWindow(
   return window;
 }
 
-Attributes WindowAttributes(const Window& window) {
+Attributes WindowAttributes(const OnnxWindow& window) {
   return {{"strides", window.strides},
           {"dilations", window.dilations},
           {"pads_before", window.before},

@@ -14,7 +14,7 @@
 namespace partita {
 
 // One entry per spatial dimension.
-struct Window {
+struct OnnxWindow {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;
   std::vector<int64_t> dilations;
@@ -28,12 +28,12 @@ struct Window {
 // Reads strides, dilations, pads, auto_pad, kernel_shape (or takes
 // `kernel_from_weights`) and ceil_mode for an input of `dims` (N, C,
 // spatial...).
-absl::StatusOr<Window> ReadWindow(
+absl::StatusOr<OnnxWindow> ReadWindow(
     NodeImport& node, const Shape& dims,
     const std::vector<int64_t>& kernel_from_weights);
 
 // strides, dilations, pads_before and pads_after, as our ops call them.
-Attributes WindowAttributes(const Window& window);
+Attributes WindowAttributes(const OnnxWindow& window);
 
 }  // namespace partita
 

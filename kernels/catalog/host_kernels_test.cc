@@ -42,7 +42,7 @@ TEST(HostKernels, EveryKernelAgreesWithEvalOnEverySample) {
     const absl::StatusOr<NodeId> node = AddSample(sample, graph);
     ASSERT_TRUE(node.ok()) << node.status();
     std::vector<HostTensor> tensors;
-    CheckOptions options;
+    KernelCheckOptions options;
     for (const SampleOperand& operand : sample.operands) {
       tensors.push_back(RandomTensor(operand, 7));
     }

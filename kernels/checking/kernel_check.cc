@@ -24,7 +24,7 @@ namespace {
 
 using Side = GuardedBuffer::Side;
 
-HostTensor Random(const TensorType& type, const CheckOptions& options,
+HostTensor Random(const TensorType& type, const KernelCheckOptions& options,
                   std::mt19937_64& random) {
   HostTensor tensor(type.RowMajor());
   std::uniform_real_distribution<double> values(options.low, options.high);
@@ -50,7 +50,7 @@ std::string Describe(const KernelChoice& choice, int threads) {
                       threads);
 }
 
-double RelativeTolerance(const OpView& node, const CheckOptions& options,
+double RelativeTolerance(const OpView& node, const KernelCheckOptions& options,
                          DType dtype) {
   if (options.tolerance > 0) return options.tolerance;
   const double unit = dtype == DType::kF64    ? 2.3e-16
@@ -77,7 +77,7 @@ double RelativeTolerance(const OpView& node, const CheckOptions& options,
 class Check {
  public:
   Check(const OpView& node, const KernelCatalog& catalog,
-        const KernelLibrary& library, const CheckOptions& options)
+        const KernelLibrary& library, const KernelCheckOptions& options)
       : node_(node), catalog_(catalog), library_(library), options_(options) {}
 
   absl::Status Run(std::vector<std::string>& kernels) {
@@ -250,7 +250,7 @@ class Check {
   OpView node_;
   const KernelCatalog& catalog_;
   const KernelLibrary& library_;
-  const CheckOptions& options_;
+  const KernelCheckOptions& options_;
   std::vector<HostTensor> operands_;
   std::vector<HostTensor> expected_;
 };
@@ -323,7 +323,7 @@ DeviceTraits TestCpu(int threads) {
 
 CheckReport CheckKernels(const OpView& node, const KernelCatalog& catalog,
                          const KernelLibrary& library,
-                         const CheckOptions& options) {
+                         const KernelCheckOptions& options) {
   CheckReport report;
   Check check(node, catalog, library, options);
   report.status = check.Run(report.kernels);

@@ -35,7 +35,7 @@ class OneNode {
   NodeId id_;
 };
 
-struct CheckOptions {
+struct KernelCheckOptions {
   std::vector<int> threads = {1, 2};
   double low = -2;  // random operands lie in [low, high]
   double high = 2;
@@ -60,7 +60,7 @@ struct CheckReport {
 // bits and leave layout padding zero.
 CheckReport CheckKernels(const OpView& node, const KernelCatalog& catalog,
                          const KernelLibrary& library,
-                         const CheckOptions& options = {});
+                         const KernelCheckOptions& options = {});
 
 // Traits of a CPU for tests.
 DeviceTraits TestCpu(int threads);

@@ -78,12 +78,12 @@ class Body {
 };
 
 CheckReport CheckOn(const std::string& isa, const OpView& node,
-                    CheckOptions options = {}) {
+                    KernelCheckOptions options = {}) {
   options.isa = isa;
   return CheckKernels(node, CodegenCatalog(), ImageLibrary(), options);
 }
 
-void ExpectRight(const OpView& node, CheckOptions options = {}) {
+void ExpectRight(const OpView& node, KernelCheckOptions options = {}) {
   for (const std::string& isa : Isas()) {
     const CheckReport report = CheckOn(isa, node, options);
     EXPECT_TRUE(report.status.ok()) << isa << ": " << report.status;
@@ -101,7 +101,7 @@ TEST(Codegen, EveryOpThatIsOfferedAgreesWithEvalOnItsSamples) {
     const absl::StatusOr<NodeId> node = AddSample(sample, graph);
     ASSERT_TRUE(node.ok()) << node.status();
     std::vector<HostTensor> tensors;
-    CheckOptions options;
+    KernelCheckOptions options;
     options.threads = {2};
     for (const SampleOperand& operand : sample.operands) {
       tensors.push_back(RandomTensor(operand, 7));
@@ -152,7 +152,7 @@ TEST(Codegen, GeluByErfAsEncodersSpellIt) {
   const ValueId erf = body.Add(kErf, {scaled});
   const ValueId one = body.Add(kAdd, {erf, body.Constant(1)});
   const ValueId product = body.Add(kMul, {x, one});
-  CheckOptions options;
+  KernelCheckOptions options;
   options.low = -6;
   options.high = 6;
   ExpectRight(body.Fuse(body.Add(kMul, {product, body.Constant(0.5f)})).node(),
@@ -320,7 +320,7 @@ TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
       }
       Layout layout_;
     };
-    CheckOptions options;
+    KernelCheckOptions options;
     options.isa = Isas().back();
     const CheckReport report =
         CheckKernels(node.node(), InLayout(*layout), ImageLibrary(), options);

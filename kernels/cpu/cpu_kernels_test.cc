@@ -16,7 +16,7 @@ TensorType Type(DType dtype, const Shape& dims) { return {dtype, dims, {}}; }
 TensorType F32(const Shape& dims) { return Type(DType::kF32, dims); }
 
 // The number of choices for one thread.
-size_t ExpectRight(const OneNode& one, const CheckOptions& options = {}) {
+size_t ExpectRight(const OneNode& one, const KernelCheckOptions& options = {}) {
   const CheckReport report =
       CheckKernels(one.node(), CpuCatalog(), CpuLibrary(), options);
   EXPECT_TRUE(report.status.ok())
@@ -99,7 +99,7 @@ TEST(CpuGather, AxesAndNegativeIndices) {
   const HostTensor wide = HostTensor::Of<int64_t>({2, 2}, {0, -1, 2, -3});
   const HostTensor narrow = HostTensor::Of<int32_t>({1}, {1});
   for (int64_t axis : {0, 1, -1}) {
-    CheckOptions options;
+    KernelCheckOptions options;
     options.operands = {nullptr, &wide};
     ExpectRight(
         OneNode(kGather, {F32({3, 3, 5}), wide.type()}, {{"axis", axis}}),

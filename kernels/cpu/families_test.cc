@@ -18,7 +18,7 @@ const Shape kScalar;
 TensorType F32(const Shape& dims) { return {DType::kF32, dims, {}}; }
 
 std::vector<std::string> ExpectRight(const OneNode& one,
-                                     CheckOptions options = {}) {
+                                     KernelCheckOptions options = {}) {
   const CheckReport report =
       CheckKernels(one.node(), OnednnCatalog(), OnednnLibrary(), options);
   EXPECT_TRUE(report.status.ok())
@@ -72,7 +72,7 @@ TEST(OnednnPool, MeansAndMaximaOfImages) {
 }
 
 TEST(OnednnSoftmax, EveryAxis) {
-  CheckOptions options;
+  KernelCheckOptions options;
   options.tolerance = 5e-6;
   for (const OpDef* op : {&kSoftmax, &kLogSoftmax}) {
     for (int64_t axis : {-1, 0, 1, 2}) {
@@ -83,7 +83,7 @@ TEST(OnednnSoftmax, EveryAxis) {
 }
 
 TEST(OnednnEltwise, FunctionsInEveryLayoutWithoutPadding) {
-  CheckOptions options;
+  KernelCheckOptions options;
   options.tolerance = 1e-5;
   for (const OpDef* op :
        {&kRelu, &kTanh, &kSigmoid, &kAbs, &kExp, &kSilu, &kMish, &kHardSwish,
@@ -106,7 +106,7 @@ TEST(OnednnEltwise, BoundsOfAClipMayBeMissing) {
   const float inf = std::numeric_limits<float>::infinity();
   const HostTensor x =
       HostTensor::Of<float>({9}, {-inf, -3e38f, -2, -1, 0, 1, 2, 3e38f, inf});
-  CheckOptions options;
+  KernelCheckOptions options;
   options.operands = {&x};
   ExpectRight(OneNode(kClip, {x.type()}, {{"min", -1.0}}), options);
   ExpectRight(OneNode(kClip, {x.type()}, {{"max", 1.0}}), options);
@@ -115,7 +115,7 @@ TEST(OnednnEltwise, BoundsOfAClipMayBeMissing) {
 
 TEST(OnednnBinary, EqualShapesAndBroadcasts) {
   for (const OpDef* op : {&kAdd, &kSub, &kMul, &kDiv, &kMax, &kMin}) {
-    CheckOptions options;
+    KernelCheckOptions options;
     options.low = 0.5;
     for (int64_t c : {16, 19}) {
       ExpectRight(OneNode(*op, {F32({2, c, 3, 5}), F32({2, c, 3, 5})}),
@@ -153,7 +153,7 @@ TEST(OnednnBinary, AnActivationBehind) {
 }
 
 TEST(OnednnNorm, BatchNormOfImages) {
-  CheckOptions options;
+  KernelCheckOptions options;
   options.low = 0.1;
   options.tolerance = 1e-5;
   for (int64_t c : {16, 19}) {
@@ -164,7 +164,7 @@ TEST(OnednnNorm, BatchNormOfImages) {
 }
 
 TEST(OnednnNorm, LayerNormOfTheLastDimensions) {
-  CheckOptions options;
+  KernelCheckOptions options;
   options.tolerance = 1e-5;
   ExpectRight(OneNode(kLayerNorm, {F32({2, 7, 33}), F32({33}), F32({33})}),
               options);

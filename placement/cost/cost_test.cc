@@ -101,7 +101,7 @@ TEST(MemoryEstimateTest, ValuesLiveFromTheirMakerToTheirLastReader) {
   g.Return({c});
   const Machine machine = EqualCpus(1, 1);
   const CostModel costs(g.graph(), machine, SampleCatalog());
-  const std::vector<DeviceMemory> memory =
+  const std::vector<EstimatedMemory> memory =
       EstimateMemory(costs, OnDevices(g.graph(), {0, 0, 0, 0}));
   EXPECT_EQ(memory[0].persistent, 128);
   // %w, and at %a: %x and %a; at %b: %a and %b.
@@ -119,7 +119,7 @@ TEST(MemoryEstimateTest, AConstantCountsWithEachReaderAndACopyOnBothSides) {
   const Machine machine = EqualCpus(2, 1);
   const CostModel costs(g.graph(), machine, SampleCatalog());
   const Assignment split = OnDevices(g.graph(), {0, 0, 1});
-  const std::vector<DeviceMemory> memory = EstimateMemory(costs, split);
+  const std::vector<EstimatedMemory> memory = EstimateMemory(costs, split);
   EXPECT_EQ(memory[0].persistent, 128);
   EXPECT_EQ(memory[1].persistent, 128);
   EXPECT_EQ(memory[0].peak, 128 + 64 + 256);

@@ -139,10 +139,10 @@ class Lives {
 
 }  // namespace
 
-std::vector<DeviceMemory> EstimateMemory(const CostModel& costs,
-                                         const Assignment& assignment) {
+std::vector<EstimatedMemory> EstimateMemory(const CostModel& costs,
+                                            const Assignment& assignment) {
   const int end = static_cast<int>(costs.order().size());
-  std::vector<DeviceMemory> memory(costs.num_devices());
+  std::vector<EstimatedMemory> memory(costs.num_devices());
   std::vector<std::vector<int64_t>> change(costs.num_devices(),
                                            std::vector<int64_t>(end + 2, 0));
   for (const auto& [device, holder] : Lives(costs, assignment).Collect()) {

@@ -37,7 +37,7 @@ struct MemoryHolder {
   int last = 0;
 };
 
-struct DeviceMemory {
+struct EstimatedMemory {
   int64_t persistent = 0;  // constants and variables that it reads
   int64_t peak = 0;        // with activations and workspace, at most
   int peak_position = 0;   // where in order()
@@ -49,8 +49,8 @@ struct DeviceMemory {
 // there from its making on, and at home until each other device's first reader.
 // A view holds its root's bytes. Unlike a plan, the estimate lets no result
 // take over its operand's bytes, and it does not know fragmentation.
-std::vector<DeviceMemory> EstimateMemory(const CostModel& costs,
-                                         const Assignment& assignment);
+std::vector<EstimatedMemory> EstimateMemory(const CostModel& costs,
+                                            const Assignment& assignment);
 
 // What lies on the device when it is fullest, largest first; equal sizes in
 // graph order.

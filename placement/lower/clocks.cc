@@ -10,7 +10,7 @@ namespace partita {
 // A later task never is before an earlier one, so going through a task's
 // dependencies from the latest on, one wait may make earlier ones needless and
 // never the other way round.
-Clocks Clocks::Make(const Draft& draft,
+Clocks Clocks::Make(const PlanDraft& draft,
                     const std::vector<std::vector<int>>& dependencies) {
   Clocks clocks;
   const size_t num_tasks = draft.tasks.size();

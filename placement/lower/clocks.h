@@ -17,7 +17,7 @@ class Clocks {
  public:
   // Chooses waits: each task waits for those of its dependencies in other
   // streams that nothing before it implies, so none can be left out.
-  static Clocks Make(const Draft& draft,
+  static Clocks Make(const PlanDraft& draft,
                      const std::vector<std::vector<int>>& dependencies);
 
   bool Before(int a, int b) const {

@@ -22,7 +22,7 @@ struct StorageTouches {
 
 // Until memory is laid out every byte of a storage is written once, except a
 // variable's, which an update writes once more.
-std::vector<std::vector<int>> FindDependencies(const Draft& draft) {
+std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft) {
   std::vector<StorageTouches> touches(draft.storages.size());
   auto is_old = [&](const Touch& touch) {
     const Piece& piece = draft.pieces[touch.piece];

@@ -13,7 +13,7 @@ namespace partita {
 // By task, the tasks that it follows, ascending and each once: the writers of
 // what it reads and, where it overwrites a variable, the readers of the old
 // value.
-std::vector<std::vector<int>> FindDependencies(const Draft& draft);
+std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft);
 
 }  // namespace partita
 

@@ -11,14 +11,14 @@ int64_t AlignUp(int64_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-const Placement& Draft::PlacementOf(ValueId id) const {
+const Placement& PlanDraft::PlacementOf(ValueId id) const {
   const Value& value = graph->value(id);
   return value.defining_node.valid()
              ? graph->node(value.defining_node).placement
              : graph->input_placement(value.index);
 }
 
-int Draft::PieceOn(ValueId value, int device) const {
+int PlanDraft::PieceOn(ValueId value, int device) const {
   const int first = first_piece[value.index];
   if (first < 0) return -1;
   const int members = static_cast<int>(PlacementOf(value).devices.size());
@@ -28,23 +28,23 @@ int Draft::PieceOn(ValueId value, int device) const {
   return -1;
 }
 
-int Draft::AddStorage(int device, int64_t bytes) {
+int PlanDraft::AddStorage(int device, int64_t bytes) {
   storages.push_back({.device = device, .bytes = bytes});
   return static_cast<int>(storages.size()) - 1;
 }
 
-int Draft::StreamOf(StreamKey key) {
+int PlanDraft::StreamOf(StreamKey key) {
   const auto it = std::find(streams.begin(), streams.end(), key);
   if (it != streams.end()) return static_cast<int>(it - streams.begin());
   streams.push_back(key);
   return static_cast<int>(streams.size()) - 1;
 }
 
-Touch Draft::Whole(int piece) const {
+Touch PlanDraft::Whole(int piece) const {
   return {piece, {.offset = 0, .block = pieces[piece].bytes}};
 }
 
-Extent ExtentOf(const Draft& draft, const Touch& touch) {
+Extent ExtentOf(const PlanDraft& draft, const Touch& touch) {
   const Piece& piece = draft.pieces[touch.piece];
   const int64_t begin = piece.offset + touch.range.offset;
   return {piece.storage, begin,

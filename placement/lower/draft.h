@@ -77,7 +77,7 @@ struct DeviceTable {
   absl::flat_hash_map<std::string, int> index;
 };
 
-struct Draft {
+struct PlanDraft {
   const Graph* graph = nullptr;
   const DeviceTable* devices = nullptr;
   std::vector<Piece> pieces;
@@ -108,7 +108,7 @@ struct Extent {
     return storage == other.storage && begin < other.end && other.begin < end;
   }
 };
-Extent ExtentOf(const Draft& draft, const Touch& touch);
+Extent ExtentOf(const PlanDraft& draft, const Touch& touch);
 
 }  // namespace partita
 

@@ -19,7 +19,7 @@ namespace {
 
 class Emitter {
  public:
-  Emitter(const Draft& draft, const Clocks& clocks)
+  Emitter(const PlanDraft& draft, const Clocks& clocks)
       : draft_(draft), clocks_(clocks), names_(draft.graph->value_id_bound()) {}
 
   Emitted Run() {
@@ -45,7 +45,7 @@ class Emitter {
   BufferId WorkspaceOf(const Task& task);
   BufferId AddBuffer(Buffer buffer);
 
-  const Draft& draft_;
+  const PlanDraft& draft_;
   const Clocks& clocks_;
   std::vector<std::string> names_;  // by value id
   using BufferKey = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
@@ -231,7 +231,7 @@ void Emitter::SortBuffers() {
 
 }  // namespace
 
-Emitted Emit(const Draft& draft, const Clocks& clocks) {
+Emitted Emit(const PlanDraft& draft, const Clocks& clocks) {
   return Emitter(draft, clocks).Run();
 }
 

@@ -19,7 +19,7 @@ struct Emitted {
 
 // Buffers, streams, persistent values, ports and one program, invoked once. A
 // task that others wait for is followed by the record of its event.
-Emitted Emit(const Draft& draft, const Clocks& clocks);
+Emitted Emit(const PlanDraft& draft, const Clocks& clocks);
 
 }  // namespace partita
 

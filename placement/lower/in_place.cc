@@ -17,7 +17,7 @@ struct TaskUse {
 
 class Reuser {
  public:
-  Reuser(Draft& draft, const Clocks& clocks)
+  Reuser(PlanDraft& draft, const Clocks& clocks)
       : draft_(draft),
         clocks_(clocks),
         uses_(draft.storages.size()),
@@ -113,7 +113,7 @@ class Reuser {
     pieces_[gone].clear();
   }
 
-  Draft& draft_;
+  PlanDraft& draft_;
   const Clocks& clocks_;
   std::vector<std::vector<TaskUse>> uses_;  // by storage
   std::vector<std::vector<int>> pieces_;    // by storage
@@ -121,7 +121,7 @@ class Reuser {
 
 }  // namespace
 
-void ReuseOperands(Draft& draft, const Clocks& clocks) {
+void ReuseOperands(PlanDraft& draft, const Clocks& clocks) {
   Reuser reuser(draft, clocks);
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
     reuser.Visit(static_cast<int>(i));

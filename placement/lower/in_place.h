@@ -13,7 +13,7 @@ namespace partita {
 // kernel allows it and everything else that touches those bytes has ended
 // before. Adds no wait: where the order is missing, the result gets its own
 // bytes.
-void ReuseOperands(Draft& draft, const Clocks& clocks);
+void ReuseOperands(PlanDraft& draft, const Clocks& clocks);
 
 }  // namespace partita
 

@@ -53,7 +53,7 @@ bool Before(const Life& a, absl::Span<const int> known) {
 
 class ConflictFinder {
  public:
-  ConflictFinder(const Draft& draft, const Clocks& clocks, int device)
+  ConflictFinder(const PlanDraft& draft, const Clocks& clocks, int device)
       : draft_(draft), clocks_(clocks), device_(device) {}
 
   DeviceStorages Run() {
@@ -185,7 +185,7 @@ class ConflictFinder {
     found_.bound = HeaviestAntichain(lives);
   }
 
-  const Draft& draft_;
+  const PlanDraft& draft_;
   const Clocks& clocks_;
   const int device_;
   std::map<int, std::vector<TouchAt>> touches_;  // by storage
@@ -195,7 +195,7 @@ class ConflictFinder {
 
 }  // namespace
 
-DeviceStorages FindConflicts(const Draft& draft, const Clocks& clocks,
+DeviceStorages FindConflicts(const PlanDraft& draft, const Clocks& clocks,
                              int device) {
   return ConflictFinder(draft, clocks, device).Run();
 }

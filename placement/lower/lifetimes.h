@@ -20,7 +20,7 @@ struct DeviceStorages {
   int64_t bound = 0;  // no layout can do with less
 };
 
-DeviceStorages FindConflicts(const Draft& draft, const Clocks& clocks,
+DeviceStorages FindConflicts(const PlanDraft& draft, const Clocks& clocks,
                              int device);
 
 }  // namespace partita

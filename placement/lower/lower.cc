@@ -34,7 +34,7 @@ constexpr int kMaxDepth = 64;
 
 // What lowering knows of one function at the end, for the entry and for errors.
 struct LoweredFunction {
-  Draft draft;
+  PlanDraft draft;
   Emitted emitted;
   std::vector<int64_t> step_bytes;  // by device
 };
@@ -72,7 +72,7 @@ absl::StatusOr<DeviceTable> UsedDevices(const Module& module,
 }
 
 // Streams in the order of their devices, and only those that have tasks.
-void SortStreams(Draft& draft) {
+void SortStreams(PlanDraft& draft) {
   std::set<StreamKey> used;
   for (const Task& task : draft.tasks) used.insert(draft.streams[task.stream]);
   const std::vector<StreamKey> sorted(used.begin(), used.end());
@@ -86,7 +86,7 @@ void SortStreams(Draft& draft) {
 
 void LayOutStep(LoweredFunction& function, const Clocks& clocks,
                 int64_t budget) {
-  Draft& draft = function.draft;
+  PlanDraft& draft = function.draft;
   for (size_t device = 0; device < draft.devices->names.size(); ++device) {
     const DeviceStorages found =
         FindConflicts(draft, clocks, static_cast<int>(device));
@@ -105,7 +105,7 @@ absl::StatusOr<LoweredFunction> LowerFunction(const Graph& graph,
                                               const Module& module,
                                               PersistentArenas& persistent) {
   LoweredFunction function;
-  Draft& draft = function.draft;
+  PlanDraft& draft = function.draft;
   draft.graph = &graph;
   draft.devices = &devices;
   PARTITA_RETURN_IF_ERROR(CutPieces(draft));
@@ -130,7 +130,7 @@ struct Lifespan {
 };
 
 std::vector<Lifespan> Lifespans(const LoweredFunction& function) {
-  const Draft& draft = function.draft;
+  const PlanDraft& draft = function.draft;
   std::vector<Lifespan> lifespans(draft.storages.size());
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
     const int command = function.emitted.commands[i];
@@ -151,7 +151,7 @@ std::vector<Lifespan> Lifespans(const LoweredFunction& function) {
 // The command at which most bytes of the device are live.
 int FullestCommand(const LoweredFunction& function,
                    const std::vector<Lifespan>& lifespans, int device) {
-  const Draft& draft = function.draft;
+  const PlanDraft& draft = function.draft;
   std::vector<int64_t> change(
       function.emitted.entry.programs[0].commands.size() + 1, 0);
   for (size_t i = 0; i < lifespans.size(); ++i) {
@@ -173,7 +173,7 @@ int FullestCommand(const LoweredFunction& function,
 }
 
 // The value whose definition begins the storage.
-std::vector<std::string> StorageNames(const Draft& draft) {
+std::vector<std::string> StorageNames(const PlanDraft& draft) {
   std::vector<std::string> names(draft.storages.size());
   for (const Piece& piece : draft.pieces) {
     if (piece.storage < 0 || !names[piece.storage].empty()) continue;
@@ -186,7 +186,7 @@ std::vector<std::string> StorageNames(const Draft& draft) {
   return names;
 }
 
-std::string KindOf(const Draft& draft, const Storage& storage,
+std::string KindOf(const PlanDraft& draft, const Storage& storage,
                    const Lifespan& lifespan, bool is_workspace) {
   if (storage.persistent()) {
     return draft.graph->view(storage.source).is(kVariable) ? "variable"
@@ -199,7 +199,7 @@ std::string KindOf(const Draft& draft, const Storage& storage,
 // What fills the device at its fullest command.
 std::vector<RefusalHolder> Holders(const LoweredFunction& function, int device,
                                    int command) {
-  const Draft& draft = function.draft;
+  const PlanDraft& draft = function.draft;
   const std::vector<Lifespan> lifespans = Lifespans(function);
   const std::vector<std::string> names = StorageNames(draft);
   std::vector<bool> is_workspace(draft.storages.size(), false);

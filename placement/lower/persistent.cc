@@ -18,7 +18,7 @@ namespace partita {
 namespace {
 
 // Equal for storages that hold the same bytes.
-std::string ContentKey(const Draft& draft, const Storage& storage) {
+std::string ContentKey(const PlanDraft& draft, const Storage& storage) {
   const OpView op = draft.graph->view(storage.source);
   const ValueId value = op.result(0).id();
   const Sharding sharding = ShardingOf(draft, value);
@@ -53,7 +53,7 @@ absl::StatusOr<HostTensor> PartOf(const HostTensor& whole, const Box& box,
 
 }  // namespace
 
-absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const Draft& draft,
+absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const PlanDraft& draft,
                                                       const Storage& storage,
                                                       const Module& module) {
   const OpView op = draft.graph->view(storage.source);
@@ -90,7 +90,7 @@ absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const Draft& draft,
   return it->second;
 }
 
-absl::Status PersistentArenas::Place(Draft& draft, const Module& module) {
+absl::Status PersistentArenas::Place(PlanDraft& draft, const Module& module) {
   std::vector<bool> used(draft.storages.size(), false);
   auto use = [&](const Touch& touch) {
     used[draft.pieces[touch.piece].storage] = true;

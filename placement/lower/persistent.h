@@ -25,11 +25,11 @@ class PersistentArenas {
   // Gives addresses and first values to the persistent storages that a task of
   // the draft touches. Parts of a literal are added to the module's literals;
   // FailedPrecondition if its bytes are not at hand.
-  absl::Status Place(Draft& draft, const Module& module);
+  absl::Status Place(PlanDraft& draft, const Module& module);
   int64_t bytes(int device) const { return bytes_[device]; }
 
  private:
-  absl::StatusOr<LiteralId> InitialOf(const Draft& draft,
+  absl::StatusOr<LiteralId> InitialOf(const PlanDraft& draft,
                                       const Storage& storage,
                                       const Module& module);
 

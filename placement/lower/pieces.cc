@@ -18,7 +18,7 @@ absl::Status NeedsPartition(const OpView& op, absl::string_view found,
                    "; run partition first"));
 }
 
-absl::Status AddPieces(Draft& draft, ValueId value) {
+absl::Status AddPieces(PlanDraft& draft, ValueId value) {
   const Placement& placement = draft.PlacementOf(value);
   const Sharding sharding = ShardingOf(draft, value);
   if (sharding.kind == Sharding::Kind::kPartial) {
@@ -47,7 +47,8 @@ absl::Status AddPieces(Draft& draft, ValueId value) {
   return absl::OkStatus();
 }
 
-absl::Status CheckOperand(const Draft& draft, const OpView& op, int operand) {
+absl::Status CheckOperand(const PlanDraft& draft, const OpView& op,
+                          int operand) {
   const ValueId value = op.operand(operand).id();
   const Placement& placement = op.node().placement;
   if (draft.first_piece[value.index] < 0) {
@@ -92,7 +93,7 @@ Box BoxOf(const TensorType& whole, const Sharding& sharding, int member,
   return box;
 }
 
-Sharding ShardingOf(const Draft& draft, ValueId id) {
+Sharding ShardingOf(const PlanDraft& draft, ValueId id) {
   const Value& value = draft.graph->value(id);
   const Placement& placement = draft.PlacementOf(id);
   if (!value.defining_node.valid() || placement.results.empty() ||
@@ -102,7 +103,7 @@ Sharding ShardingOf(const Draft& draft, ValueId id) {
   return placement.results[value.index];
 }
 
-absl::Status CutPieces(Draft& draft) {
+absl::Status CutPieces(PlanDraft& draft) {
   draft.first_piece.assign(draft.graph->value_id_bound(), -1);
   for (ValueId input : draft.graph->inputs()) {
     if (!draft.PlacementOf(input).placed()) continue;

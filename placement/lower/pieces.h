@@ -19,12 +19,12 @@ Box BoxOf(const TensorType& whole, const Sharding& sharding, int member,
           int members);
 
 // How the value lies on the devices of PlacementOf(value).
-Sharding ShardingOf(const Draft& draft, ValueId value);
+Sharding ShardingOf(const PlanDraft& draft, ValueId value);
 
 // Fills in `pieces` and `first_piece`. FailedPrecondition if a node has no
 // device, or reads a value that is not on its device in the sharding that its
 // placement says (copies excepted).
-absl::Status CutPieces(Draft& draft);
+absl::Status CutPieces(PlanDraft& draft);
 
 }  // namespace partita
 

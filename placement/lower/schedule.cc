@@ -23,7 +23,7 @@ enum class Rule {
 // Live bytes by device, one command at a time.
 class MemoryCount {
  public:
-  explicit MemoryCount(const Draft& draft)
+  explicit MemoryCount(const PlanDraft& draft)
       : draft_(draft),
         pending_(draft.storages.size(), 0),
         live_(draft.storages.size(), false),
@@ -87,7 +87,7 @@ class MemoryCount {
     peaks_[device] = std::max(peaks_[device], bytes_[device]);
   }
 
-  const Draft& draft_;
+  const PlanDraft& draft_;
   std::vector<int> pending_;
   std::vector<bool> live_;
   std::vector<int64_t> bytes_;
@@ -103,8 +103,8 @@ struct Order {
 // then the graph's order.
 using Key = std::tuple<int, int64_t, int>;
 
-Key KeyOf(const Draft& draft, const MemoryCount& memory, Rule rule, int task,
-          int64_t turn) {
+Key KeyOf(const PlanDraft& draft, const MemoryCount& memory, Rule rule,
+          int task, int64_t turn) {
   const Task& t = draft.tasks[task];
   const int kind = draft.streams[t.stream].target >= 0 ? 0
                    : t.kind == Command::Kind::kFetch   ? 2
@@ -117,7 +117,7 @@ Key KeyOf(const Draft& draft, const MemoryCount& memory, Rule rule, int task,
 
 // Keys are computed when a task becomes ready and again when it is taken: a
 // task whose key has grown worse meanwhile waits once more.
-Order ListInOrder(const Draft& draft,
+Order ListInOrder(const PlanDraft& draft,
                   const std::vector<std::vector<int>>& dependencies,
                   const std::vector<std::vector<int>>& dependents, Rule rule) {
   MemoryCount memory(draft);
@@ -155,7 +155,7 @@ Order ListInOrder(const Draft& draft,
 
 // Feeds have no dependencies; each goes right before its first reader, where it
 // takes memory last.
-void DelayFeeds(const Draft& draft,
+void DelayFeeds(const PlanDraft& draft,
                 const std::vector<std::vector<int>>& dependencies,
                 Order& order) {
   std::vector<int> delayed;
@@ -183,7 +183,7 @@ void DelayFeeds(const Draft& draft,
 
 }  // namespace
 
-absl::Status Schedule(Draft& draft) {
+absl::Status Schedule(PlanDraft& draft) {
   if (draft.tasks.empty()) return absl::OkStatus();
   const std::vector<std::vector<int>> dependencies = FindDependencies(draft);
   std::vector<std::vector<int>> dependents(dependencies.size());

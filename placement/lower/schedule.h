@@ -13,7 +13,7 @@ namespace partita {
 // one with the smallest peak of live bytes, and among equals the one nearest to
 // the graph's. In all of them copies between devices go as early as they can
 // and fetches come last. Internal if the dependencies have a cycle.
-absl::Status Schedule(Draft& draft);
+absl::Status Schedule(PlanDraft& draft);
 
 }  // namespace partita
 

@@ -22,7 +22,7 @@ namespace {
 
 class TaskLister {
  public:
-  TaskLister(Draft& draft, const Machine& machine)
+  TaskLister(PlanDraft& draft, const Machine& machine)
       : draft_(draft), graph_(*draft.graph), machine_(machine) {}
 
   absl::Status Run() {
@@ -60,7 +60,7 @@ class TaskLister {
     return task;
   }
 
-  Draft& draft_;
+  PlanDraft& draft_;
   const Graph& graph_;
   const Machine& machine_;
   // The variable's node by the value that its update takes.
@@ -359,7 +359,7 @@ absl::Status TaskLister::ListFetches() {
 
 }  // namespace
 
-absl::Status ListTasks(Draft& draft, const Machine& machine) {
+absl::Status ListTasks(PlanDraft& draft, const Machine& machine) {
   return TaskLister(draft, machine).Run();
 }
 

@@ -17,7 +17,7 @@ namespace partita {
 // producer, a fetch to the end. Ops that only move bytes, and whose results are
 // one aligned interval of an operand, need no task: their pieces lie in the
 // operand's storage.
-absl::Status ListTasks(Draft& draft, const Machine& machine);
+absl::Status ListTasks(PlanDraft& draft, const Machine& machine);
 
 }  // namespace partita
 

@@ -18,7 +18,7 @@ struct Users {
   std::vector<std::vector<int>> writers;
 };
 
-Users FindUsers(const Draft& draft) {
+Users FindUsers(const PlanDraft& draft) {
   Users users;
   users.readers.resize(draft.storages.size());
   users.writers.resize(draft.storages.size());
@@ -34,7 +34,7 @@ Users FindUsers(const Draft& draft) {
 }
 
 // True if the task may write its result into `variable`, which it reads too.
-bool Overwrites(const Draft& draft, const Task& task, int source,
+bool Overwrites(const PlanDraft& draft, const Task& task, int source,
                 int variable) {
   if (task.kind != Command::Kind::kKernel) return false;
   int operand = -1;
@@ -58,7 +58,7 @@ bool Overwrites(const Draft& draft, const Task& task, int source,
          pairs.end();
 }
 
-bool CanBeWrittenInPlace(const Draft& draft, const Users& users, int copy,
+bool CanBeWrittenInPlace(const PlanDraft& draft, const Users& users, int copy,
                          int source, int variable) {
   if (users.writers[source].size() != 1) return false;
   const int writer = users.writers[source].front();
@@ -77,7 +77,7 @@ bool CanBeWrittenInPlace(const Draft& draft, const Users& users, int copy,
 }
 
 // The storage that an update's copy reads whole, or -1.
-int SourceOfUpdate(const Draft& draft, const Task& task) {
+int SourceOfUpdate(const PlanDraft& draft, const Task& task) {
   if (task.kind != Command::Kind::kCopy) return -1;
   const Piece& to = draft.pieces[task.writes[0].piece];
   const Piece& from = draft.pieces[task.reads[0].piece];
@@ -91,7 +91,7 @@ int SourceOfUpdate(const Draft& draft, const Task& task) {
 
 }  // namespace
 
-void WriteUpdatesInPlace(Draft& draft) {
+void WriteUpdatesInPlace(PlanDraft& draft) {
   const Users users = FindUsers(draft);
   std::vector<bool> dropped(draft.tasks.size(), false);
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
@@ -116,7 +116,7 @@ void WriteUpdatesInPlace(Draft& draft) {
   draft.tasks = std::move(kept);
 }
 
-absl::Status CheckUpdatesOverlap(const Draft& draft) {
+absl::Status CheckUpdatesOverlap(const PlanDraft& draft) {
   std::vector<int> stream(draft.storages.size(), -1);
   std::vector<bool> many(draft.storages.size(), false);
   std::vector<bool> written(draft.storages.size(), false);

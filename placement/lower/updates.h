@@ -13,11 +13,11 @@ namespace partita {
 // variable: every reader of the old value comes earlier in the stream of the
 // writer, or is the writer, by an operand that its kernel lets it overwrite.
 // Needs: launch order.
-void WriteUpdatesInPlace(Draft& draft);
+void WriteUpdatesInPlace(PlanDraft& draft);
 
 // With steps that overlap, a variable that is updated must be touched by one
 // stream only, which keeps the steps' order. Unimplemented otherwise.
-absl::Status CheckUpdatesOverlap(const Draft& draft);
+absl::Status CheckUpdatesOverlap(const PlanDraft& draft);
 
 }  // namespace partita
 

@@ -11,7 +11,7 @@ namespace {
 
 // An op says how it moves bytes of whole row-major tensors. Pieces of a split
 // move in the same way if the whole tensor does not change its order.
-bool HoldsForPieces(const Draft& draft, const OpView& op,
+bool HoldsForPieces(const PlanDraft& draft, const OpView& op,
                     const ByteMove& move) {
   const int64_t whole = op.operand_type(move.operand).num_bytes();
   if (move.operand_offset == 0 && move.block * move.count == whole) return true;
@@ -30,7 +30,7 @@ bool IsInterval(const ByteMove& move) {
 }
 
 // The pieces on one device must agree in size where the whole value passes.
-bool PiecesFit(const Draft& draft, const OpView& op, const ByteMove& move) {
+bool PiecesFit(const PlanDraft& draft, const OpView& op, const ByteMove& move) {
   for (const std::string& name : op.node().placement.devices) {
     const int device = draft.devices->index.at(name);
     const Piece& from =
@@ -42,7 +42,7 @@ bool PiecesFit(const Draft& draft, const OpView& op, const ByteMove& move) {
   return true;
 }
 
-bool IsView(const Draft& draft, const OpView& op, const ByteMove& move) {
+bool IsView(const PlanDraft& draft, const OpView& op, const ByteMove& move) {
   const TensorType& from = op.operand_type(move.operand);
   const TensorType& to = op.result_type(move.result);
   return from.layout.is_row_major() && to.layout.is_row_major() &&
@@ -54,7 +54,7 @@ bool IsView(const Draft& draft, const OpView& op, const ByteMove& move) {
 
 }  // namespace
 
-std::optional<std::vector<ViewOf>> FindViews(const Draft& draft,
+std::optional<std::vector<ViewOf>> FindViews(const PlanDraft& draft,
                                              const OpView& op) {
   if (op.is(kCopy) || op.op().moves == nullptr) return std::nullopt;
   const std::optional<std::vector<ByteMove>> moves = op.op().moves(op);

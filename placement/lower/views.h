@@ -20,7 +20,7 @@ struct ViewOf {
 
 // One entry per result if the node needs no command, else nothing. What it says
 // holds on every member of the node's device set.
-std::optional<std::vector<ViewOf>> FindViews(const Draft& draft,
+std::optional<std::vector<ViewOf>> FindViews(const PlanDraft& draft,
                                              const OpView& op);
 
 }  // namespace partita

@@ -136,7 +136,7 @@ absl::Status CheckLinks(const PlanRequest& request, const Draft& draft) {
 
 std::optional<Shortage> FindShortage(const PlanRequest& request,
                                      const Draft& draft) {
-  const std::vector<DeviceMemory> memory =
+  const std::vector<EstimatedMemory> memory =
       EstimateMemory(request.costs, draft.assignment);
   std::optional<Shortage> worst;
   for (int d = 0; d < request.costs.num_devices(); ++d) {

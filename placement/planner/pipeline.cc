@@ -116,8 +116,8 @@ class Pipeline {
     return cost.can_run ? cost.seconds : kNever;
   }
 
-  Piece MakePiece(int p, const Attempt& attempt) const {
-    Piece piece;
+  LinePiece MakePiece(int p, const Attempt& attempt) const {
+    LinePiece piece;
     piece.entering = crossing_[begin_of(p)];
     piece.seconds.assign(attempt.devices.size(), 0);
     for (int i = begin_of(p); i < ends_[p]; ++i) {
@@ -131,7 +131,7 @@ class Pipeline {
   }
 
   // Stored values, each noted with its readers' pieces once.
-  void AddStored(std::vector<Piece>& pieces) const {
+  void AddStored(std::vector<LinePiece>& pieces) const {
     std::vector<int> piece_of(flow_.items.size());
     for (int p = 0; p < num_pieces(); ++p) {
       std::fill(piece_of.begin() + begin_of(p), piece_of.begin() + ends_[p], p);

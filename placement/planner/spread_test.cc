@@ -235,7 +235,7 @@ TEST(EveryStrategyTest, LimitsPinsAndLinksHoldOnRandomGraphs) {
       }
       ++placed;
       const Assignment assignment = Devices(costs, *table);
-      const std::vector<DeviceMemory> memory =
+      const std::vector<EstimatedMemory> memory =
           EstimateMemory(costs, assignment);
       for (size_t d = 0; d < memory.size(); ++d) {
         EXPECT_LE(memory[d].peak, machine.devices[d].usable())

@@ -110,7 +110,7 @@ class Search {
       double seconds = 0;
       int64_t stored = 0, live = 0;
       for (int i = j - 1; i >= 0; --i) {
-        const Piece& piece = line_.pieces[i];
+        const LinePiece& piece = line_.pieces[i];
         seconds += piece.seconds[device];
         live = std::max(live, piece.live);
         for (const StoredRead& read : piece.stored) {

@@ -18,7 +18,7 @@ struct StoredRead {
   int next_piece = 0;  // that reads the same bytes; past the end if none does
 };
 
-struct Piece {
+struct LinePiece {
   std::vector<double> seconds;  // by device; infinite: cannot run there
   int64_t entering = 0;         // bytes of values that cross into it
   int64_t live = 0;             // bytes of values and workspace while it runs
@@ -26,7 +26,7 @@ struct Piece {
 };
 
 struct StageLine {
-  std::vector<Piece> pieces;
+  std::vector<LinePiece> pieces;
   std::vector<int64_t> limits;  // bytes, by device
   // Seconds to bring bytes from one device to another; infinite if it cannot.
   std::function<double(int from, int to, int64_t bytes)> transfer;

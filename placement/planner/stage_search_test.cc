@@ -27,7 +27,7 @@ StageLine RandomLine(int pieces, int devices, std::mt19937& random) {
   StageLine line;
   line.pieces.resize(pieces);
   for (int p = 0; p < pieces; ++p) {
-    Piece& piece = line.pieces[p];
+    LinePiece& piece = line.pieces[p];
     for (int d = 0; d < devices; ++d) {
       piece.seconds.push_back(draw(0, 15) == 0 ? kNever
                                                : draw(1, 9) / (d + 1.0));
@@ -119,7 +119,7 @@ TEST(StageSearchTest, TheSlowestStageIsAsFastAsAnyCutAllows) {
 TEST(StageSearchTest, ExactlySoManyStagesCanBeAskedFor) {
   std::mt19937 random(3);
   StageLine line = RandomLine(6, 1, random);
-  for (Piece& piece : line.pieces) {
+  for (LinePiece& piece : line.pieces) {
     piece.seconds.assign(3, 1);
     piece.entering = 0;
   }
@@ -136,7 +136,7 @@ TEST(StageSearchTest, ExactlySoManyStagesCanBeAskedFor) {
 TEST(StageSearchTest, ManyUnequalDevicesAreTriedInTheLikelyOrdersOnly) {
   std::mt19937 random(5);
   StageLine line = RandomLine(40, 8, random);
-  for (Piece& piece : line.pieces) {
+  for (LinePiece& piece : line.pieces) {
     for (double& s : piece.seconds) s = std::min(s, 9.0);
   }
   line.limits.assign(8, 100000);

@@ -7,6 +7,7 @@ passes/foo.cc:7 includes placement/cost.h; passes may include only graph
 import os
 import re
 
+TYPE = re.compile(r"(?:struct|class|enum class) ([A-Z]\w+)(?: final)?\s*(?::[^:]|\{).*")
 SOURCE = re.compile(r"\.(h|cc|cu|inc)$")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 SPDX = "// SPDX-License-Identifier: Apache-2.0"
@@ -150,12 +151,39 @@ def source_files(root):
                 yield os.path.relpath(os.path.join(folder, name), root)
 
 
+def types_of(path, text):
+    """The names of types that a file defines in namespace partita itself, where every other file sees them."""
+    if path.endswith("_test.cc"):
+        return  # a program of its own
+    anonymous = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line == "namespace {":
+            anonymous = True
+        elif line == "}  // namespace":
+            anonymous = False
+        match = TYPE.match(line)
+        if match and not anonymous:
+            yield match.group(1), number
+
+
+def same_name_faults(seen, path, text):
+    """Two types of one name are one type to the linker, which keeps whichever it likes (the one definition rule)."""
+    faults = []
+    for name, number in types_of(path, text):
+        first = seen.setdefault(name, f"{path}:{number}")
+        if first != f"{path}:{number}":
+            faults.append(f"{path}:{number} defines partita::{name}, which {first} defines too; rename one")
+    return faults
+
+
 def tree_faults(root):
     with open(os.path.join(root, "docs/layers.txt")) as f:
         layers = Layers(f.read())
-    faults, count = [], 0
+    faults, count, seen = [], 0, {}
     for path in source_files(root):
         count += 1
         with open(os.path.join(root, path), encoding="utf-8") as f:
-            faults += file_faults(layers, path, f.read())
+            text = f.read()
+        faults += file_faults(layers, path, text)
+        faults += same_name_faults(seen, path, text)
     return faults, count

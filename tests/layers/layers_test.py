@@ -106,6 +106,20 @@ class Headers(unittest.TestCase):
              "one that says what it is (docs/words.md)"], faults("graph/string_util.cc"))
 
 
+class Types(unittest.TestCase):
+
+    def test_two_types_of_one_name_are_a_fault(self):
+        seen = {}
+        layers.same_name_faults(seen, "graph/x.h", "struct Window {\n};")
+        self.assertEqual(
+            ["passes/y.h:1 defines partita::Window, which graph/x.h:1 defines too; rename one"],
+            layers.same_name_faults(seen, "passes/y.h", "struct Window {"))
+
+    def test_types_of_an_anonymous_namespace_are_nobodys_else(self):
+        text = "namespace {\nclass Walk {\n}  // namespace\nstruct Walk;"
+        self.assertEqual([], list(layers.types_of("graph/x.cc", text)))
+
+
 class Tree(unittest.TestCase):
 
     def test_every_file_of_the_tree_keeps_to_the_layers(self):

@@ -26,6 +26,7 @@ absl::StatusOr<Plan> ReadPlanInput(const std::string& path) {
 }
 
 absl::StatusOr<bool> IsPlanFile(const std::string& path) {
+  if (absl::EndsWith(path, ".plan")) return true;  // perhaps a damaged one
   if (absl::StartsWith(path, "builtin:")) return false;
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));

@@ -14,8 +14,8 @@ namespace partita {
 // By the first bytes of the file, whatever it is called.
 absl::StatusOr<Plan> ReadPlanInput(const std::string& path);
 
-// Whether a file that exists begins as a plan file does; false for the name of
-// something that is no file.
+// Whether a file is called NAME.plan or begins as a plan file does; false for
+// the name of something that is no file.
 absl::StatusOr<bool> IsPlanFile(const std::string& path);
 
 // With reasons and comments, as a person reads it.

@@ -44,7 +44,7 @@ class DotWriter {
 
  private:
   void WriteEntry(int index) {
-    const EntryView& entry = plan_.entries[index];
+    const ViewedEntry& entry = plan_.entries[index];
     const ScopeTree tree = GroupByScope(entry);
     std::vector<std::vector<int>> boxes(tree.groups.size());
     std::vector<std::vector<int>> children(tree.groups.size());

@@ -57,7 +57,7 @@ Json GroupJson(const LayoutGroup& group) {
           {"routes", routes}};
 }
 
-Json CommandsJson(const EntryView& entry) {
+Json CommandsJson(const ViewedEntry& entry) {
   Json list = Json::array();
   for (const CommandView& command : entry.commands) {
     list.push_back({{"stream", command.stream},
@@ -71,7 +71,7 @@ Json CommandsJson(const EntryView& entry) {
   return list;
 }
 
-Json MemoryJson(const EntryView& entry) {
+Json MemoryJson(const ViewedEntry& entry) {
   Json list = Json::array();
   for (const MemoryView& memory : entry.memory) {
     list.push_back({{"device", memory.device},
@@ -84,7 +84,7 @@ Json MemoryJson(const EntryView& entry) {
   return list;
 }
 
-Json TransfersJson(const EntryView& entry) {
+Json TransfersJson(const ViewedEntry& entry) {
   Json list = Json::array();
   for (const TransferView& row : entry.transfers) {
     list.push_back({{"command", row.command},
@@ -100,7 +100,7 @@ Json TransfersJson(const EntryView& entry) {
   return list;
 }
 
-Json EntryJson(const EntryView& entry) {
+Json EntryJson(const ViewedEntry& entry) {
   Json boxes = Json::array(), edges = Json::array(), groups = Json::array();
   Json streams = Json::array();
   for (const BoxView& box : entry.boxes) boxes.push_back(BoxJson(box));
@@ -142,7 +142,7 @@ std::string PageJson(const PlanView& plan,
                        {"kind", device.kind},
                        {"memory", device.memory}});
   }
-  for (const EntryView& entry : plan.entries) {
+  for (const ViewedEntry& entry : plan.entries) {
     entries.push_back(EntryJson(entry));
   }
   for (const MeasuredTrace& trace : traces) {

@@ -151,7 +151,7 @@ std::vector<int> PathTo(const ScopeTree& tree, int box) {
 
 class Layouter {
  public:
-  explicit Layouter(const EntryView& entry)
+  explicit Layouter(const ViewedEntry& entry)
       : entry_(entry), tree_(GroupByScope(entry)) {}
 
   std::vector<LayoutGroup> Run() {
@@ -212,7 +212,7 @@ class Layouter {
                                 : item_of_box_[box];
   }
 
-  const EntryView& entry_;
+  const ViewedEntry& entry_;
   const ScopeTree tree_;
   std::vector<LayoutGroup> groups_;
   std::vector<int> item_of_box_;
@@ -221,7 +221,7 @@ class Layouter {
 
 }  // namespace
 
-std::vector<LayoutGroup> LayOut(const EntryView& entry) {
+std::vector<LayoutGroup> LayOut(const ViewedEntry& entry) {
   return Layouter(entry).Run();
 }
 

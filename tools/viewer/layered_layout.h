@@ -46,7 +46,7 @@ struct LayoutGroup {
 //  2. An edge over several layers gets a lane in each between; edges from one
 //     item share their lanes.
 //  3. Sweeps down and up sort each layer by the mean place of its neighbours.
-std::vector<LayoutGroup> LayOut(const EntryView& entry);
+std::vector<LayoutGroup> LayOut(const ViewedEntry& entry);
 
 }  // namespace partita
 

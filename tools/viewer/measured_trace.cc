@@ -149,7 +149,7 @@ class TraceReader {
 
 // "" or what keeps the trace from being one of the entry.
 std::string Mismatch(const RawTrace& trace, const PlanView& plan,
-                     const EntryView& entry, MeasuredTrace& measured) {
+                     const ViewedEntry& entry, MeasuredTrace& measured) {
   if (trace.spans.size() != entry.commands.size()) {
     return absl::StrCat(trace.spans.size(), " spans for ",
                         entry.commands.size(), " commands");

@@ -17,7 +17,8 @@ namespace partita {
 struct OperandView {
   std::string name;  // "%x"
   std::string type;
-  int box = -1;  // index into EntryView::boxes of what makes it; -1: a constant
+  int box =
+      -1;  // index into ViewedEntry::boxes of what makes it; -1: a constant
 };
 
 // A node of the placed graph, or an input or output of the entry. Constants
@@ -39,7 +40,7 @@ struct BoxView {
   std::vector<OperandView> results;
   std::vector<std::pair<std::string, std::string>> attributes;
   std::string text;           // bodies of a fused node, as IR
-  std::vector<int> commands;  // indices into EntryView::commands
+  std::vector<int> commands;  // indices into ViewedEntry::commands
 };
 
 // A value that one box makes and another reads.
@@ -61,7 +62,7 @@ struct CommandView {
   std::string kind;
   std::string title;  // as `partita simulate --trace` says it
   int box = -1;
-  double start = 0;  // seconds; EntryView::timed says of what
+  double start = 0;  // seconds; ViewedEntry::timed says of what
   double end = 0;
   int event = -1;  // of a record or wait
 };
@@ -96,7 +97,7 @@ struct DeviceView {
   int64_t memory = 0;  // bytes that arenas may take
 };
 
-struct EntryView {
+struct ViewedEntry {
   std::string name;
   int depth = 1;
   bool timed = false;  // false: no prediction; each command takes one "second"
@@ -115,7 +116,7 @@ struct PlanView {
   std::string name;
   std::string summary;
   std::vector<DeviceView> devices;
-  std::vector<EntryView> entries;
+  std::vector<ViewedEntry> entries;
   Certificate certificate;  // of a proof made just now
   bool carried = false;     // the plan has one of its own
 };

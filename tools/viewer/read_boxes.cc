@@ -62,7 +62,7 @@ std::string OpTitle(const OpView& node) {
 
 class BoxReader {
  public:
-  BoxReader(const Plan& plan, const Entry& entry, EntryView& view)
+  BoxReader(const Plan& plan, const Entry& entry, ViewedEntry& view)
       : entry_(entry),
         graph_(*entry.graph),
         view_(view),
@@ -171,7 +171,7 @@ class BoxReader {
 
   const Entry& entry_;
   const Graph& graph_;
-  EntryView& view_;
+  ViewedEntry& view_;
   const std::vector<std::string> names_;
   std::vector<int> maker_;  // by value: its box
   absl::flat_hash_map<std::string, int> devices_;
@@ -180,7 +180,7 @@ class BoxReader {
 
 }  // namespace
 
-BoxIndex ReadBoxes(const Plan& plan, const Entry& entry, EntryView& view) {
+BoxIndex ReadBoxes(const Plan& plan, const Entry& entry, ViewedEntry& view) {
   return BoxReader(plan, entry, view).Read();
 }
 

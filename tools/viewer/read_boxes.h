@@ -19,7 +19,7 @@ struct BoxIndex {
 
 // Fills `boxes` (reasons and seconds left out) and `edges`. The plan must have
 // been proved.
-BoxIndex ReadBoxes(const Plan& plan, const Entry& entry, EntryView& view);
+BoxIndex ReadBoxes(const Plan& plan, const Entry& entry, ViewedEntry& view);
 
 }  // namespace partita
 

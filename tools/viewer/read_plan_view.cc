@@ -31,7 +31,7 @@ absl::Status BadNote(const Entry& entry, absl::string_view found) {
 }
 
 absl::Status ReadNodeNotes(const Entry& entry, const EntryNotes& notes,
-                           const BoxIndex& index, EntryView& view) {
+                           const BoxIndex& index, ViewedEntry& view) {
   for (const NodeNote& note : notes.nodes) {
     if (note.node.index < 0 ||
         note.node.index >= static_cast<int>(index.by_node.size())) {
@@ -63,7 +63,7 @@ int BoxOf(const Command& command, const BoxIndex& index) {
 }
 
 void ReadCommands(const Entry& entry, const std::vector<Command>& commands,
-                  const BoxIndex& index, EntryView& view) {
+                  const BoxIndex& index, ViewedEntry& view) {
   for (const Command& command : commands) {
     CommandView shown;
     shown.stream = command.stream.index;
@@ -106,7 +106,7 @@ absl::StatusOr<Simulation> Times(const Entry& entry, const EntryNotes* notes,
 }
 
 absl::Status ReadMemory(const Plan& plan, int entry, const Simulation& times,
-                        EntryView& view) {
+                        ViewedEntry& view) {
   PARTITA_ASSIGN_OR_RETURN(const auto curves, MemoryCurves(plan, entry, times));
   const int depth = PlanDepth(plan);
   for (size_t d = 0; d < curves.size(); ++d) {
@@ -124,7 +124,7 @@ absl::Status ReadMemory(const Plan& plan, int entry, const Simulation& times,
   return absl::OkStatus();
 }
 
-absl::StatusOr<EntryView> ReadEntry(const Plan& plan, int index) {
+absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
   const Entry& entry = plan.entries[index];
   const EntryNotes* notes =
       plan.notes.has_value() &&
@@ -134,7 +134,7 @@ absl::StatusOr<EntryView> ReadEntry(const Plan& plan, int index) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
   PARTITA_ASSIGN_OR_RETURN(const Simulation times,
                            Times(entry, notes, commands.size()));
-  EntryView view;
+  ViewedEntry view;
   view.name = entry.name;
   view.depth = entry.depth;
   const BoxIndex boxes = ReadBoxes(plan, entry, view);
@@ -176,7 +176,7 @@ absl::StatusOr<PlanView> ReadPlanView(const Plan& plan) {
                             device.memory});
   }
   for (size_t e = 0; e < plan.entries.size(); ++e) {
-    PARTITA_ASSIGN_OR_RETURN(EntryView entry,
+    PARTITA_ASSIGN_OR_RETURN(ViewedEntry entry,
                              ReadEntry(plan, static_cast<int>(e)));
     view.entries.push_back(std::move(entry));
   }

@@ -17,7 +17,7 @@ constexpr size_t kMaxDepth = 12;  // what lies deeper is one group
 constexpr int kRunLength = 16;
 
 // Every box's scope; a box of the compiler's gets that of its first reader.
-std::vector<std::string> Scopes(const EntryView& entry) {
+std::vector<std::string> Scopes(const ViewedEntry& entry) {
   std::vector<std::string> scopes;
   for (const BoxView& box : entry.boxes) scopes.push_back(box.scope);
   // Readers come after what they read, so theirs is known.
@@ -30,7 +30,7 @@ std::vector<std::string> Scopes(const EntryView& entry) {
 }
 
 // Neighbours on the same devices, named by the first and the last.
-std::vector<std::string> Runs(const EntryView& entry) {
+std::vector<std::string> Runs(const ViewedEntry& entry) {
   std::vector<int> nodes;
   for (size_t b = 0; b < entry.boxes.size(); ++b) {
     if (entry.boxes[b].kind == BoxView::Kind::kNode) {
@@ -110,7 +110,7 @@ ScopeTree WithoutSingles(const ScopeTree& tree) {
 
 }  // namespace
 
-ScopeTree GroupByScope(const EntryView& entry) {
+ScopeTree GroupByScope(const ViewedEntry& entry) {
   std::vector<std::string> scopes = Scopes(entry);
   const bool any =
       std::any_of(scopes.begin(), scopes.end(),

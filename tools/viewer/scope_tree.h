@@ -24,7 +24,7 @@ struct ScopeTree {
 // By scope, a copy or reorder with what reads it. A group of one box, and one
 // that holds nothing but one group, is not made. Where no box has a scope,
 // neighbours on the same devices make groups of up to 16.
-ScopeTree GroupByScope(const EntryView& entry);
+ScopeTree GroupByScope(const ViewedEntry& entry);
 
 }  // namespace partita
 

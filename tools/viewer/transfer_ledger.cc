@@ -14,7 +14,7 @@ using Intervals = std::vector<std::pair<double, double>>;
 
 class LedgerWriter {
  public:
-  LedgerWriter(const Plan& plan, const Entry& entry, const EntryView& view)
+  LedgerWriter(const Plan& plan, const Entry& entry, const ViewedEntry& view)
       : plan_(plan), entry_(entry), view_(view), busy_(plan.devices.size()) {
     for (const CommandView& command : view.commands) {
       if (command.kind != "kernel" || command.end <= command.start) continue;
@@ -107,7 +107,7 @@ class LedgerWriter {
 
   const Plan& plan_;
   const Entry& entry_;
-  const EntryView& view_;
+  const ViewedEntry& view_;
   std::vector<Intervals> busy_;  // by device: its kernels
   std::vector<TransferView> rows_;
 };
@@ -130,7 +130,7 @@ double CoveredSeconds(double start, double end, Intervals intervals) {
 
 std::vector<TransferView> TransferLedger(const Plan& plan, const Entry& entry,
                                          absl::Span<const Command> commands,
-                                         const EntryView& view) {
+                                         const ViewedEntry& view) {
   LedgerWriter writer(plan, entry, view);
   for (size_t c = 0; c < commands.size(); ++c) {
     writer.Visit(static_cast<int>(c), commands[c]);

@@ -20,7 +20,7 @@ double CoveredSeconds(double start, double end,
 // launch order. `view` has its boxes, streams and commands.
 std::vector<TransferView> TransferLedger(const Plan& plan, const Entry& entry,
                                          absl::Span<const Command> commands,
-                                         const EntryView& view);
+                                         const ViewedEntry& view);
 
 }  // namespace partita
 

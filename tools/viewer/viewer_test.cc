@@ -72,7 +72,7 @@ Plan TimedPerceptron() {
 }
 
 TEST(PlanViewTest, BoxesAreNodesInputsAndOutputsWithoutConstants) {
-  const EntryView entry = View(TimedPerceptron()).entries[0];
+  const ViewedEntry entry = View(TimedPerceptron()).entries[0];
   ASSERT_EQ(entry.boxes.size(), 7u);
   const BoxView& g = entry.boxes[2];
   EXPECT_EQ(g.name, "%g");
@@ -91,7 +91,7 @@ TEST(PlanViewTest, BoxesAreNodesInputsAndOutputsWithoutConstants) {
 }
 
 TEST(PlanViewTest, OnlyEdgesBetweenDevicesAreCut) {
-  const EntryView entry = View(Perceptron()).entries[0];
+  const ViewedEntry entry = View(Perceptron()).entries[0];
   std::string cut;
   for (const EdgeView& edge : entry.edges) {
     if (edge.cut) absl::StrAppend(&cut, edge.value, " ", edge.bytes, ";");
@@ -100,7 +100,7 @@ TEST(PlanViewTest, OnlyEdgesBetweenDevicesAreCut) {
 }
 
 TEST(PlanViewTest, TheMemoryCurveReachesTheArena) {
-  const EntryView entry = View(TimedPerceptron()).entries[0];
+  const ViewedEntry entry = View(TimedPerceptron()).entries[0];
   ASSERT_EQ(entry.memory.size(), 2u);
   // While %g runs, %w1, %x, %gate, %g and the workspace fill all of it.
   EXPECT_EQ(entry.memory[0].arena, 2048 + 3200);
@@ -112,7 +112,7 @@ TEST(PlanViewTest, TheMemoryCurveReachesTheArena) {
 }
 
 TEST(PlanViewTest, APlanWithoutNotesShowsTheOrderOfLaunch) {
-  const EntryView entry = View(Perceptron()).entries[0];
+  const ViewedEntry entry = View(Perceptron()).entries[0];
   EXPECT_FALSE(entry.timed);
   EXPECT_EQ(entry.commands[4].start, 4);
   EXPECT_EQ(entry.end, 11);
@@ -182,9 +182,9 @@ TEST(TransferLedgerTest, CoveredSecondsCountSharedTimeOnce) {
 }
 
 // Boxes by scope, and edges, of a graph that is not there.
-EntryView Drawing(const std::vector<std::string>& scopes,
-                  const std::vector<std::pair<int, int>>& edges) {
-  EntryView entry;
+ViewedEntry Drawing(const std::vector<std::string>& scopes,
+                    const std::vector<std::pair<int, int>>& edges) {
+  ViewedEntry entry;
   for (size_t i = 0; i < scopes.size(); ++i) {
     BoxView box;
     box.name = absl::StrCat("%", i);
@@ -207,7 +207,7 @@ TEST(ScopeTreeTest, GroupsOfOneMemberAreNotMade) {
 }
 
 TEST(ScopeTreeTest, WithoutScopesNeighboursOfADeviceAreGrouped) {
-  EntryView entry = Drawing(std::vector<std::string>(40, ""), {});
+  ViewedEntry entry = Drawing(std::vector<std::string>(40, ""), {});
   for (int b = 20; b < 40; ++b) entry.boxes[b].devices = {1};
   const ScopeTree tree = GroupByScope(entry);
   ASSERT_EQ(tree.groups.size(), 5u);
