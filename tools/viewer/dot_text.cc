@@ -107,7 +107,7 @@ class DotWriter {
 std::string DotText(const PlanView& plan) { return DotWriter(plan).Write(); }
 
 DeviceColors ColorsOf(int device) {
-  // The hues of page.js, in its order.
+  // The hues of page/shown_state.js, in its order.
   constexpr std::array<DeviceColors, 8> kColors = {{{"#dfe9f7", "#3f6fb0"},
                                                     {"#fae6d4", "#c0702a"},
                                                     {"#dbf0e3", "#35895a"},

@@ -18,7 +18,7 @@ namespace partita {
 std::string PageJson(const PlanView& plan,
                      const std::vector<MeasuredTrace>& traces);
 
-// page.html with page.css, page.js and the data in it.
+// page/page.html with the styles, the scripts and the data in it.
 std::string HtmlPage(const PlanView& plan,
                      const std::vector<MeasuredTrace>& traces);
 

@@ -85,7 +85,7 @@ class BoxReader {
 
  private:
   std::string Name(ValueId id) const {
-    return absl::StrCat("%", NameText(names_[id.index]));
+    return absl::StrCat("%", names_[id.index]);
   }
 
   std::vector<int> Devices(const Placement& placement) const {
