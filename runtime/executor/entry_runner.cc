@@ -52,6 +52,7 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
   state_.context.devices = &devices;
   state_.context.memory = &memory;
   state_.context.events = &events_;
+  state_.context.meetings = &meetings_;
   if (plan.notes.has_value() && !plan.notes->entries.empty()) {
     state_.context.notes = &plan.notes->entries[entry];
   }
@@ -89,6 +90,7 @@ absl::Status EntryRunner::Prepare() {
     }
   }
   events_ = NewEvents(entry_, commands_, devices);
+  PARTITA_ASSIGN_OR_RETURN(meetings_, Meetings::Find(entry_, commands_));
   for (size_t s = 0; s < entry_.streams.size(); ++s) {
     workers_.push_back(std::make_unique<StreamWorker>(
         state_, StreamId(static_cast<int32_t>(s))));
@@ -178,7 +180,7 @@ absl::Status EntryRunner::Wait(uint64_t step) {
         absl::DeadlineExceededError(
             "found the deadline of the run passed; expected the step to end "
             "before"),
-        {.entry = entry_.name});
+        Straggler());
     worker->finished().Wait(step + 1, {});
   }
   cancels_[step % cancels_.size()].reset();
@@ -186,13 +188,26 @@ absl::Status EntryRunner::Wait(uint64_t step) {
   return state_.failure.stopped() ? EndOfFailedStep() : absl::OkStatus();
 }
 
-// With the last step that was in flight everything has ended, and the events
-// are brought to where a good step would have left them.
+// Of the commands that streams are at, the first in launch order: all others
+// may be waiting for it.
+FailedCommand EntryRunner::Straggler() const {
+  int first = -1;
+  for (const auto& worker : workers_) {
+    const int at = worker->at();
+    if (at >= 0 && (first < 0 || at < first)) first = at;
+  }
+  if (first < 0) return {.entry = entry_.name};
+  return DescribeCommand(plan_, entry_, commands_[first], first);
+}
+
+// With the last step that was in flight everything has ended, and events and
+// meetings are brought to where a good step would have left them.
 absl::Status EntryRunner::EndOfFailedStep() {
   const absl::Status status = state_.failure.status();
   last_failure_ = state_.failure.where();
   if (in_flight() == 0) {
     for (auto& event : events_) event->steps().Raise(submitted_);
+    meetings_.PassAll(submitted_);
     state_.failure.Reset();
   }
   return status;

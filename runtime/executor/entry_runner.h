@@ -64,12 +64,14 @@ class EntryRunner {
               const SessionMemory& memory, const KernelLibraries& libraries);
   absl::Status Prepare();
   absl::Status CheckSubmit(const StepPorts& ports) const;
+  FailedCommand Straggler() const;
   absl::Status EndOfFailedStep();
 
   const Plan& plan_;
   const Entry& entry_;
   std::vector<Command> commands_;
   std::vector<std::unique_ptr<DeviceEvent>> events_;
+  Meetings meetings_;
   EntryState state_;
   bool inline_ = false;
   std::vector<std::unique_ptr<StreamWorker>> workers_;

@@ -148,6 +148,43 @@ void PlanBuilder::Wait(StreamId stream, EventId event) {
   Add(Command::Kind::kWait, stream).event = event;
 }
 
+void PlanBuilder::Collective(StreamId stream, ValueId result, int member,
+                             BufferId from, BufferId to, GroupId group) {
+  Command& command = Add(Command::Kind::kCollective, stream);
+  command.instance = {graph_->value(result).defining_node, member};
+  command.operands = {from};
+  command.results = {to};
+  command.group = group;
+}
+
+GroupId PlanBuilder::NewGroup(std::vector<StreamId> members) {
+  entry().groups.push_back({std::move(members)});
+  return GroupId(static_cast<int32_t>(entry().groups.size()) - 1);
+}
+
+void PlanBuilder::Send(StreamId stream, ValueId result, BufferId from,
+                       ChannelId channel) {
+  Command& command = Add(Command::Kind::kSend, stream);
+  command.instance.node = graph_->value(result).defining_node;
+  command.operands = {from};
+  command.channel = channel;
+}
+
+void PlanBuilder::Recv(StreamId stream, ValueId result, BufferId to,
+                       ChannelId channel) {
+  Command& command = Add(Command::Kind::kRecv, stream);
+  command.instance.node = graph_->value(result).defining_node;
+  command.results = {to};
+  command.channel = channel;
+}
+
+ChannelId PlanBuilder::NewChannel(StreamId sender, StreamId receiver,
+                                  std::vector<BufferId> slots) {
+  const int capacity = static_cast<int>(slots.size());
+  entry().channels.push_back({sender, receiver, capacity, std::move(slots)});
+  return ChannelId(static_cast<int32_t>(entry().channels.size()) - 1);
+}
+
 std::shared_ptr<Plan> PlanBuilder::Finish() { return std::move(plan_); }
 
 }  // namespace partita

@@ -50,6 +50,15 @@ class PlanBuilder {
   void Copy(StreamId stream, BufferId from, BufferId to);
   void Record(StreamId stream, EventId event);
   void Wait(StreamId stream, EventId event);
+  // One member's part of the collective that makes `result`.
+  void Collective(StreamId stream, ValueId result, int member, BufferId from,
+                  BufferId to, GroupId group);
+  GroupId NewGroup(std::vector<StreamId> members);
+  void Send(StreamId stream, ValueId result, BufferId from, ChannelId channel);
+  void Recv(StreamId stream, ValueId result, BufferId to, ChannelId channel);
+  // `slots` is as many buffers as messages may be under way.
+  ChannelId NewChannel(StreamId sender, StreamId receiver,
+                       std::vector<BufferId> slots);
 
   // The finished plan; the builder is empty afterwards.
   std::shared_ptr<Plan> Finish();

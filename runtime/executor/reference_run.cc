@@ -16,6 +16,7 @@
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_device.h"
+#include "runtime/executor/combine.h"
 #include "runtime/executor/instance.h"
 
 namespace partita {
@@ -123,19 +124,39 @@ class ReferenceWalk {
     return JoinInstances(graph_.type(id), ShardingOfValue(id), parts);
   }
 
+  // Partial results joined as collectives join them: in the order of members.
+  absl::StatusOr<HostTensor> Joined(ValueId id, Reduction reduction) const {
+    HostTensor joined(graph_.type(id));
+    PARTITA_ASSIGN_OR_RETURN(const CombineParts combine,
+                             FindCombine(joined.type().dtype, reduction));
+    std::vector<const std::byte*> parts;
+    for (const HostTensor& part : values_[id.index].tensors) {
+      parts.push_back(part.bytes());
+    }
+    combine(parts, 0, joined.bytes(), joined.type().num_stored_elements());
+    return joined;
+  }
+
   // A copy carries a value to another device set, cut in another way or not.
   absl::StatusOr<std::vector<HostTensor>> Copy(const OpView& node, int member) {
     const Placement& placement = node.node().placement;
     const ValueId from = node.node().operands[0];
     const Sharding wanted = ShardingOf(placement.results, 0);
-    if (ShardingOfValue(from).kind == Sharding::Kind::kPartial ||
-        wanted.kind == Sharding::Kind::kPartial) {
-      return absl::UnimplementedError(absl::StrCat(
-          node.ToString(), ": found a partial sum; expected none"));
-    }
+    const Sharding given = ShardingOfValue(from);
+    const int members = std::max<int>(1, placement.devices.size());
     std::vector<HostTensor> results;
-    results.push_back(CutInstance(Whole(from), wanted, member,
-                                  std::max<int>(1, placement.devices.size())));
+    if (given.kind == Sharding::Kind::kPartial) {
+      PARTITA_ASSIGN_OR_RETURN(const HostTensor whole,
+                               Joined(from, given.reduction));
+      results.push_back(CutInstance(whole, wanted, member, members));
+      return results;
+    }
+    if (wanted.kind == Sharding::Kind::kPartial) {
+      return absl::UnimplementedError(absl::StrCat(
+          node.ToString(),
+          ": found a copy that makes partial results; expected a kernel to"));
+    }
+    results.push_back(CutInstance(Whole(from), wanted, member, members));
     return results;
   }
 

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/device/arena_guard.h"
@@ -59,7 +60,9 @@ class ProgramBuilder {
     action.command = number;
     PARTITA_RETURN_IF_ERROR(Fill(command, action));
     program_->actions.push_back(action);
-    if (ArenaGuardsWork()) program_->declared.push_back(Declare(command));
+    if (ArenaGuardsWork()) {
+      program_->declared.push_back(Declare(command, number));
+    }
     return absl::OkStatus();
   }
 
@@ -71,7 +74,8 @@ class ProgramBuilder {
       action.event = (*context_.events)[command.event.index].get();
       return absl::OkStatus();
     }
-    if (timed_) return FillSleep(action);
+    if (Meets(command)) PARTITA_RETURN_IF_ERROR(FillExchange(command, action));
+    if (timed_) return FillSleep(command, action);
     switch (command.kind) {
       case Kind::kKernel:
         return FillKernel(command, action);
@@ -83,15 +87,117 @@ class ProgramBuilder {
         return FillFeed(command, action);
       case Kind::kFetch:
         return FillFetch(command, action);
+      case Kind::kCollective:
+        return FillCollective(command, action);
+      case Kind::kSend:
+        return FillSend(command, action);
+      case Kind::kRecv:
+        return FillRecv(command, action);
       default:
-        return absl::UnimplementedError(
-            "found a collective or channel; expected kernel, copy, record, "
-            "wait, feed or fetch; compile for a plan without sharding");
+        return absl::InternalError("bug: found a command of no known kind");
     }
   }
 
-  absl::Status FillSleep(Action& action) {
-    action.kind = Action::Kind::kSleep;
+  static bool Meets(const Command& command) {
+    return command.kind == Command::Kind::kCollective ||
+           command.kind == Command::Kind::kSend ||
+           command.kind == Command::Kind::kRecv;
+  }
+
+  // Who meets whom is the same on timed devices.
+  absl::Status FillExchange(const Command& command, Action& action) {
+    using Kind = Command::Kind;
+    const bool collective = command.kind == Kind::kCollective;
+    action.kind = collective                    ? Action::Kind::kCollective
+                  : command.kind == Kind::kSend ? Action::Kind::kSend
+                                                : Action::Kind::kRecv;
+    action.exchange = static_cast<int>(program_->exchanges.size());
+    const Meeting& meeting = context_.meetings->of(action.command);
+    Exchange exchange;
+    exchange.place = meeting.place;
+    exchange.points_per_step = meeting.points_per_step;
+    exchange.number = meeting.number;
+    exchange.first_point =
+        1 + meeting.number * (collective ? Meetings::kPointsOfCollective : 1);
+    exchange.seat = command.kind == Kind::kRecv;
+    if (collective) {
+      const Group& group = context_.entry->groups[command.group.index];
+      exchange.seat = static_cast<int>(
+          absl::c_find(group.members, command.stream) - group.members.begin());
+    } else {
+      exchange.capacity =
+          context_.entry->channels[command.channel.index].capacity;
+    }
+    program_->exchanges.push_back(std::move(exchange));
+    return CheckReachable(meeting);
+  }
+
+  // The members' threads read one another's bytes.
+  absl::Status CheckReachable(const Meeting& meeting) const {
+    for (const int part : meeting.commands) {
+      const StreamId stream = (*context_.commands)[part].stream;
+      const DeviceId id = context_.entry->streams[stream.index].device;
+      const Device& device = *(*context_.devices)[id.index];
+      if (device.is_host() || device.is_virtual()) continue;
+      return absl::UnimplementedError(absl::StrCat(
+          "found a member on ", device.traits().name,
+          ", whose memory the host cannot read; expected host or virtual "
+          "devices"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status FillCollective(const Command& command, const Action& action) {
+    std::vector<std::byte*> operands, results;
+    for (const int c : context_.meetings->of(action.command).commands) {
+      const Command& part = (*context_.commands)[c];
+      PARTITA_ASSIGN_OR_RETURN(operands.emplace_back(),
+                               OneBlock(part.operands[0]));
+      PARTITA_ASSIGN_OR_RETURN(results.emplace_back(),
+                               OneBlock(part.results[0]));
+    }
+    PARTITA_ASSIGN_OR_RETURN(
+        program_->exchanges[action.exchange].part,
+        BindCollective(context_.entry->graph->view(command.instance.node),
+                       command.instance.member, operands, results));
+    return absl::OkStatus();
+  }
+
+  // Through a slot of the channel, or straight from sender to receiver.
+  absl::Status FillSend(const Command& command, Action& action) {
+    const Channel& channel = context_.entry->channels[command.channel.index];
+    if (channel.capacity == 0) return absl::OkStatus();
+    return FillTransfer(action,
+                        {SlotOf(command, action), Locate(command.operands[0])});
+  }
+
+  absl::Status FillRecv(const Command& command, Action& action) {
+    const Channel& channel = context_.entry->channels[command.channel.index];
+    const int send = context_.meetings->of(action.command).commands[0];
+    const Blocks from = channel.capacity == 0
+                            ? Locate((*context_.commands)[send].operands[0])
+                            : SlotOf(command, action);
+    return FillTransfer(action, {Locate(command.results[0]), from});
+  }
+
+  // As many bytes of the slot as the message has.
+  Blocks SlotOf(const Command& command, const Action& action) const {
+    Blocks slot = Locate(SlotBuffer(command, action.command));
+    const BufferId message =
+        command.results.empty() ? command.operands[0] : command.results[0];
+    slot.block = Locate(message).size();
+    slot.count = 1;
+    return slot;
+  }
+
+  BufferId SlotBuffer(const Command& command, int number) const {
+    const Channel& channel = context_.entry->channels[command.channel.index];
+    return channel
+        .slots[context_.meetings->of(number).number % channel.capacity];
+  }
+
+  absl::Status FillSleep(const Command& command, Action& action) {
+    if (!Meets(command)) action.kind = Action::Kind::kSleep;
     const auto& predicted = context_.notes->predicted;
     const CommandNote& note = predicted[action.command];
     action.sleep = std::chrono::nanoseconds(static_cast<int64_t>(
@@ -118,15 +224,19 @@ class ProgramBuilder {
       const std::vector<BufferId>& buffers) {
     const size_t begin = program_->pointers.size();
     for (BufferId id : buffers) {
-      const Blocks blocks = Locate(id);
-      if (!blocks.contiguous()) {
-        return absl::UnimplementedError(absl::StrCat(
-            "found !", context_.entry->buffers[id.index].name, " in ",
-            blocks.count, " blocks; expected kernels to touch one block"));
-      }
-      program_->pointers.push_back(blocks.base);
+      PARTITA_ASSIGN_OR_RETURN(std::byte* const base, OneBlock(id));
+      program_->pointers.push_back(base);
     }
     return absl::MakeConstSpan(program_->pointers).subspan(begin);
+  }
+
+  absl::StatusOr<std::byte*> OneBlock(BufferId id) const {
+    const Blocks blocks = Locate(id);
+    if (blocks.contiguous()) return blocks.base;
+    return absl::UnimplementedError(absl::StrCat(
+        "found !", context_.entry->buffers[id.index].name, " in ", blocks.count,
+        " blocks; expected kernels and collectives to touch one "
+        "block"));
   }
 
   absl::Status FillTransfer(Action& action, const Transfer& transfer) {
@@ -160,15 +270,25 @@ class ProgramBuilder {
     return context_.memory->Locate(*context_.entry, buffer, slot_);
   }
 
-  DeclaredBlocks Declare(const Command& command) const {
+  DeclaredBlocks Declare(const Command& command, int number) const {
     DeclaredBlocks declared;
     if (timed_) return declared;
     for (const Access& access : Accesses(*context_.entry, command)) {
-      ArenaGuard* guard = context_.memory->guard(access.device);
-      if (guard == nullptr) continue;
-      declared.push_back({guard, Locate(access.buffer)});
+      DeclareBuffer(access.buffer, declared);
+    }
+    const bool message = command.kind == Command::Kind::kSend ||
+                         command.kind == Command::Kind::kRecv;
+    if (message &&
+        context_.entry->channels[command.channel.index].capacity > 0) {
+      DeclareBuffer(SlotBuffer(command, number), declared);
     }
     return declared;
+  }
+
+  void DeclareBuffer(BufferId id, DeclaredBlocks& declared) const {
+    const DeviceId device = context_.entry->buffers[id.index].device;
+    ArenaGuard* guard = context_.memory->guard(device);
+    if (guard != nullptr) declared.push_back({guard, Locate(id)});
   }
 
   const EntryContext& context_;

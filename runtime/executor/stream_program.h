@@ -12,6 +12,8 @@
 #include "absl/status/statusor.h"
 #include "kernels/kernel.h"
 #include "runtime/device/device.h"
+#include "runtime/executor/collective.h"
+#include "runtime/executor/meetings.h"
 #include "runtime/executor/session_memory.h"
 #include "runtime/plan/plan.h"
 
@@ -26,6 +28,9 @@ struct Action {
     kFetch,
     kRecord,
     kWait,
+    kCollective,
+    kSend,
+    kRecv,
     kSleep
   };
   Kind kind = Kind::kKernel;
@@ -34,14 +39,20 @@ struct Action {
   LaunchArgs args;                // kKernel
   DeviceEvent* event = nullptr;   // kRecord, kWait
   int port = 0;                   // kFeed, kFetch
-  int transfer = 0;               // kCopy, kFeed, kFetch: index of its blocks
+  int transfer = -1;              // index of the blocks that it copies
+  int exchange = 0;               // kCollective, kSend, kRecv: index
   std::chrono::nanoseconds sleep{0};
 };
 
-// A side that lies with the caller has a null base.
-struct Transfer {
-  Blocks to;
-  Blocks from;
+// A command that meets others: its place there, and what it does.
+struct Exchange {
+  Rendezvous* place = nullptr;
+  int seat = 0;  // whose calls of `place` it makes; of a channel: 0 sends
+  uint64_t points_per_step = 0;
+  uint64_t first_point = 0;  // of its points in a step, from 1
+  int number = 0;            // kSend, kRecv: of the message in its channel
+  int capacity = 0;          // kSend: of the channel
+  CollectivePart part;       // kCollective
 };
 
 using DeclaredBlocks = std::vector<std::pair<ArenaGuard*, Blocks>>;
@@ -49,6 +60,7 @@ using DeclaredBlocks = std::vector<std::pair<ArenaGuard*, Blocks>>;
 struct StreamProgram {
   std::vector<Action> actions;
   std::vector<Transfer> transfers;
+  std::vector<Exchange> exchanges;
   std::vector<void*> pointers;  // that the spans of LaunchArgs lie in
   // By action; empty where no arena is guarded.
   std::vector<DeclaredBlocks> declared;
@@ -63,6 +75,7 @@ struct EntryContext {
   const Devices* devices = nullptr;
   const SessionMemory* memory = nullptr;
   const std::vector<std::unique_ptr<DeviceEvent>>* events = nullptr;
+  Meetings* meetings = nullptr;
 };
 
 // A kernel of one stream, for each command of it: by number in launch order.

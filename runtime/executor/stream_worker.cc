@@ -52,6 +52,7 @@ absl::Status PastDeadline() {
 void EntryState::Fail(const absl::Status& status, FailedCommand where) {
   if (!failure.Set(status, std::move(where))) return;
   for (const auto& event : *context.events) event->steps().Interrupt();
+  context.meetings->Interrupt();
 }
 
 StreamWorker::StreamWorker(EntryState& state, StreamId stream)
@@ -202,6 +203,7 @@ void StreamWorker::RunStep(Step& step) {
   if (device_.is_timed()) slept_until_ = Clock::now();
   if (observed) {
     Replay<true>(step, program);
+    at_.store(-1, std::memory_order_relaxed);
   } else {
     Replay<false>(step, program);
   }
@@ -232,10 +234,8 @@ absl::Status StreamWorker::Perform(const Step& step,
   switch (action.kind) {
     case Action::Kind::kKernel:
       return action.kernel->Launch(action.args);
-    case Action::Kind::kCopy: {
-      const Transfer& transfer = program.transfers[action.transfer];
-      return stream_->Copy(transfer.to, transfer.from);
-    }
+    case Action::Kind::kCopy:
+      return Move(program, action);
     case Action::Kind::kFeed: {
       const Transfer& transfer = program.transfers[action.transfer];
       Blocks from = transfer.from;
@@ -254,6 +254,13 @@ absl::Status StreamWorker::Perform(const Step& step,
       return stream_->Record(*action.event, step.number);
     case Action::Kind::kWait:
       return PerformWait(step, action);
+    case Action::Kind::kCollective:
+      return PerformCollective(step, action,
+                               program.exchanges[action.exchange]);
+    case Action::Kind::kSend:
+      return PerformSend(step, program, action);
+    case Action::Kind::kRecv:
+      return PerformRecv(step, program, action);
     case Action::Kind::kSleep:
       Sleep(action.sleep);
       return absl::OkStatus();
@@ -261,16 +268,91 @@ absl::Status StreamWorker::Perform(const Step& step,
   return absl::OkStatus();
 }
 
+WaitPolicy StreamWorker::PolicyOf(const Step& step) const {
+  return {.stop = &state_.failure.stopped(),
+          .spins = state_.spins,
+          .deadline = step.deadline};
+}
+
 // A wait that another's failure ended is no failure of its own.
-absl::Status StreamWorker::PerformWait(const Step& step, const Action& action) {
-  const WaitPolicy policy = {.stop = &state_.failure.stopped(),
-                             .spins = state_.spins,
-                             .deadline = step.deadline};
-  if (stream_->Wait(*action.event, step.number, policy)) {
-    if (device_.is_timed()) slept_until_ = std::max(slept_until_, Clock::now());
-    return absl::OkStatus();
-  }
+absl::Status StreamWorker::EndOfWait() {
   return state_.failure.stopped() ? absl::OkStatus() : PastDeadline();
+}
+
+absl::Status StreamWorker::PerformWait(const Step& step, const Action& action) {
+  if (!stream_->Wait(*action.event, step.number, PolicyOf(step))) {
+    return EndOfWait();
+  }
+  if (device_.is_timed()) slept_until_ = std::max(slept_until_, Clock::now());
+  return absl::OkStatus();
+}
+
+absl::Status StreamWorker::PerformCollective(const Step& step,
+                                             const Action& action,
+                                             const Exchange& exchange) {
+  const WaitPolicy policy = PolicyOf(step);
+  const uint64_t first =
+      step.number * exchange.points_per_step + exchange.first_point;
+  bool met = true;
+  const auto meet = [&](int point) {
+    met = exchange.place->Meet(exchange.seat, first + point, policy);
+    return met;
+  };
+  if (!device_.is_timed()) {
+    PARTITA_RETURN_IF_ERROR(RunCollective(exchange.part, *stream_, meet));
+    return met ? absl::OkStatus() : EndOfWait();
+  }
+  if (!meet(0)) return EndOfWait();
+  slept_until_ = std::max(slept_until_, Clock::now());
+  Sleep(action.sleep);
+  return absl::OkStatus();
+}
+
+// With room in the channel a message is left there. Without, its receiver takes
+// it from the sender, who waits until it has.
+absl::Status StreamWorker::PerformSend(const Step& step,
+                                       const StreamProgram& program,
+                                       const Action& action) {
+  const Exchange& exchange = program.exchanges[action.exchange];
+  const uint64_t point =
+      step.number * exchange.points_per_step + exchange.first_point;
+  if (device_.is_timed()) Sleep(action.sleep);
+  if (exchange.capacity == 0) {
+    exchange.place->Pass(0, point);
+    return exchange.place->Await(1, point, PolicyOf(step)) ? absl::OkStatus()
+                                                           : EndOfWait();
+  }
+  // A step has slots of its own, so only its own messages can fill them.
+  if (exchange.number >= exchange.capacity &&
+      !exchange.place->Await(1, point - exchange.capacity, PolicyOf(step))) {
+    return EndOfWait();
+  }
+  PARTITA_RETURN_IF_ERROR(Move(program, action));
+  exchange.place->Pass(0, point);
+  return absl::OkStatus();
+}
+
+absl::Status StreamWorker::PerformRecv(const Step& step,
+                                       const StreamProgram& program,
+                                       const Action& action) {
+  const Exchange& exchange = program.exchanges[action.exchange];
+  const uint64_t point =
+      step.number * exchange.points_per_step + exchange.first_point;
+  if (!exchange.place->Await(0, point, PolicyOf(step))) return EndOfWait();
+  if (device_.is_timed()) {
+    slept_until_ = std::max(slept_until_, Clock::now());
+  }
+  PARTITA_RETURN_IF_ERROR(Move(program, action));
+  exchange.place->Pass(1, point);
+  return absl::OkStatus();
+}
+
+// Timed devices move nothing.
+absl::Status StreamWorker::Move(const StreamProgram& program,
+                                const Action& action) {
+  if (action.transfer < 0) return absl::OkStatus();
+  const Transfer& transfer = program.transfers[action.transfer];
+  return stream_->Copy(transfer.to, transfer.from);
 }
 
 void StreamWorker::Sleep(std::chrono::nanoseconds duration) {
@@ -284,6 +366,7 @@ absl::Status StreamWorker::BeforeAction(const Step& step,
                                         const StreamProgram& program,
                                         size_t index) {
   const Action& action = program.actions[index];
+  at_.store(action.command, std::memory_order_relaxed);
   if (!program.declared.empty()) {
     for (const auto& [guard, blocks] : program.declared[index]) {
       guard->Open({blocks});

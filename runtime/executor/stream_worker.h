@@ -5,6 +5,7 @@
 #ifndef PARTITA_RUNTIME_EXECUTOR_STREAM_WORKER_H_
 #define PARTITA_RUNTIME_EXECUTOR_STREAM_WORKER_H_
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -64,6 +65,8 @@ class StreamWorker {
 
   void RunInline(Step& step);
 
+  // The command that this stream is at, of a step with a deadline; -1: none.
+  int at() const { return at_.load(std::memory_order_relaxed); }
   // Raised to t + 1 when this stream has ended step t.
   StepCounter& finished() { return finished_; }
   // Of the commands of this stream in the last traced step that used `slot`.
@@ -83,6 +86,15 @@ class StreamWorker {
   absl::Status Perform(const Step& step, const StreamProgram& program,
                        const Action& action);
   absl::Status PerformWait(const Step& step, const Action& action);
+  absl::Status PerformCollective(const Step& step, const Action& action,
+                                 const Exchange& exchange);
+  absl::Status PerformSend(const Step& step, const StreamProgram& program,
+                           const Action& action);
+  absl::Status PerformRecv(const Step& step, const StreamProgram& program,
+                           const Action& action);
+  WaitPolicy PolicyOf(const Step& step) const;
+  absl::Status EndOfWait();
+  absl::Status Move(const StreamProgram& program, const Action& action);
   void Sleep(std::chrono::nanoseconds duration);
   absl::Status BeforeAction(const Step& step, const StreamProgram& program,
                             size_t index);
@@ -100,6 +112,7 @@ class StreamWorker {
   std::vector<BoundCommand> bound_;  // by command; only while preparing
   std::vector<std::unique_ptr<StreamProgram>> programs_;  // by slot
   std::vector<std::vector<MeasuredTime>> times_;          // by slot and action
+  std::atomic<int> at_{-1};
   StepCounter finished_;
   StepCounter prepared_;
   absl::Status prepare_status_;

@@ -1,0 +1,205 @@
+// Shares and transfers from shardings.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/collective.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "runtime/executor/instance.h"
+
+namespace partita {
+namespace {
+
+// The elements [begin, end) of one dimension.
+struct Interval {
+  int64_t size() const { return end - begin; }
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+// Member `member`'s elements of `n`: as placement.h cuts.
+Interval CutOf(int64_t n, int member, int members) {
+  return {member * n / members, (member + 1) * n / members};
+}
+
+int64_t Product(const Shape& dims, int begin, int end) {
+  int64_t product = 1;
+  for (int i = begin; i < end; ++i) product *= dims[i];
+  return product;
+}
+
+class Binder {
+ public:
+  Binder(const OpView& node, int member,
+         const std::vector<std::byte*>& operands,
+         const std::vector<std::byte*>& results)
+      : node_(node),
+        type_(node.operand_type(0)),
+        size_(BitsOf(type_.dtype) / 8),
+        from_(ShardingOf(node.node().placement.operands, 0)),
+        to_(ShardingOf(node.node().placement.results, 0)),
+        member_(member),
+        members_(static_cast<int>(operands.size())),
+        operands_(operands),
+        results_(results) {}
+
+  absl::StatusOr<CollectivePart> Bind() {
+    const bool cuts = from_.kind == Sharding::Kind::kSplit ||
+                      to_.kind == Sharding::Kind::kSplit;
+    if (node_.result_type(0).layout != type_.layout ||
+        (cuts && !type_.layout.is_row_major())) {
+      return absl::UnimplementedError(
+          absl::StrCat("found a collective of ", type_.ToString(), " to ",
+                       node_.result_type(0).ToString(),
+                       "; expected row-major values; put a reorder before it"));
+    }
+    if (from_.kind != Sharding::Kind::kPartial) {
+      FetchPieces();
+      return std::move(part_);
+    }
+    PARTITA_ASSIGN_OR_RETURN(part_.combine,
+                             FindCombine(type_.dtype, from_.reduction));
+    part_.parts.assign(operands_.begin(), operands_.end());
+    part_.joined = results_[member_];
+    if (to_.kind == Sharding::Kind::kSplit) {
+      JoinPiece();
+    } else {
+      JoinShare();
+    }
+    return std::move(part_);
+  }
+
+ private:
+  // reduce_scatter: the piece that the member keeps.
+  void JoinPiece() {
+    const int64_t inner = Product(type_.dims, to_.dim + 1, type_.rank());
+    const int64_t extent = type_.dims[to_.dim];
+    const Interval own = CutOf(extent, member_, members_);
+    part_.share_offset = own.begin * inner * size_;
+    part_.elements = own.size() * inner;
+    part_.share = {.block = part_.elements * size_,
+                   .count = Product(type_.dims, 0, to_.dim),
+                   .stride = extent * inner * size_};
+  }
+
+  // all_reduce: an equal share of the bytes, then everybody else's.
+  void JoinShare() {
+    const int64_t stored = type_.num_stored_elements();
+    const Interval own = CutOf(stored, member_, members_);
+    part_.share_offset = own.begin * size_;
+    part_.elements = own.size();
+    part_.share = {.block = part_.elements * size_};
+    part_.joined += part_.share_offset;
+    for (int other = 0; other < members_; ++other) {
+      if (other == member_) continue;
+      const Interval share = CutOf(stored, other, members_);
+      const int64_t offset = share.begin * size_;
+      AddFetch({{results_[member_] + offset, share.size() * size_},
+                {results_[other] + offset, share.size() * size_}});
+    }
+  }
+
+  // all_gather, all_to_all: what of each operand lies in the own result.
+  void FetchPieces() {
+    for (int other = 0; other < members_; ++other) {
+      if (to_.kind == Sharding::Kind::kSplit) {
+        FetchCrossing(other);
+      } else {
+        FetchWhole(other);
+      }
+    }
+  }
+
+  void FetchWhole(int other) {
+    const int64_t inner =
+        size_ * Product(type_.dims, from_.dim + 1, type_.rank());
+    const int64_t extent = type_.dims[from_.dim];
+    const Interval rows = CutOf(extent, other, members_);
+    const int64_t outer = Product(type_.dims, 0, from_.dim);
+    const int64_t block = rows.size() * inner;
+    AddFetch(
+        {{results_[member_] + rows.begin * inner, block, outer, extent * inner},
+         {operands_[other], block, outer, block}});
+  }
+
+  // Where the other's rows cross the own columns: runs along the later of the
+  // two dimensions, for every index between them and before them.
+  void FetchCrossing(int other) {
+    const int first = std::min(from_.dim, to_.dim);
+    const int last = std::max(from_.dim, to_.dim);
+    const Interval there = CutOf(type_.dims[from_.dim], other, members_);
+    const Interval here = CutOf(type_.dims[to_.dim], member_, members_);
+    const bool from_first = from_.dim == first;
+    const Interval rows = from_first ? there : here;
+    const Interval columns = from_first ? here : there;
+    const int64_t inner = size_ * Product(type_.dims, last + 1, type_.rank());
+    const int64_t middle = Product(type_.dims, first + 1, last);
+    // In the piece that is cut along `last`, and in the other one.
+    const int64_t narrow = columns.size() * inner;
+    const int64_t wide = type_.dims[last] * inner;
+    const int64_t runs = rows.size() * middle;
+    const int64_t of_narrow = type_.dims[first] * middle * narrow;
+    const int64_t of_wide = rows.size() * middle * wide;
+    for (int64_t i = 0; i < Product(type_.dims, 0, first); ++i) {
+      const int64_t in_narrow = i * of_narrow + rows.begin * middle * narrow;
+      const int64_t in_wide = i * of_wide + columns.begin * inner;
+      const int64_t to = from_first ? in_narrow : in_wide;
+      const int64_t from = from_first ? in_wide : in_narrow;
+      AddFetch(
+          {{results_[member_] + to, narrow, runs, from_first ? narrow : wide},
+           {operands_[other] + from, narrow, runs,
+            from_first ? wide : narrow}});
+    }
+  }
+
+  // What already lies in place is left alone: others read it meanwhile.
+  void AddFetch(const Transfer& transfer) {
+    if (transfer.to.size() == 0) return;
+    if (transfer.to.base == transfer.from.base && transfer.to.contiguous()) {
+      return;
+    }
+    part_.fetches.push_back(transfer);
+  }
+
+  const OpView& node_;
+  const TensorType& type_;
+  const int64_t size_;
+  const Sharding from_;
+  const Sharding to_;
+  const int member_;
+  const int members_;
+  const std::vector<std::byte*>& operands_;
+  const std::vector<std::byte*>& results_;
+  CollectivePart part_;
+};
+
+}  // namespace
+
+absl::StatusOr<CollectivePart> BindCollective(
+    const OpView& node, int member, const std::vector<std::byte*>& operands,
+    const std::vector<std::byte*>& results) {
+  return Binder(node, member, operands, results).Bind();
+}
+
+absl::Status RunCollective(const CollectivePart& part, DeviceStream& stream,
+                           absl::FunctionRef<bool(int)> meet) {
+  if (!meet(0)) return absl::OkStatus();
+  if (part.combine != nullptr) {
+    for (int64_t i = 0; i < part.share.count; ++i) {
+      part.combine(part.parts, part.share_offset + i * part.share.stride,
+                   part.joined + i * part.share.block, part.elements);
+    }
+    if (!part.fetches.empty() && !meet(1)) return absl::OkStatus();
+  }
+  for (const Transfer& transfer : part.fetches) {
+    absl::Status status = stream.Copy(transfer.to, transfer.from);
+    if (!status.ok()) return status;
+  }
+  meet(2);
+  return absl::OkStatus();
+}
+
+}  // namespace partita

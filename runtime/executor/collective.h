@@ -1,0 +1,63 @@
+// One member's part of a collective, between the threads of one process.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_COLLECTIVE_H_
+#define PARTITA_RUNTIME_EXECUTOR_COLLECTIVE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/op_view.h"
+#include "runtime/device/blocks.h"
+#include "runtime/device/device.h"
+#include "runtime/executor/combine.h"
+
+namespace partita {
+
+// A side that lies with the caller has a null base.
+struct Transfer {
+  Blocks to;
+  Blocks from;
+};
+
+// What a member does, in the points at which all members meet:
+//
+//   all have started
+//     join: its share of the elements, from the parts of all members, in the
+//           order of members, into its own result
+//   all have joined (only if it also fetches)
+//     fetch: the rest, from the operands (or the joined shares) of the others
+//   all have fetched
+//
+// all_reduce joins a share and fetches the others; reduce_scatter only joins;
+// all_gather and all_to_all only fetch. Nobody writes what another reads at the
+// same time, in place or not, and no member ends before all have read.
+struct CollectivePart {
+  CombineParts combine = nullptr;       // null: nothing to join
+  std::vector<const std::byte*> parts;  // operands by member
+  Blocks share;                         // within an operand: base unused
+  int64_t share_offset = 0;             // of its first block, in bytes
+  int64_t elements = 0;                 // of one block
+  std::byte* joined = nullptr;          // contiguous
+  std::vector<Transfer> fetches;
+};
+
+// The work of member `member` of collective node `node`, whose operands and
+// results lie at these addresses by member. Unimplemented for a reduction that
+// the dtype does not have, and for a resharding of values that are not
+// row-major.
+absl::StatusOr<CollectivePart> BindCollective(
+    const OpView& node, int member, const std::vector<std::byte*>& operands,
+    const std::vector<std::byte*>& results);
+
+// Does the part. `meet(point)` meets the others at point 0, 1 or 2 and returns
+// false if that wait was ended.
+absl::Status RunCollective(const CollectivePart& part, DeviceStream& stream,
+                           absl::FunctionRef<bool(int)> meet);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_COLLECTIVE_H_

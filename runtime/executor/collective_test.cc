@@ -1,0 +1,264 @@
+// Every kind of collective, over members, types and odd sizes, each member on a
+// thread of its own.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/collective.h"
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "graph/core_ops.h"
+#include "gtest/gtest.h"
+#include "runtime/device/host_device.h"
+#include "runtime/executor/instance.h"
+#include "runtime/executor/rendezvous.h"
+
+namespace partita {
+namespace {
+
+constexpr Sharding kWhole{};
+Sharding Split(int dim) { return {.kind = Sharding::Kind::kSplit, .dim = dim}; }
+Sharding Partial(Reduction reduction) {
+  return {.kind = Sharding::Kind::kPartial, .reduction = reduction};
+}
+
+// A copy node between two shardings over `members` devices.
+class CopyOver {
+ public:
+  CopyOver(const TensorType& type, int members, Sharding from, Sharding to)
+      : graph_("f", &literals_) {
+    const ValueId x = graph_.AddInput("x", type);
+    NodeSpec spec{.op = &kCopy, .operands = {x}, .result_names = {"r"}};
+    for (int m = 0; m < members; ++m) {
+      spec.placement.devices.push_back(std::string(1, 'a' + m));
+    }
+    spec.placement.operands = {from};
+    spec.placement.results = {to};
+    node_ = *graph_.AddNode(std::move(spec));
+  }
+  OpView view() const { return graph_.view(node_); }
+
+ private:
+  LiteralPool literals_;
+  Graph graph_;
+  NodeId node_;
+};
+
+using Tensors = std::vector<HostTensor>;
+
+std::vector<std::byte*> BytesOf(Tensors& tensors) {
+  std::vector<std::byte*> bytes;
+  for (HostTensor& tensor : tensors) bytes.push_back(tensor.bytes());
+  return bytes;
+}
+
+void RunMembers(const OpView& node, const std::vector<std::byte*>& operands,
+                const std::vector<std::byte*>& results) {
+  const int members = static_cast<int>(operands.size());
+  Rendezvous place(members);
+  std::vector<std::thread> threads;
+  for (int m = 0; m < members; ++m) {
+    threads.emplace_back([&, m] {
+      const auto part = BindCollective(node, m, operands, results);
+      ASSERT_TRUE(part.ok()) << part.status();
+      const auto stream = NewCpuDevice({})->NewStream();
+      const absl::Status status = RunCollective(*part, *stream, [&](int point) {
+        return place.Meet(m, point + 1, {});
+      });
+      EXPECT_TRUE(status.ok()) << status;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Small whole numbers, so that every type and every order of a sum is exact.
+HostTensor Numbers(const TensorType& type, int seed) {
+  HostTensor tensor(type);
+  VisitDType(type.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    int i = seed;
+    for (T& x : tensor.data<T>()) x = static_cast<T>((i = i * 7 + 3) % 5);
+  });
+  return tensor;
+}
+
+HostTensor Joined(const Tensors& parts, Reduction reduction) {
+  HostTensor joined = parts[0].Clone();
+  VisitDType(joined.type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (size_t p = 1; p < parts.size(); ++p) {
+      for (int64_t i = 0; i < joined.type().num_elements(); ++i) {
+        T& a = joined.data<T>()[i];
+        const T b = parts[p].data<T>()[i];
+        if (reduction == Reduction::kSum) a = static_cast<T>(a + b);
+        if (reduction == Reduction::kMax) a = b > a ? b : a;
+        if (reduction == Reduction::kMin) a = b < a ? b : a;
+      }
+    }
+  });
+  return joined;
+}
+
+void ExpectSame(const HostTensor& found, const HostTensor& expected,
+                const std::string& what) {
+  ASSERT_EQ(found.type(), expected.type()) << what;
+  EXPECT_EQ(
+      std::memcmp(found.bytes(), expected.bytes(), expected.byte_span().size()),
+      0)
+      << what;
+}
+
+constexpr DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16,
+                            DType::kI64, DType::kI32, DType::kI16, DType::kI8,
+                            DType::kU8,  DType::kU16, DType::kU32, DType::kU64};
+
+TEST(CollectiveTest, AllReduceGivesEveryMemberTheJoinedParts) {
+  for (const DType dtype : kTypes) {
+    for (const int members : {2, 3, 4}) {
+      for (const int64_t size : {1, 2, 5, 511, 1031}) {
+        for (const Reduction reduction :
+             {Reduction::kSum, Reduction::kMax, Reduction::kMin}) {
+          const TensorType type{dtype, {size}, {}};
+          const CopyOver node(type, members, Partial(reduction), kWhole);
+          Tensors parts, results;
+          for (int m = 0; m < members; ++m) {
+            parts.push_back(Numbers(type, m));
+            results.emplace_back(type);
+          }
+          const HostTensor expected = Joined(parts, reduction);
+          RunMembers(node.view(), BytesOf(parts), BytesOf(results));
+          for (const HostTensor& result : results) {
+            ExpectSame(result, expected, type.ToString());
+          }
+          RunMembers(node.view(), BytesOf(parts), BytesOf(parts));
+          for (const HostTensor& result : parts) {
+            ExpectSame(result, expected, type.ToString() + " in place");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CollectiveTest, ReduceScatterGivesEachMemberItsPiece) {
+  for (const int members : {2, 3, 4}) {
+    for (const int dim : {0, 1, 2}) {
+      const TensorType type{DType::kF32, {5, 7, 9}, {}};
+      const CopyOver node(type, members, Partial(Reduction::kSum), Split(dim));
+      Tensors parts, results;
+      for (int m = 0; m < members; ++m) {
+        parts.push_back(Numbers(type, m));
+        results.emplace_back(InstanceType(type, Split(dim), m, members));
+      }
+      const HostTensor whole = Joined(parts, Reduction::kSum);
+      RunMembers(node.view(), BytesOf(parts), BytesOf(results));
+      for (int m = 0; m < members; ++m) {
+        ExpectSame(results[m], CutInstance(whole, Split(dim), m, members),
+                   "a piece");
+      }
+    }
+  }
+}
+
+TEST(CollectiveTest, AllGatherAndAllToAllPutThePiecesTogether) {
+  const TensorType type{DType::kI16, {5, 7, 9}, {}};
+  const HostTensor whole = Numbers(type, 1);
+  for (const int members : {1, 2, 3, 4}) {
+    for (const int from : {0, 1, 2}) {
+      for (const int to : {-1, 0, 1, 2}) {
+        if (from == to) continue;
+        const Sharding wanted = to < 0 ? kWhole : Split(to);
+        const CopyOver node(type, members, Split(from), wanted);
+        Tensors parts, results;
+        for (int m = 0; m < members; ++m) {
+          parts.push_back(CutInstance(whole, Split(from), m, members));
+          results.emplace_back(InstanceType(type, wanted, m, members));
+        }
+        RunMembers(node.view(), BytesOf(parts), BytesOf(results));
+        for (int m = 0; m < members; ++m) {
+          ExpectSame(results[m], CutInstance(whole, wanted, m, members),
+                     "a result");
+        }
+      }
+    }
+  }
+}
+
+// The operand, or the result, is the member's place in the larger side.
+TEST(CollectiveTest, PiecesMayLieInPlace) {
+  const int members = 3;
+  const TensorType type{DType::kF32, {8, 5}, {}};
+  Tensors parts;
+  for (int m = 0; m < members; ++m) parts.push_back(Numbers(type, m));
+  const HostTensor whole = Joined(parts, Reduction::kSum);
+  std::vector<std::byte*> places = BytesOf(parts);
+  for (int m = 0; m < members; ++m) {
+    places[m] += m * 8 / members * 5 * sizeof(float);
+  }
+  const CopyOver scatter(type, members, Partial(Reduction::kSum), Split(0));
+  RunMembers(scatter.view(), BytesOf(parts), places);
+  const CopyOver gather(type, members, Split(0), kWhole);
+  RunMembers(gather.view(), places, BytesOf(parts));
+  for (const HostTensor& part : parts) ExpectSame(part, whole, "in place");
+}
+
+TEST(CollectiveTest, SumsFollowTheOrderOfMembers) {
+  const TensorType type{DType::kF32, {3}, {}};
+  const float values[] = {1e8f, 1, -1e8f};
+  const CopyOver node(type, 3, Partial(Reduction::kSum), kWhole);
+  Tensors parts;
+  for (const float value : values) {
+    parts.push_back(HostTensor::Of<float>({3}, {value, value, value}));
+  }
+  RunMembers(node.view(), BytesOf(parts), BytesOf(parts));
+  for (const HostTensor& part : parts) {
+    for (const float x : part.data<float>()) EXPECT_EQ(x, 0);
+  }
+}
+
+// In f16 each sum of two would be rounded: 2048 + 1 is 2048 there.
+TEST(CollectiveTest, HalvesAreJoinedInSingles) {
+  const TensorType type{DType::kF16, {1}, {}};
+  const CopyOver node(type, 4, Partial(Reduction::kSum), kWhole);
+  Tensors parts;
+  for (const double value : {2048.0, 1.0, 1.0, 0.0}) {
+    parts.push_back(HostTensor::Of<Half>({1}, {Half(value)}));
+  }
+  RunMembers(node.view(), BytesOf(parts), BytesOf(parts));
+  EXPECT_EQ(static_cast<double>(parts[2].data<Half>()[0]), 2050);
+}
+
+TEST(CollectiveTest, BoolsAreJoinedByAndAndOr) {
+  const TensorType type{DType::kBool, {3}, {}};
+  for (const bool is_and : {true, false}) {
+    const CopyOver node(
+        type, 2, Partial(is_and ? Reduction::kAnd : Reduction::kOr), kWhole);
+    Tensors parts;
+    for (int m = 0; m < 2; ++m) {
+      parts.emplace_back(type);
+      parts[m].data<bool>()[0] = true;
+      parts[m].data<bool>()[1] = m == 1;
+      parts[m].data<bool>()[2] = false;
+    }
+    RunMembers(node.view(), BytesOf(parts), BytesOf(parts));
+    EXPECT_TRUE(parts[0].data<bool>()[0]);
+    EXPECT_EQ(parts[1].data<bool>()[1], !is_and);
+    EXPECT_FALSE(parts[0].data<bool>()[2]);
+  }
+}
+
+TEST(CollectiveTest, WhatHasNoMeaningIsRefused) {
+  const CopyOver sum({DType::kBool, {3}, {}}, 2, Partial(Reduction::kSum),
+                     kWhole);
+  EXPECT_EQ(
+      BindCollective(sum.view(), 0, {nullptr, nullptr}, {nullptr, nullptr})
+          .status()
+          .message(),
+      "found partial results of bool to join by sum; expected sum, max "
+      "or min of numbers, or and, or, max, min of bools");
+}
+
+}  // namespace
+}  // namespace partita

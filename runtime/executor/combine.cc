@@ -1,0 +1,141 @@
+// One loop, made for each element type and reduction.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/combine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "graph/half.h"
+
+namespace partita {
+namespace {
+
+// Elements that are joined before any is written: what fits the nearest cache.
+constexpr int64_t kBlock = 512;
+
+template <typename T>
+using Joined =
+    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>,
+                       float, T>;
+
+struct Sum {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Unsigned>(static_cast<Unsigned>(a) +
+                                                  static_cast<Unsigned>(b)));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+struct Greater {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (a != a) return a;
+    return b != b || b > a ? b : a;
+  }
+};
+
+struct Less {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (a != a) return a;
+    return b != b || b < a ? b : a;
+  }
+};
+
+struct BitAnd {
+  uint8_t operator()(uint8_t a, uint8_t b) const { return a & b; }
+};
+
+struct BitOr {
+  uint8_t operator()(uint8_t a, uint8_t b) const { return a | b; }
+};
+
+// Buffers are aligned for their types, but a plan need not be.
+template <typename T>
+Joined<T> Load(const std::byte* bytes, int64_t i) {
+  T value;
+  std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
+  return static_cast<Joined<T>>(value);
+}
+
+template <typename T, typename Operation>
+void Combine(absl::Span<const std::byte* const> parts, int64_t offset,
+             std::byte* out, int64_t elements) {
+  Joined<T> joined[kBlock];
+  for (int64_t begin = 0; begin < elements; begin += kBlock) {
+    const int64_t count = std::min(kBlock, elements - begin);
+    const int64_t at = begin * sizeof(T);
+    for (int64_t i = 0; i < count; ++i) {
+      joined[i] = Load<T>(parts[0] + offset + at, i);
+    }
+    for (const std::byte* part : parts.subspan(1)) {
+      for (int64_t i = 0; i < count; ++i) {
+        joined[i] = Operation()(joined[i], Load<T>(part + offset + at, i));
+      }
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const T value = static_cast<T>(joined[i]);
+      std::memcpy(out + at + i * sizeof(T), &value, sizeof(T));
+    }
+  }
+}
+
+template <typename T>
+CombineParts OfNumbers(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kSum:
+      return Combine<T, Sum>;
+    case Reduction::kMax:
+      return Combine<T, Greater>;
+    case Reduction::kMin:
+      return Combine<T, Less>;
+    default:
+      return nullptr;
+  }
+}
+
+// Bools are bytes of 0 and 1.
+CombineParts OfBools(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kAnd:
+    case Reduction::kMin:
+      return Combine<uint8_t, BitAnd>;
+    case Reduction::kOr:
+    case Reduction::kMax:
+      return Combine<uint8_t, BitOr>;
+    default:
+      return nullptr;
+  }
+}
+
+CombineParts Find(DType dtype, Reduction reduction) {
+  return VisitDType(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, bool>) {
+      return OfBools(reduction);
+    } else {
+      return OfNumbers<T>(reduction);
+    }
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<CombineParts> FindCombine(DType dtype, Reduction reduction) {
+  const CombineParts combine = Find(dtype, reduction);
+  if (combine != nullptr) return combine;
+  return absl::UnimplementedError(absl::StrCat(
+      "found partial results of ", DTypeName(dtype), " to join by ",
+      ReductionName(reduction),
+      "; expected sum, max or min of numbers, or and, or, max, min of bools"));
+}
+
+}  // namespace partita

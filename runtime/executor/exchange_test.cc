@@ -1,0 +1,323 @@
+// Collectives and messages in plans: values, failures, deadlines, chaos.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "graph/core_ops.h"
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "runtime/executor/instance.h"
+#include "runtime/executor/plan_builder.h"
+#include "runtime/executor/reference_run.h"
+#include "runtime/executor/test_session.h"
+
+namespace partita {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kRows = 13;
+constexpr int kColumns = 37;
+constexpr Sharding kWhole{};
+constexpr Sharding kRowsSplit{.kind = Sharding::Kind::kSplit, .dim = 0};
+constexpr Sharding kColumnsSplit{.kind = Sharding::Kind::kSplit, .dim = 1};
+constexpr Sharding kSum{.kind = Sharding::Kind::kPartial};
+
+int64_t RowsBefore(int member, int members) { return member * kRows / members; }
+
+// A node on all devices.
+ValueId OnAll(PlanBuilder& b, const OpDef& op, ValueId operand,
+              const std::string& name, Sharding from, Sharding to) {
+  NodeSpec spec{.op = &op, .operands = {operand}, .result_names = {name}};
+  if (&op == &kReduceSum) {
+    spec.attributes.Set("axes", std::vector<int64_t>{0});
+  }
+  for (const PlanDevice& device : b.plan().devices) {
+    spec.placement.devices.push_back(device.traits.name);
+  }
+  spec.placement.operands = {from};
+  spec.placement.results = {to};
+  return *b.graph().AddValue(std::move(spec));
+}
+
+// x[13, 37] on every member, each of which computes its rows of
+//   p = relu s      and, gathered or exchanged,      r = p in another sharding
+//   p = sum of rows s, a partial sum, and, reduced,  r = p
+// and every member's r is fetched. One stream a member.
+std::shared_ptr<Plan> CollectivePlan(int members, Sharding made,
+                                     Sharding wanted, bool in_place = false) {
+  PlanBuilder b(members);
+  const ValueId x = b.Input("x", {DType::kF32, {kRows, kColumns}, {}});
+  const ValueId s = OnAll(b, kCopy, x, "s", kWhole, kRowsSplit);
+  const bool reduces = made.kind == Sharding::Kind::kPartial;
+  const ValueId p =
+      OnAll(b, reduces ? kReduceSum : kRelu, s, "p", kRowsSplit, made);
+  b.graph().node(b.graph().value(p).defining_node).kernel =
+      KernelBinding{.kernel = "test.eval"};
+  const ValueId r = OnAll(b, kCopy, p, "r", made, wanted);
+  std::vector<StreamId> streams;
+  std::vector<BufferId> partials, results;
+  for (int m = 0; m < members; ++m) {
+    const TensorType part = InstanceType(b.graph().type(p), made, m, members);
+    const TensorType result =
+        InstanceType(b.graph().type(r), wanted, m, members);
+    streams.push_back(b.NewStream("s", m));
+    const BufferId whole = b.Room("x", m, x);
+    Buffer rows = b.entry().buffers[whole.index];
+    rows.range.offset += RowsBefore(m, members) * kColumns * 4;
+    rows.range.block =
+        (RowsBefore(m + 1, members) - RowsBefore(m, members)) * kColumns * 4;
+    b.entry().buffers.push_back(rows);
+    const BufferId piece(static_cast<int32_t>(b.entry().buffers.size()) - 1);
+    partials.push_back(b.RoomOf("p", m, part.num_bytes()));
+    results.push_back(in_place ? partials.back()
+                               : b.RoomOf("r", m, result.num_bytes()));
+    b.Feed(streams[m], 0, whole);
+    Command& kernel = b.Kernel(streams[m], p, {piece}, partials[m]);
+    kernel.instance.member = m;
+  }
+  const GroupId group = b.NewGroup(streams);
+  for (int m = 0; m < members; ++m) {
+    b.Collective(streams[m], r, m, partials[m], results[m], group);
+  }
+  for (int m = 0; m < members; ++m) {
+    b.Output("r", r);
+    b.entry().outputs.back().type =
+        InstanceType(b.graph().type(r), wanted, m, members);
+    b.Fetch(streams[m], m, results[m]);
+  }
+  return b.Finish();
+}
+
+Floats Input(int step) {
+  Floats x(kRows * kColumns);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = 0.3f * static_cast<float>((i * 7 + step) % 11) - 1.1f;
+  }
+  return x;
+}
+
+absl::Status RunPlan(TestSession& session, const Plan& plan, const Floats& x,
+                     std::vector<Floats>& outputs,
+                     const RunOptions& options = {}) {
+  outputs.clear();
+  std::vector<void*> out;
+  for (const Port& port : plan.entries[0].outputs) {
+    outputs.emplace_back(port.type.num_elements(), -7.0f);
+    out.push_back(outputs.back().data());
+  }
+  const void* in = x.data();
+  return session->Run(0, {{&in, 1}, out}, options);
+}
+
+// Every member's result is its part of the reference's, bit for bit.
+void ExpectReference(const Plan& plan, const KernelLibraries& libraries,
+                     Sharding wanted, const Floats& x,
+                     const std::vector<Floats>& outputs) {
+  const void* in = x.data();
+  const auto reference = ReferenceRun(plan, 0, {&in, 1}, libraries);
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  const int members = static_cast<int>(outputs.size());
+  for (int m = 0; m < members; ++m) {
+    const HostTensor part = CutInstance((*reference)[m], wanted, m, members);
+    ASSERT_EQ(part.byte_span().size(), outputs[m].size() * sizeof(float));
+    EXPECT_EQ(
+        std::memcmp(part.bytes(), outputs[m].data(), part.byte_span().size()),
+        0)
+        << "member " << m << " of " << members;
+  }
+}
+
+struct Kind {
+  Sharding made;
+  Sharding wanted;
+  bool in_place = false;
+};
+// reduce_sum keeps a row of extent 1, so it scatters columns.
+constexpr Kind kKinds[] = {{kSum, kWhole},
+                           {kSum, kWhole, true},
+                           {kSum, kColumnsSplit},
+                           {kRowsSplit, kWhole},
+                           {kRowsSplit, kColumnsSplit}};
+
+TEST(ExchangeTest, EveryCollectiveEqualsItsReference) {
+  for (const Kind& kind : kKinds) {
+    for (const int members : {2, 3, 4}) {
+      const auto plan =
+          CollectivePlan(members, kind.made, kind.wanted, kind.in_place);
+      for (const Played played : {Played::kCpu, Played::kVirtual}) {
+        TestSession session(plan, played);
+        ASSERT_TRUE(session.status().ok()) << session.status();
+        for (int step = 0; step < 20; ++step) {
+          std::vector<Floats> outputs;
+          ASSERT_TRUE(RunPlan(session, *plan, Input(step), outputs).ok());
+          ExpectReference(*plan, {&session.library}, kind.wanted, Input(step),
+                          outputs);
+        }
+      }
+    }
+  }
+}
+
+TEST(ExchangeTest, ChaosChangesNoBit) {
+  for (const Kind& kind : kKinds) {
+    const auto plan = CollectivePlan(3, kind.made, kind.wanted, kind.in_place);
+    TestSession session(plan, Played::kVirtual);
+    std::vector<Floats> first, outputs;
+    ASSERT_TRUE(RunPlan(session, *plan, Input(0), first).ok());
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      ASSERT_TRUE(
+          RunPlan(session, *plan, Input(0), outputs, {.chaos_seed = seed})
+              .ok());
+      EXPECT_EQ(outputs, first) << "seed " << seed;
+    }
+  }
+}
+
+TEST(ExchangeTest, AFailureWakesMembersThatWaitInACollective) {
+  const auto plan = CollectivePlan(3, kSum, kWhole);
+  TestSession session(plan);
+  std::vector<Floats> outputs;
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> launches{0};
+    session.library.before_launch = [&](const OpView&) {
+      if (++launches < 3) return absl::OkStatus();
+      std::this_thread::sleep_for(milliseconds(2));  // the others wait by now
+      return absl::UnavailableError("injected");
+    };
+    const absl::Status status = RunPlan(session, *plan, Input(0), outputs);
+    ASSERT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+    EXPECT_EQ(session->last_failure()->kind, "kernel");
+    EXPECT_EQ(session->last_failure()->node, "reduce_sum %p");
+    session.library.before_launch = nullptr;
+    ASSERT_TRUE(RunPlan(session, *plan, Input(1), outputs).ok());
+    ExpectReference(*plan, {&session.library}, kWhole, Input(1), outputs);
+  }
+}
+
+TEST(ExchangeTest, ADeadlineInACollectiveNamesACommand) {
+  const auto plan = CollectivePlan(3, kRowsSplit, kWhole);
+  TestSession session(plan);
+  std::vector<Floats> outputs;
+  std::atomic<int> launches{0};
+  session.library.before_launch = [&](const OpView&) {
+    if (++launches == 3) std::this_thread::sleep_for(milliseconds(60));
+    return absl::OkStatus();
+  };
+  const absl::Status status = RunPlan(
+      session, *plan, Input(0), outputs,
+      {.deadline = std::chrono::steady_clock::now() + milliseconds(20)});
+  ASSERT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+  // A member that waits, or the caller, who names the one that is waited for.
+  EXPECT_GE(session->last_failure()->command, 0) << status;
+  EXPECT_EQ(session->last_failure()->stream, "s");
+  session.library.before_launch = nullptr;
+  ASSERT_TRUE(RunPlan(session, *plan, Input(1), outputs).ok());
+  ExpectReference(*plan, {&session.library}, kWhole, Input(1), outputs);
+}
+
+TEST(ExchangeTest, ACancelledRunLeavesNobodyInACollective) {
+  const auto plan = CollectivePlan(4, kSum, kWhole);
+  TestSession session(plan);
+  std::vector<Floats> outputs;
+  std::stop_source source;
+  std::atomic<int> launches{0};
+  session.library.before_launch = [&](const OpView&) {
+    if (++launches == 4) source.request_stop();
+    return absl::OkStatus();
+  };
+  const absl::Status status = RunPlan(session, *plan, Input(0), outputs,
+                                      {.cancel = source.get_token()});
+  ASSERT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+  session.library.before_launch = nullptr;
+  ASSERT_TRUE(RunPlan(session, *plan, Input(1), outputs).ok());
+}
+
+// Five messages from device 0 to device 1: relu of x, then of that, and so on.
+constexpr int kMessages = 5;
+std::shared_ptr<Plan> MessagePlan(int capacity, int depth) {
+  PlanBuilder b(2);
+  b.entry().depth = depth;
+  const ValueId x = b.Input("x", Line());
+  const StreamId here = b.NewStream("here", 0);
+  const StreamId there = b.NewStream("there", 1);
+  const BufferId x_bytes = b.Room("x", 0, x);
+  std::vector<BufferId> slots;
+  for (int i = 0; i < capacity; ++i) slots.push_back(b.Room("slot", 1, x));
+  const ChannelId channel = b.NewChannel(here, there, slots);
+  b.Feed(here, 0, x_bytes);
+  ValueId sum;
+  BufferId sum_bytes;
+  for (int k = 0; k < kMessages; ++k) {
+    const ValueId made = b.Node(kAdd, {x, x}, absl::StrCat("made", k));
+    const ValueId sent = b.Node(kCopy, {made}, absl::StrCat("sent", k));
+    const ValueId next =
+        k == 0 ? sent : b.Node(kAdd, {sum, sent}, absl::StrCat("sum", k));
+    const BufferId made_bytes = b.Room("made", 0, made);
+    const BufferId sent_bytes = b.Room("sent", 1, sent);
+    b.Kernel(here, made, {x_bytes, x_bytes}, made_bytes);
+    b.Send(here, sent, made_bytes, channel);
+    b.Recv(there, sent, sent_bytes, channel);
+    if (k > 0) b.Kernel(there, next, {sum_bytes, sent_bytes}, sent_bytes);
+    sum = next;
+    sum_bytes = sent_bytes;
+  }
+  b.Output("y", sum);
+  b.Fetch(there, 0, sum_bytes);
+  return b.Finish();
+}
+
+Floats TenTimes(Floats x) {
+  for (float& value : x) value *= 2 * kMessages;
+  return x;
+}
+
+TEST(ExchangeTest, MessagesArriveInOrderWhateverTheCapacity) {
+  for (const int capacity : {0, 1, 2, 7}) {
+    for (const int depth : {1, 2}) {
+      TestSession session(MessagePlan(capacity, depth), Played::kVirtual);
+      ASSERT_TRUE(session.status().ok()) << session.status();
+      for (uint64_t step = 0; step < 30; ++step) {
+        Floats y;
+        ASSERT_TRUE(session.Run(Ramp(step), y, {.chaos_seed = step}).ok());
+        ASSERT_EQ(y, TenTimes(Ramp(step))) << capacity << " " << step;
+      }
+    }
+  }
+}
+
+TEST(ExchangeTest, AFailureWakesSenderAndReceiver) {
+  for (const int capacity : {0, 1}) {
+    for (const std::string name : {"made3", "sum2"}) {
+      TestSession session(MessagePlan(capacity, 1));
+      Floats y;
+      session.library.before_launch = [&](const OpView& node) {
+        return node.result(0).name() == name
+                   ? absl::UnavailableError("injected")
+                   : absl::OkStatus();
+      };
+      ASSERT_EQ(session.Run(Ramp(1), y).code(), absl::StatusCode::kUnavailable);
+      session.library.before_launch = nullptr;
+      ASSERT_TRUE(session.Run(Ramp(2), y).ok());
+      EXPECT_EQ(y, TenTimes(Ramp(2)));
+    }
+  }
+}
+
+TEST(ExchangeTest, AMessageWithoutAReceiverIsRefused) {
+  const auto plan = MessagePlan(1, 1);
+  auto& commands = plan->entries[0].programs[0].commands;
+  std::erase_if(commands, [](const Command& command) {
+    return command.kind == Command::Kind::kRecv;
+  });
+  TestSession session(plan);
+  EXPECT_EQ(session.status().code(), absl::StatusCode::kInvalidArgument)
+      << session.status();
+}
+
+}  // namespace
+}  // namespace partita
