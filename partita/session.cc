@@ -11,7 +11,6 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "graph/verifier.h"
 #include "kernels/catalog/host_kernels.h"
 #include "partita/generated_code.h"
 #include "runtime/device/host_device.h"
@@ -19,7 +18,7 @@
 #include "runtime/executor/executor.h"
 #include "runtime/executor/measured_timeline.h"
 #include "runtime/executor/reference_run.h"
-#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/chrome_trace.h"
 #include "runtime/plan/plan_file.h"
 
@@ -29,11 +28,6 @@ namespace {
 const KernelLibraries& Libraries() {
   static const KernelLibraries& libraries = *new auto(HostLibraries());
   return libraries;
-}
-
-absl::Status Prove(const Plan& plan) {
-  PARTITA_RETURN_IF_ERROR(VerifyModule(plan.module));
-  return CheckPlan(plan).status();
 }
 
 absl::StatusOr<std::unique_ptr<Device>> NewRealDevice(
@@ -99,22 +93,31 @@ struct Session::EntryTensors {
   std::vector<void*> output_bytes;
 };
 
-absl::StatusOr<std::shared_ptr<const Plan>> LoadPlan(const std::string& path) {
+absl::StatusOr<ProvedPlan> LoadPlan(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlan(path));
-  auto shared = std::make_shared<const Plan>(std::move(plan));
-  PARTITA_RETURN_IF_ERROR(Prove(*shared));
-  return shared;
+  PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
+  return ProvedPlan(std::make_shared<const Plan>(std::move(plan)));
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Load(
     const std::string& path, const LoadOptions& options) {
-  PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlan(path));
-  return Create(std::make_shared<const Plan>(std::move(plan)), options);
+  PARTITA_ASSIGN_OR_RETURN(const ProvedPlan plan, LoadPlan(path));
+  return Create(plan, options);
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(
+    const ProvedPlan& plan, const LoadOptions& options) {
+  return CreateProved(plan.plan_, options);
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(
     std::shared_ptr<const Plan> plan, const LoadOptions& options) {
-  PARTITA_RETURN_IF_ERROR(Prove(*plan));
+  PARTITA_RETURN_IF_ERROR(ProvePlan(*plan).status());
+  return CreateProved(std::move(plan), options);
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
+    std::shared_ptr<const Plan> plan, const LoadOptions& options) {
   if (plan->entries.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "plan ", plan->name, ": found no entry; expected one or more"));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -43,9 +44,26 @@ struct LoadOptions {
   bool constants_in_place = true;
 };
 
+// A plan that was read from a file and proved there and then. Nobody else can
+// change it, so that no session needs to prove it again.
+class ProvedPlan {
+ public:
+  const Plan& operator*() const { return *plan_; }
+  const Plan* operator->() const { return plan_.get(); }
+
+ private:
+  friend absl::StatusOr<ProvedPlan> LoadPlan(const std::string& path);
+  friend class Session;
+  explicit ProvedPlan(std::shared_ptr<const Plan> plan)
+      : plan_(std::move(plan)) {}
+
+  std::shared_ptr<const Plan> plan_;
+};
+
 // Reads a plan file and proves the plan; sessions of one plan share its
-// constants. InvalidArgument with the checker's findings if it is not proved.
-absl::StatusOr<std::shared_ptr<const Plan>> LoadPlan(const std::string& path);
+// constants. InvalidArgument with the checker's findings if it is not proved,
+// or if it carries a certificate over another plan.
+absl::StatusOr<ProvedPlan> LoadPlan(const std::string& path);
 
 // One use of a plan, with arenas, streams and variables of its own.
 //
@@ -63,10 +81,13 @@ absl::StatusOr<std::shared_ptr<const Plan>> LoadPlan(const std::string& path);
 // is refused, not made to wait. Sessions run in parallel with each other.
 class Session {
  public:
-  // LoadPlan and Create in one.
+  // LoadPlan and Create in one: the plan is proved once.
   static absl::StatusOr<std::unique_ptr<Session>> Load(
       const std::string& path, const LoadOptions& options = {});
-  // Of a plan that LoadPlan returned, or that Compile made. Proves it again.
+  static absl::StatusOr<std::unique_ptr<Session>> Create(
+      const ProvedPlan& plan, const LoadOptions& options = {});
+  // Of a plan in memory, as Compile makes it or ParsePlan reads it. Proves it,
+  // whoever made it; it stays unchanged from then on.
   static absl::StatusOr<std::unique_ptr<Session>> Create(
       std::shared_ptr<const Plan> plan, const LoadOptions& options = {});
   ~Session();
@@ -131,6 +152,8 @@ class Session {
  private:
   struct EntryTensors;
   explicit Session(const LoadOptions& options);
+  static absl::StatusOr<std::unique_ptr<Session>> CreateProved(
+      std::shared_ptr<const Plan> plan, const LoadOptions& options);
   absl::Status CheckInputsSet() const;
   EntryTensors& tensors();
 

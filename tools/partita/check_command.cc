@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
-#include "graph/op_set.h"
 #include "graph/status_macros.h"
-#include "graph/verifier.h"
-#include "runtime/plan/checker/check_plan.h"
-#include "runtime/plan/plan_file.h"
+#include "runtime/plan/checker/prove_plan.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/subcommand.h"
@@ -28,15 +25,18 @@ std::string Lines(const char* heading, const std::vector<std::string>& lines) {
 
 absl::Status Run(const Arguments& arguments) {
   if (arguments.positional().size() != 1) {
-    return absl::InvalidArgumentError("check: expected one plan");
+    return absl::InvalidArgumentError(
+        absl::StrCat("check: found ", arguments.positional().size(),
+                     " plans; expected one; name a plan file or a plan as "
+                     "text"));
   }
-  PARTITA_ASSIGN_OR_RETURN(const Plan plan,
-                           ReadPlanInput(arguments.positional()[0]));
+  PARTITA_ASSIGN_OR_RETURN(
+      const Plan plan,
+      ReadPlanInput(arguments.positional()[0], {.verify_hashes = true}));
   if (arguments.has("text")) {
     PARTITA_RETURN_IF_ERROR(WriteText("-", PlanText(plan)));
   }
-  PARTITA_RETURN_IF_ERROR(VerifyModule(plan.module));
-  PARTITA_ASSIGN_OR_RETURN(const Certificate certificate, CheckPlan(plan));
+  PARTITA_ASSIGN_OR_RETURN(const Certificate certificate, ProvePlan(plan));
   return WriteText("-", absl::StrCat("plan @", plan.name, ": proved by ",
                                      certificate.checker, "\n",
                                      Lines("proved ", certificate.proved),
@@ -52,7 +52,7 @@ const Subcommand kCheckCommand = {
         "Proves a plan free of races and deadlocks and within memory.\n"
         "PLAN is a plan file, or a plan as text. A plan that cannot be "
         "proved is refused\nwith the two commands, the bytes and the event "
-        "that is missing.",
+        "that is missing; so is one that was\nchanged after it was certified.",
     .flags = kFlags,
     .run = Run,
 };

@@ -8,15 +8,19 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/plan_file.h"
 
 namespace partita {
 
-// By the first bytes of the file, whatever it is called.
-absl::StatusOr<Plan> ReadPlanInput(const std::string& path);
+// A plan file or a plan as text, by the first bytes, whatever it is called.
+// What every command that takes a plan reads it with.
+absl::StatusOr<Plan> ReadPlanInput(const std::string& path,
+                                   const ReadPlanOptions& options = {});
 
-// Whether a file is called NAME.plan or begins as a plan file does; false for
-// the name of something that is no file.
-absl::StatusOr<bool> IsPlanFile(const std::string& path);
+// Whether a file is called NAME.plan, begins as a plan file does, or is a text
+// with a line `plan @NAME`; false for models, by their names, and for the name
+// of something that is no file.
+absl::StatusOr<bool> IsPlan(const std::string& path);
 
 // With reasons and comments, as a person reads it.
 std::string PlanText(const Plan& plan);

@@ -27,6 +27,20 @@ expect 0 "proved form" "$partita" compile "$model" --machine "$cpus" --output "$
 expect 0 "proved by partita checker" "$partita" check "$plan"
 expect 0 "bit for bit" "$partita" run "$plan" --virtual --reference
 
+# Plans as text go wherever plans go, and say who changed them.
+text=$scratch/mlp.txt
+"$partita" compile "$model" --machine "$cpus" --stop-after plan > "$text"
+expect 0 "proved by partita checker" "$partita" check "$text"
+expect 0 "bit for bit" "$partita" run "$text" --virtual --reference
+expect 0 "step " "$partita" simulate "$text"
+expect 1 "--strategy: found it with a plan" "$partita" run "$text" --strategy list
+sed 's/memory [0-9]*/&0/' "$text" > "$scratch/changed.txt"
+for command in check run simulate; do
+  expect 1 "found a certificate over the hash" "$partita" "$command" "$scratch/changed.txt"
+done
+sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
+expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
+
 # Called wrongly.
 expect 2 "usage: partita COMMAND" "$partita"
 expect 2 "found no command frobnicate" "$partita" frobnicate

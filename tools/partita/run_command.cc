@@ -86,10 +86,11 @@ absl::Status RefuseCompileFlags(const Arguments& arguments) {
 
 absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                                                    const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlanFile(path));
+  PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
     PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));
-    return LoadPlan(path);
+    PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlanInput(path));
+    return std::make_shared<const Plan>(std::move(plan));
   }
   PARTITA_ASSIGN_OR_RETURN(const CompileOptions options,
                            ReadCompileOptions(arguments));
@@ -290,7 +291,8 @@ const Subcommand kRunCommand = {
     .name = "run",
     .usage = "run PLAN|MODEL [--virtual] [--test-data FOLDER]",
     .doc =
-        "Runs a plan file, or a model that is compiled on the way.\n"
+        "Runs a plan, as a file or as text, or a model that is compiled on "
+        "the way.\n"
         "Inputs come from files, from ONNX test data, or are random numbers "
         "of a seed.\nWith --virtual, host threads and memory play every "
         "device of the plan. Exits\nnon-zero if an output is outside the "

@@ -8,6 +8,7 @@
 #include "placement/simulate/command_cost.h"
 #include "placement/simulate/predicted_timeline.h"
 #include "placement/simulate/simulate.h"
+#include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/chrome_trace.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
@@ -53,10 +54,14 @@ std::string Summary(const Plan& plan, const Simulation& simulation) {
 
 absl::Status Run(const Arguments& arguments) {
   if (arguments.positional().size() != 1) {
-    return absl::InvalidArgumentError("simulate: expected one plan");
+    return absl::InvalidArgumentError(
+        absl::StrCat("simulate: found ", arguments.positional().size(),
+                     " plans; expected one; name a plan file or a plan as "
+                     "text"));
   }
   PARTITA_ASSIGN_OR_RETURN(const Plan plan,
                            ReadPlanInput(arguments.positional()[0]));
+  PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, MachineOf(plan, arguments));
   std::vector<Timeline> timelines;
   for (size_t e = 0; e < plan.entries.size(); ++e) {

@@ -9,7 +9,7 @@
 #include "graph/status_macros.h"
 #include "placement/simulate/memory_curve.h"
 #include "placement/simulate/predicted_timeline.h"
-#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/plan_hash.h"
 #include "runtime/plan/plan_layout.h"
 #include "tools/viewer/plan_view.h"
@@ -165,7 +165,7 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
 
 absl::StatusOr<PlanView> ReadPlanView(const Plan& plan) {
   PlanView view;
-  PARTITA_ASSIGN_OR_RETURN(view.certificate, CheckPlan(plan));
+  PARTITA_ASSIGN_OR_RETURN(view.certificate, ProvePlan(plan));
   view.certificate.plan_hash = PlanHash(plan);
   view.carried = plan.certificate.has_value();
   view.name = plan.name;

@@ -125,7 +125,8 @@ TEST(CheckPlan, AnEventIsRecordedOnce) {
   EXPECT_EQ(Said({{"6 record ev1", "6 record ev0"}}),
             "plan @mlp: command 6 records ev0, which command 3 has recorded; a "
             "wait could pass too early; use another event\n"
-            "plan @mlp: command 7 waits for ev1, which no command records");
+            "plan @mlp: command 7 waits for ev1, which no command records; "
+            "record it, or leave the wait out");
 }
 
 TEST(CheckPlan, InPlaceNeedsTheKernelsLeave) {
@@ -138,15 +139,16 @@ TEST(CheckPlan, InPlaceNeedsTheKernelsLeave) {
 TEST(CheckPlan, SizesAreThoseOfTheTypes) {
   EXPECT_EQ(Said({{"!y 32768 1280", "!y 32768 1276"}}),
             "plan @mlp: command 8 kernel: found 1276 bytes in gpu:1 !y; "
-            "expected the 1280 of %y: f32[32, 10]\n"
+            "expected the 1280 of %y: f32[32, 10]; change the buffer's range\n"
             "plan @mlp: command 9 fetch: found 1276 bytes in gpu:1 !y; "
-            "expected the 1280 of output 0");
+            "expected the 1280 of output 0; change the buffer's range");
 }
 
 TEST(CheckPlan, BytesLieInTheirPart) {
   EXPECT_EQ(Said({{"!y 32768 1280", "!y 33000 1280"}}),
             "plan @mlp: gpu:1 !y: found offset 33000, 1 x 1280 bytes; expected "
-            "a range inside the 34048 bytes of the step-local part");
+            "a range inside the 34048 bytes of the step-local part; move it or "
+            "enlarge the part");
 }
 
 TEST(CheckPlan, KernelsReadBytesOfTheirOwnDevice) {
@@ -182,7 +184,7 @@ TEST(CheckPlan, UnlikeConstantsDoNotOverlap) {
       Said({{"!w1 = %w1", "!w1 = %w1\n      !v = %w1"},
             {"!x 0 100352", "!x 0 100352\n      !v persistent 0 802812"}}),
       "plan @mlp: persistent value gpu:0 !v: found 802812 bytes; expected one "
-      "block of the 802816 of f32[784, 256]\n"
+      "block of the 802816 of f32[784, 256]; change the buffer's size\n"
       "plan @mlp: persistent ranges gpu:0 !w1 and gpu:0 !v overlap and hold "
       "different values; each needs bytes of its own");
 }

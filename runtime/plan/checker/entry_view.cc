@@ -7,8 +7,21 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/text/names.h"
 
 namespace partita {
+namespace {
+
+// " (add in encoder/layer3)": where to look for a value without a name.
+std::string MadeBy(const Graph& graph, ValueId id) {
+  const NodeId maker = graph.value(id).defining_node;
+  if (!maker.valid()) return " (an input)";
+  const std::string& scope = graph.node(maker).scope;
+  return absl::StrCat(" (", graph.view(maker).op_name(),
+                      scope.empty() ? "" : " in ", scope, ")");
+}
+
+}  // namespace
 
 int EntryView::micro_batches() const {
   int count = 1;
@@ -19,9 +32,22 @@ int EntryView::micro_batches() const {
   return count;
 }
 
+std::string EntryView::ValueText(ValueId id) const {
+  return absl::StrCat(
+      "%", ValueNames(graph())[id.index],
+      graph().value(id).name.empty() ? MadeBy(graph(), id) : "");
+}
+
+std::string EntryView::NodeText(NodeId id) const {
+  const OpView op = graph().view(id);
+  if (op.num_results() == 0) return std::string(op.op_name());
+  return absl::StrCat(op.op_name(), " ", ValueText(op.result(0).id()));
+}
+
 std::string EntryView::BufferText(BufferId id) const {
   const Buffer& named = buffer(id);
-  return absl::StrCat(device(named.device).traits.name, " !", named.name);
+  return absl::StrCat(device(named.device).traits.name, " !",
+                      named.name.empty() ? absl::StrCat(id.index) : named.name);
 }
 
 std::string EntryView::StreamText(StreamId id) const {

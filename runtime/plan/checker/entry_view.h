@@ -34,7 +34,12 @@ struct EntryView {
   // Micro-batches that the commands speak of.
   int micro_batches() const;
 
-  // For messages: "gpu:1 !h", "gpu:0/copy", "plan @mlp: ".
+  // For messages: "%h" as the graph's text has it, and what makes a value that
+  // has no name of its own, "%12 (add in encoder/layer3)"; "relu %h". They look
+  // through the whole graph: only for what is found, not for what is looked at.
+  std::string ValueText(ValueId id) const;
+  std::string NodeText(NodeId id) const;
+  // "gpu:1 !h", "gpu:0/copy", "plan @mlp: ".
   std::string BufferText(BufferId id) const;
   std::string StreamText(StreamId id) const;
   std::string Prefix() const;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "runtime/plan/checker/collective.h"
+#include "runtime/plan/checker/command_ids.h"
 #include "runtime/plan/checker/form.h"
 #include "runtime/plan/checker/pieces.h"
 #include "runtime/plan/checker/ports.h"
@@ -68,59 +69,10 @@ class CommandForm {
   }
 
   bool CheckIds() {
-    const Entry& entry = *view_.entry;
-    const auto exists = [&](BufferId id) {
-      return InBounds(id.index, entry.buffers.size());
-    };
-    bool good = command_.kind <= Kind::kRecv &&
-                InBounds(command_.stream.index, entry.streams.size()) &&
-                command_.instance.micro_batch >= 0 &&
-                command_.instance.micro_batch < kMaxMicroBatches;
-    good = good && absl::c_all_of(command_.operands, exists) &&
-           absl::c_all_of(command_.results, exists) &&
-           (!command_.workspace.valid() || exists(command_.workspace));
-    if (!good || !CheckOwnIds()) {
-      findings_.Add(view_.Found(
-          Rule::kShape, c_,
-          absl::StrCat("command ", c_,
-                       ": found a stream, buffer, event, port, group or "
-                       "channel that does not exist, or operands and results "
-                       "that its kind does not have")));
-      return false;
-    }
-    return true;
-  }
-
-  bool HasLists(size_t operands, size_t results) const {
-    return command_.operands.size() == operands &&
-           command_.results.size() == results && !command_.workspace.valid();
-  }
-
-  bool CheckOwnIds() const {
-    const Entry& entry = *view_.entry;
-    switch (command_.kind) {
-      case Kind::kKernel:
-        return true;
-      case Kind::kCopy:
-        return HasLists(1, 1);
-      case Kind::kRecord:
-      case Kind::kWait:
-        return HasLists(0, 0) &&
-               InBounds(command_.event.index, entry.num_events);
-      case Kind::kFeed:
-        return HasLists(0, 1) && InBounds(command_.port, entry.inputs.size());
-      case Kind::kFetch:
-        return HasLists(1, 0) && InBounds(command_.port, entry.outputs.size());
-      case Kind::kCollective:
-        return HasLists(1, 1) &&
-               InBounds(command_.group.index, entry.groups.size());
-      case Kind::kSend:
-        return HasLists(1, 0) &&
-               InBounds(command_.channel.index, entry.channels.size());
-      case Kind::kRecv:
-        return HasLists(0, 1) &&
-               InBounds(command_.channel.index, entry.channels.size());
-    }
+    const std::string fault = FaultInIds(view_, command_);
+    if (fault.empty()) return true;
+    findings_.Add(view_.Found(Rule::kShape, c_,
+                              absl::StrCat("command ", c_, ": ", fault)));
     return false;
   }
 
@@ -129,21 +81,25 @@ class CommandForm {
     const NodeId id = command_.instance.node;
     if (!InBounds(id.index, graph.node_id_bound()) || !graph.alive(id)) {
       Add(Rule::kShape, absl::StrCat("found node ", id.index,
-                                     "; expected one of the placed graph"));
+                                     "; expected one of the placed graph; name "
+                                     "another"));
       return false;
     }
     const Placement& placement = graph.node(id).placement;
     if (!InBounds(command_.instance.member, placement.devices.size())) {
-      Add(Rule::kShape, absl::StrCat("found member ", command_.instance.member,
-                                     " of ", NodeText(), "; expected one of ",
-                                     placement.devices.size()));
+      Add(Rule::kShape,
+          absl::StrCat("found member ", command_.instance.member, " of ",
+                       NodeText(), "; expected one of ",
+                       placement.devices.size(), "; name another"));
       return false;
     }
     return true;
   }
 
   OpView node() const { return view_.graph().view(command_.instance.node); }
-  std::string NodeText() const { return node().ToString(); }
+  std::string NodeText() const {
+    return view_.NodeText(command_.instance.node);
+  }
   const std::string& InstanceDevice() const {
     return node().node().placement.devices[command_.instance.member];
   }
@@ -158,7 +114,7 @@ class CommandForm {
       Add(Rule::kDevice,
           absl::StrCat("found it on ", DeviceName(device), "; expected ",
                        NodeText(), " on ", InstanceDevice(),
-                       ", where the graph places it"));
+                       ", where the graph places it; move the command"));
     }
     const auto here = [&](BufferId id) {
       if (view_.buffer(id).device == device) return;
@@ -172,12 +128,15 @@ class CommandForm {
     if (command_.workspace.valid()) here(command_.workspace);
   }
 
-  void ExpectBytes(BufferId id, int64_t bytes, absl::string_view what) {
+  // `what` makes the text of what has the bytes.
+  template <typename Text>
+  void ExpectBytes(BufferId id, int64_t bytes, Text what) {
     const int64_t found = view_.buffer(id).range.size();
     if (found == bytes) return;
     Add(Rule::kSize,
         absl::StrCat("found ", found, " bytes in ", view_.BufferText(id),
-                     "; expected the ", bytes, " of ", what));
+                     "; expected the ", bytes, " of ", what(),
+                     "; change the buffer's range"));
   }
 
   void ExpectValue(BufferId id, ValueId value, const Sharding& sharding) {
@@ -185,9 +144,9 @@ class CommandForm {
     const TensorType piece =
         PieceType(graph.type(value), sharding, command_.instance.member,
                   NumMembers(node().node().placement));
-    ExpectBytes(
-        id, piece.num_bytes(),
-        absl::StrCat("%", graph.value(value).name, ": ", piece.ToString()));
+    ExpectBytes(id, piece.num_bytes(), [&] {
+      return absl::StrCat(view_.ValueText(value), ": ", piece.ToString());
+    });
     if (command_.kind == Kind::kKernel) ExpectDense(id, piece.dtype);
   }
 
@@ -207,7 +166,8 @@ class CommandForm {
       if (buffer.range.empty() || begin % element == 0) continue;
       Add(Rule::kRange,
           absl::StrCat("found ", view_.BufferText(id), " at offset ", begin,
-                       "; expected a multiple of ", element));
+                       "; expected a multiple of ", element,
+                       "; move the buffer"));
       return;
     }
   }
@@ -216,7 +176,8 @@ class CommandForm {
     const OpView op = node();
     if (op.is(kConstant) || op.is(kVariable) || IsCopy(op)) {
       Add(Rule::kShape, absl::StrCat("found ", NodeText(),
-                                     "; expected a node that computes"));
+                                     "; expected a node that computes; name "
+                                     "another"));
       return;
     }
     if (command_.operands.size() != op.node().operands.size() ||
@@ -225,7 +186,7 @@ class CommandForm {
           absl::StrCat("found ", command_.operands.size(), " operands and ",
                        command_.results.size(), " results; expected the ",
                        op.num_operands(), " and ", op.num_results(), " of ",
-                       NodeText()));
+                       NodeText(), "; name one buffer for each"));
       return;
     }
     CheckOwnDevice();
@@ -249,10 +210,12 @@ class CommandForm {
     if (found < wanted) {
       Add(Rule::kSize,
           absl::StrCat("found ", found, " bytes of workspace; expected ",
-                       wanted, " for ", kernel->kernel));
+                       wanted, " for ", kernel->kernel,
+                       "; enlarge the buffer"));
     }
     if (found > 0 && NumBlocks(view_.buffer(command_.workspace).range) > 1) {
-      Add(Rule::kSize, "found workspace in blocks; expected one range");
+      Add(Rule::kSize,
+          "found workspace in blocks; expected one block; use another buffer");
     }
   }
 
@@ -262,24 +225,28 @@ class CommandForm {
     const Buffer& to = view_.buffer(command_.results[0]);
     if (!IsCopy(node())) {
       Add(Rule::kShape, absl::StrCat("found ", NodeText(),
-                                     "; expected a copy node of the graph"));
+                                     "; expected a copy node of the graph; "
+                                     "name another"));
       return;
     }
     if (from.device != here && to.device != here) {
       Add(Rule::kDevice,
           absl::StrCat("found it on a stream of ", DeviceName(here),
                        "; expected one of ", DeviceName(from.device), " or ",
-                       DeviceName(to.device), ", whose bytes it moves"));
+                       DeviceName(to.device),
+                       ", whose bytes it moves; move the command"));
     }
     if (DeviceName(to.device) != InstanceDevice()) {
       Add(Rule::kDevice,
           absl::StrCat("found its result on ", DeviceName(to.device),
-                       "; expected ", NodeText(), " on ", InstanceDevice()));
+                       "; expected ", NodeText(), " on ", InstanceDevice(),
+                       "; use a buffer there"));
     }
     if (from.range.size() != to.range.size()) {
       Add(Rule::kSize,
           absl::StrCat("found ", from.range.size(), " bytes copied to ",
-                       to.range.size(), "; expected as many"));
+                       to.range.size(),
+                       "; expected as many; change one of the ranges"));
     }
   }
 
@@ -294,14 +261,19 @@ class CommandForm {
     const int member = ports_.MemberOn(value, view_.device_of(command_));
     if (sharding.kind == Sharding::Kind::kPartial ||
         (sharding.kind == Sharding::Kind::kSplit && member < 0)) {
-      Add(Rule::kDevice, "found an output of which this device holds no part");
+      Add(Rule::kDevice,
+          absl::StrCat("found ", view_.ValueText(value), " on ",
+                       DeviceName(view_.device_of(command_)),
+                       "; expected a device that holds a part of it; fetch it "
+                       "there"));
       return;
     }
     const TensorType piece =
         PieceType(view_.graph().type(value), sharding, std::max(member, 0),
                   NumMembers(ProducedPlacement(view_.graph(), value)));
-    ExpectBytes(id, piece.num_bytes(),
-                absl::StrCat(feed ? "input " : "output ", command_.port));
+    ExpectBytes(id, piece.num_bytes(), [&] {
+      return absl::StrCat(feed ? "input " : "output ", command_.port);
+    });
   }
 
   void CheckCollective() {
@@ -309,13 +281,16 @@ class CommandForm {
       Add(Rule::kShape,
           absl::StrCat("found ", NodeText(),
                        "; expected a node whose operand and result are "
-                       "sharded differently over its devices"));
+                       "sharded differently over its devices; name another"));
       return;
     }
     const size_t members = node().node().placement.devices.size();
     if (view_.entry->groups[command_.group.index].members.size() != members) {
       Add(Rule::kGroupOrder,
-          absl::StrCat("expected a group of the node's ", members, " members"));
+          absl::StrCat("found a group of ",
+                       view_.entry->groups[command_.group.index].members.size(),
+                       " streams; expected one for each of the ", members,
+                       " members of ", NodeText(), "; use another group"));
       return;
     }
     CheckOwnDevice();
@@ -324,7 +299,9 @@ class CommandForm {
     ExpectValue(command_.results[0], node().result(0).id(),
                 ResultSharding(node().node(), 0));
     if (node().operand_type(0).num_bytes() == 0) {
-      Add(Rule::kShape, "an empty collective synchronises nothing");
+      Add(Rule::kShape,
+          "found no bytes; expected at least one, as an empty collective "
+          "synchronises nothing; leave it out");
     }
   }
 
@@ -333,26 +310,34 @@ class CommandForm {
     const bool send = command_.kind == Kind::kSend;
     if (command_.stream != (send ? channel.sender : channel.receiver)) {
       Add(Rule::kMessagePairs,
-          absl::StrCat("found it on ", view_.StreamText(command_.stream),
-                       ", which is not the channel's ",
-                       send ? "sender" : "receiver"));
+          absl::StrCat(
+              "found it on ", view_.StreamText(command_.stream),
+              "; expected the channel's ", send ? "sender " : "receiver ",
+              view_.StreamText(send ? channel.sender : channel.receiver),
+              "; move the command"));
     }
     const BufferId id = send ? command_.operands[0] : command_.results[0];
     const Buffer& buffer = view_.buffer(id);
     if (!IsCopy(node()) || buffer.device != view_.device_of(command_) ||
         (!send && DeviceName(buffer.device) != InstanceDevice())) {
       Add(Rule::kDevice,
-          "expected a copy node, bytes of the stream's device, "
-          "and the receiver on the node's device");
+          absl::StrCat("found ", view_.BufferText(id), " of ", NodeText(),
+                       "; expected a copy node, bytes of the stream's device, "
+                       "and the receiver on the node's device; change what "
+                       "differs"));
     }
     if (buffer.range.empty()) {
-      Add(Rule::kShape, "an empty message synchronises nothing");
+      Add(Rule::kShape,
+          "found no bytes; expected at least one, as an empty message "
+          "synchronises nothing; leave it out");
     }
     for (BufferId slot : channel.slots) {
-      if (view_.buffer(slot).range.size() < buffer.range.size()) {
-        Add(Rule::kSlots, absl::StrCat(view_.BufferText(slot),
-                                       " is smaller than the message"));
-      }
+      const int64_t room = view_.buffer(slot).range.size();
+      if (room >= buffer.range.size()) continue;
+      Add(Rule::kSlots,
+          absl::StrCat("found ", room, " bytes in ", view_.BufferText(slot),
+                       "; expected room for the message's ",
+                       buffer.range.size(), "; enlarge the slot"));
     }
   }
 

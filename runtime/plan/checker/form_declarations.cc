@@ -39,8 +39,8 @@ void CheckBuffer(const EntryView& view, const Buffer& buffer,
     findings.Add(view.Found(
         Rule::kShape, -1,
         absl::StrCat("!", buffer.name, ": found device ", buffer.device.index,
-                     "; expected one of the plan's ",
-                     view.plan->devices.size())));
+                     "; expected one of the plan's ", view.plan->devices.size(),
+                     "; give the buffer an arena")));
     return;
   }
   const PlanDevice& device = view.device(buffer.device);
@@ -54,7 +54,7 @@ void CheckBuffer(const EntryView& view, const Buffer& buffer,
                      buffer.range.block, " bytes; expected a range inside the ",
                      part, " bytes of ",
                      buffer.persistent ? "the persistent" : "the step-local",
-                     " part")));
+                     " part; move it or enlarge the part")));
   }
 }
 
@@ -71,7 +71,8 @@ void CheckGroup(const EntryView& view, size_t g, Findings& findings) {
         absl::StrCat("group ", g, ": found stream ", member.index,
                      " twice or beyond the entry's ",
                      view.entry->streams.size(),
-                     "; expected each member to be another stream")));
+                     "; expected each member to be another stream; name each "
+                     "stream once")));
     return;
   }
 }
@@ -91,11 +92,12 @@ void CheckChannel(const EntryView& view, size_t i, Findings& findings) {
   if (ends && slots) return;
   findings.Add(view.Found(
       Rule::kShape, -1,
-      absl::StrCat("channel ", i,
-                   ": expected two different streams, and as many slots as "
-                   "its capacity ",
-                   channel.capacity, "; found ", channel.slots.size(),
-                   " slots")));
+      absl::StrCat("channel ", i, ": found stream ", channel.sender.index,
+                   " to stream ", channel.receiver.index, " with ",
+                   channel.slots.size(), " slots for capacity ",
+                   channel.capacity, "; expected two of the entry's ", streams,
+                   " streams and a buffer for each message; give it another "
+                   "stream or as many slots")));
 }
 
 // Shardings that speak of dimensions that exist, one per value or none.
@@ -122,9 +124,13 @@ void CheckPlacements(const EntryView& view, Findings& findings) {
     }
     findings.Add(view.Found(
         Rule::kShape, -1,
-        absl::StrCat(view.graph().view(id).ToString(),
-                     ": found a sharding along a dimension that does not "
-                     "exist, or too many devices")));
+        absl::StrCat(view.NodeText(id), ": found ",
+                     node.placement.devices.size(),
+                     " devices and shardings that do not fit its values; "
+                     "expected at most ",
+                     kMaxDevices,
+                     " devices and one sharding a value, along a dimension "
+                     "that it has; place it again")));
   }
 }
 
@@ -133,9 +139,9 @@ void CheckPlacements(const EntryView& view, Findings& findings) {
 void CheckDevices(const Plan& plan, Findings& findings) {
   if (plan.devices.size() > kMaxDevices) {
     Finding finding;
-    finding.message =
-        absl::StrCat("plan @", plan.name, ": found ", plan.devices.size(),
-                     " devices; expected at most ", kMaxDevices);
+    finding.message = absl::StrCat(
+        "plan @", plan.name, ": found ", plan.devices.size(),
+        " devices; expected at most ", kMaxDevices, "; plan for fewer");
     return findings.Add(std::move(finding));
   }
   absl::flat_hash_set<std::string> names;
@@ -147,8 +153,11 @@ void CheckDevices(const Plan& plan, Findings& findings) {
     }
     Finding finding;
     finding.message = absl::StrCat(
-        "plan @", plan.name, ": device ", device.traits.name,
-        ": expected a name of its own and sizes of 0 to 2^50 bytes");
+        "plan @", plan.name, ": device ", device.traits.name, ": found memory ",
+        device.memory, ", persistent ", device.persistent_bytes, ", step ",
+        device.step_bytes, " and alignment ", device.alignment,
+        "; expected sizes of 0 to 2^50 bytes, an alignment, and a name that no "
+        "other device has; change what differs");
     findings.Add(std::move(finding));
   }
 }
@@ -163,14 +172,15 @@ void CheckDeclarations(const EntryView& view, Findings& findings) {
                    absl::StrCat("found depth ", entry.depth, " and ",
                                 entry.num_events, " events; expected 1 to ",
                                 kMaxDepth, " overlapping steps and at most ",
-                                kMaxEvents, " events")));
+                                kMaxEvents, " events; lower them")));
   }
   for (const Stream& stream : entry.streams) {
     if (InBounds(stream.device.index, view.plan->devices.size())) continue;
-    findings.Add(
-        view.Found(Rule::kShape, -1,
-                   absl::StrCat("stream ", stream.name, ": found no device ",
-                                stream.device.index)));
+    findings.Add(view.Found(
+        Rule::kShape, -1,
+        absl::StrCat("stream ", stream.name, ": found device ",
+                     stream.device.index, "; expected one of the plan's ",
+                     view.plan->devices.size(), "; put the stream on one")));
   }
   for (const Buffer& buffer : entry.buffers) {
     CheckBuffer(view, buffer, findings);

@@ -34,7 +34,7 @@ class PersistentForm {
       return Add(value,
                  "found a buffer, node, member or literal that does not "
                  "exist; expected a constant or variable in a "
-                 "persistent buffer");
+                 "persistent buffer; name one that the plan has");
     }
     const Buffer& buffer = view_.buffer(value.buffer);
     const OpView node = view_.graph().view(value.node);
@@ -45,13 +45,17 @@ class PersistentForm {
     if (placement.devices[value.member] !=
         view_.device(buffer.device).traits.name) {
       Add(value,
-          absl::StrCat("expected it on ", placement.devices[value.member]));
+          absl::StrCat("found it on ", view_.device(buffer.device).traits.name,
+                       "; expected ", view_.NodeText(value.node), " on ",
+                       placement.devices[value.member],
+                       ", where the graph places it; give it a buffer there"));
     }
     if (buffer.range.size() != piece.num_bytes() ||
         NumBlocks(buffer.range) > 1) {
-      Add(value, absl::StrCat("found ", buffer.range.size(),
-                              " bytes; expected one block of the ",
-                              piece.num_bytes(), " of ", piece.ToString()));
+      Add(value,
+          absl::StrCat("found ", buffer.range.size(),
+                       " bytes; expected one block of the ", piece.num_bytes(),
+                       " of ", piece.ToString(), "; change the buffer's size"));
     }
     CheckInitial(value, node);
     held.push_back({buffer.device, buffer.range, ContentKey(value, node),
@@ -97,7 +101,10 @@ class PersistentForm {
     }
     if (!whole.has_value() || !whole->valid() ||
         whole->index >= literals_.size()) {
-      return Add(value, "found a variable that the module does not have");
+      return Add(value, absl::StrCat("found ", view_.NodeText(value.node),
+                                     " of a variable that the module does not "
+                                     "have; expected one that it declares; "
+                                     "declare it"));
     }
     const Sharding sharding = ResultSharding(node.node(), 0);
     if (sharding.kind == Sharding::Kind::kReplicated) {
@@ -106,7 +113,8 @@ class PersistentForm {
       return;
     }
     Add(value, absl::StrCat("found other first bytes than those of ",
-                            node.ToString()));
+                            view_.NodeText(value.node),
+                            "; expected the same; leave the literal out"));
   }
 
   bool SameLiteral(LiteralId a, LiteralId b) const {

@@ -60,8 +60,11 @@ void CheckSlots(const EntryView& view, Findings& findings) {
     for (BufferId slot : channel.slots) {
       count += NumBlocks(view.buffer(slot).range);
       if (count > kMaxBlocks) {
-        return findings.Add(
-            view.Found(Rule::kSlots, -1, "found slots in too many blocks"));
+        return findings.Add(view.Found(
+            Rule::kSlots, -1,
+            absl::StrCat("found message slots in more than ", kMaxBlocks,
+                         " blocks; expected fewer; use slots of one "
+                         "block")));
       }
       AddBlocks(view, slot, /*slot=*/true, blocks);
     }
@@ -82,7 +85,8 @@ void CheckSlots(const EntryView& view, Findings& findings) {
           Rule::kSlots, -1,
           absl::StrCat("found ", view.BufferText(block.buffer), " over ",
                        view.BufferText(other->buffer),
-                       "; a message slot belongs to its channel alone")));
+                       "; expected a message slot to be its channel's alone; "
+                       "use bytes of its own")));
     }
     const auto extend = [&](const Block*& furthest) {
       if (furthest == nullptr || !SamePart(*furthest, block) ||

@@ -38,7 +38,8 @@ void FindRecorders(const EntryView& view, Partners& partners,
       findings.Add(view.Found(
           Rule::kRecordedOnce, c,
           absl::StrCat("command ", c, " waits for ev", command.event.index,
-                       ", which no command records")));
+                       ", which no command records; record it, or leave the "
+                       "wait out")));
     }
   }
 }
@@ -69,7 +70,8 @@ std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
         Rule::kGroupOrder, c,
         absl::StrCat("command ", c, " on ", view.StreamText(command.stream),
                      " is a collective of group ", g,
-                     ", which that stream is no member of")));
+                     ", which that stream is no member of; move it to a member "
+                     "or use another group")));
   }
   return issued;
 }
@@ -80,9 +82,10 @@ void AddPartSets(const EntryView& view, int group, const Issued& issued,
     if (issued[m].size() == issued[0].size()) continue;
     findings.Add(view.Found(
         Rule::kGroupOrder, issued[m].empty() ? -1 : issued[m].back(),
-        absl::StrCat("group ", group, ": member 0 issues ", issued[0].size(),
-                     " collectives and member ", m, " issues ",
-                     issued[m].size(), "; expected as many")));
+        absl::StrCat(
+            "group ", group, ": member 0 issues ", issued[0].size(),
+            " collectives and member ", m, " issues ", issued[m].size(),
+            "; expected as many of each; add those that are missing")));
     return;
   }
   for (size_t k = 0; !issued.empty() && k < issued[0].size(); ++k) {
@@ -122,7 +125,9 @@ void AddMessages(const EntryView& view, int channel,
     findings.Add(view.Found(
         Rule::kMessagePairs, more_sends ? sends.back() : recvs.back(),
         absl::StrCat("channel ", channel, " has ", sends.size(), " sends and ",
-                     recvs.size(), " receives; expected as many")));
+                     recvs.size(),
+                     " receives; expected as many of each; add those that are "
+                     "missing")));
     return;
   }
   for (size_t k = 0; k < sends.size(); ++k) {
@@ -134,7 +139,8 @@ void AddMessages(const EntryView& view, int channel,
           Rule::kMessagePairs, recvs[k],
           absl::StrCat("command ", recvs[k], " receives message ", k,
                        " of channel ", channel, ", which command ", sends[k],
-                       " sends as another value or size")));
+                       " sends as another value or size; give both one node "
+                       "and as many bytes")));
     }
     partners.message[sends[k]] = partners.message[recvs[k]] =
         static_cast<int>(partners.messages.size());
@@ -174,7 +180,8 @@ void CheckTogether(const EntryView& view, std::vector<int> commands,
       Rule::kTogether, last,
       absl::StrCat("commands ", first, " and ", last, " are ", what,
                    ", but other commands stand between them in launch order; "
-                   "those may wait for the first and hold back the last"));
+                   "those may wait for the first and hold back the last; "
+                   "launch them side by side"));
   finding.other = first;
   findings.Add(std::move(finding));
 }

@@ -51,14 +51,14 @@ Names::Names(const EntryView& view, const PortSlices& ports)
   for (NodeId id : graph.order()) NameResults(graph.view(id));
 }
 
-int32_t Names::AddRoot(std::string text, bool varies) {
-  roots_.push_back({std::move(text), {}, varies});
+int32_t Names::AddRoot(ValueId value, bool varies) {
+  roots_.push_back({.value = value, .varies = varies});
   return static_cast<int32_t>(roots_.size()) - 1;
 }
 
-int32_t Names::RootOfKey(const std::string& key, const std::string& text) {
-  auto [it, added] = root_of_key_.try_emplace(key, 0);
-  if (added) it->second = AddRoot(text, /*varies=*/false);
+int32_t Names::RootOfKey(const std::string& key, Root root) {
+  auto [it, added] = root_of_key_.try_emplace(key, roots_.size());
+  if (added) roots_.push_back(std::move(root));
   return it->second;
 }
 
@@ -82,8 +82,7 @@ bool Names::NamedLocally(const TensorType& type, const Sharding& sharding,
 
 void Names::NameInput(ValueId value, bool sliced) {
   const int64_t bytes = view_.graph().type(value).num_bytes();
-  const int32_t root =
-      AddRoot(absl::StrCat("%", view_.graph().value(value).name), sliced);
+  const int32_t root = AddRoot(value, sliced);
   Keep(value, {{0, bytes, root, 0, false}});
 }
 
@@ -118,10 +117,11 @@ std::string Names::SourceKey(const OpView& node) const {
 
 void Names::NameSource(const OpView& node) {
   const ValueId value = node.result(0).id();
-  const std::string text =
-      node.is(kVariable) ? absl::StrCat("variable ", node.attr_string("name"))
-                         : absl::StrCat("%", node.result(0).name());
-  const int32_t root = RootOfKey(SourceKey(node), text);
+  Root source{.value = value};
+  if (node.is(kVariable)) {
+    source.text = absl::StrCat("variable ", node.attr_string("name"));
+  }
+  const int32_t root = RootOfKey(SourceKey(node), std::move(source));
   const Sharding sharding = ResultSharding(node.node(), 0);
   const int members = NumMembers(node.node().placement);
   if (NamedLocally(node.result_type(0), sharding, members)) {
@@ -147,8 +147,7 @@ void Names::NameOwn(const OpView& node, int result) {
   const int members = NumMembers(node.node().placement);
   bool varies = false;
   for (ValueId operand : node.node().operands) varies |= Varies(operand);
-  const int32_t root =
-      AddRoot(absl::StrCat("%", node.result(result).name()), varies);
+  const int32_t root = AddRoot(value, varies);
   if (NamedLocally(node.result_type(result), sharding, members)) {
     Named& named = values_[value.index];
     named.local = root;
@@ -339,8 +338,8 @@ std::vector<NamedPiece> Names::OfPersistent(const Entry& entry,
   const TensorType& type = node.result_type(0);
   const Sharding sharding = ResultSharding(node.node(), 0);
   const int members = NumMembers(node.node().placement);
-  const int32_t root =
-      RootOfKey(SourceKey(node), absl::StrCat("a value of @", entry.name));
+  const int32_t root = RootOfKey(
+      SourceKey(node), {.text = absl::StrCat("a value of @", entry.name)});
   Name name{root, 0, 0, 0};
   std::vector<NamedPiece> out;
   if (NamedLocally(type, sharding, members)) {
@@ -365,7 +364,8 @@ std::vector<NamedPiece> Names::OfPersistent(const Entry& entry,
 std::string Names::Text(const Name& name, int64_t size) const {
   const Root& root = roots_[name.root];
   std::string text =
-      absl::StrCat(root.text, " bytes ", name.byte, "..", name.byte + size);
+      absl::StrCat(root.text.empty() ? view_.ValueText(root.value) : root.text,
+                   " bytes ", name.byte, "..", name.byte + size);
   if (root.varies) {
     absl::StrAppend(&text, " of micro-batch ", name.micro_batch);
   }

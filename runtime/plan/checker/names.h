@@ -74,7 +74,8 @@ class Names {
 
  private:
   struct Root {
-    std::string text;
+    std::string text;  // empty: what the graph calls `value`
+    ValueId value;
     std::vector<int32_t> devices;  // where replicas lie; empty: all are one
     bool varies = false;
   };
@@ -95,8 +96,8 @@ class Names {
     int members = 1;    // local
   };
 
-  int32_t AddRoot(std::string text, bool varies);
-  int32_t RootOfKey(const std::string& key, const std::string& text);
+  int32_t AddRoot(ValueId value, bool varies);
+  int32_t RootOfKey(const std::string& key, Root root);
   std::vector<int32_t> DeviceIndices(const Placement& placement) const;
   bool NamedLocally(const TensorType& type, const Sharding& sharding,
                     int members) const;

@@ -175,12 +175,13 @@ class ValuePass {
     return finding;
   }
 
-  void CheckRead(int c, BufferId id, absl::string_view as,
+  void CheckRead(int c, BufferId id, ValueId as,
                  const std::vector<NamedPiece>& asked) {
     std::optional<Finding> finding = Mismatch(c, view_.buffer(id), asked);
     if (!finding.has_value()) return;
-    finding->message = absl::StrCat(view_.Prefix(), "command ", c, " reads ",
-                                    as, " from ", finding->message);
+    finding->message =
+        absl::StrCat(view_.Prefix(), "command ", c, " reads ",
+                     view_.ValueText(as), " from ", finding->message);
     findings_.Add(*std::move(finding));
   }
 
@@ -199,10 +200,6 @@ class ValuePass {
                      device, command.instance.micro_batch);
   }
 
-  std::string ValueText(ValueId id) const {
-    return absl::StrCat("%", view_.graph().value(id).name);
-  }
-
   void Reads(int c) {
     const Command& command = view_.commands[c];
     switch (command.kind) {
@@ -210,7 +207,7 @@ class ValuePass {
       case Kind::kCollective: {
         const Node& node = view_.graph().node(command.instance.node);
         for (size_t i = 0; i < command.operands.size(); ++i) {
-          CheckRead(c, command.operands[i], ValueText(node.operands[i]),
+          CheckRead(c, command.operands[i], node.operands[i],
                     OfOperand(command, static_cast<int>(i)));
         }
         return;
@@ -237,7 +234,7 @@ class ValuePass {
             .num_bytes();
     if (source.range.size() == whole) {
       const std::string& name = node.placement.devices[command.instance.member];
-      CheckRead(c, command.operands[0], ValueText(node.operands[0]),
+      CheckRead(c, command.operands[0], node.operands[0],
                 OfResult(command, 0, names_.DeviceNamed(name)));
     }
     std::vector<NamedPiece> moved;
@@ -270,13 +267,13 @@ class ValuePass {
     const int member = std::max(0, ports_.MemberOn(value, device));
     const std::vector<NamedPiece> asked = names_.Of(
         value, sharding, member, members, device, command.instance.micro_batch);
-    CheckRead(c, command.operands[0], ValueText(value), asked);
+    CheckRead(c, command.operands[0], value, asked);
     if (asked.empty()) return;
     const bool sliced = ports_.output_sliced(command.port);
     if (names_.Varies(value) && !sliced && view_.micro_batches() > 1) {
       findings_.Add(view_.Found(
           Rule::kOutputs, c,
-          absl::StrCat("command ", c, " fetches ", ValueText(value),
+          absl::StrCat("command ", c, " fetches ", view_.ValueText(value),
                        ", which each micro-batch makes anew; expected an "
                        "output with room for all of them")));
     }

@@ -1,0 +1,89 @@
+// Ids of commands, kind by kind.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/command_ids.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+
+// Keeps the first fault.
+class IdFault {
+ public:
+  void Expect(absl::string_view what, int32_t id, size_t count) {
+    if (!text_.empty() || (id >= 0 && static_cast<size_t>(id) < count)) return;
+    text_ = absl::StrCat("found ", what, " ", id, "; expected one of the ",
+                         count, " that exist; change the command");
+  }
+  void ExpectBuffers(const std::vector<BufferId>& ids, size_t count) {
+    for (BufferId id : ids) Expect("buffer", id.index, count);
+  }
+  void ExpectLists(const Command& command, size_t operands, size_t results) {
+    if (!text_.empty() ||
+        (command.operands.size() == operands &&
+         command.results.size() == results && !command.workspace.valid())) {
+      return;
+    }
+    text_ = absl::StrCat("found ", command.operands.size(), " operands, ",
+                         command.results.size(), " results and ",
+                         command.workspace.valid() ? "a" : "no",
+                         " workspace; expected ", operands, ", ", results,
+                         " and none; change the command");
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+// What only commands of this kind refer to.
+void ExpectOwn(const Entry& entry, const Command& command, IdFault& fault) {
+  switch (command.kind) {
+    case Kind::kKernel:
+      return;
+    case Kind::kCopy:
+      return fault.ExpectLists(command, 1, 1);
+    case Kind::kRecord:
+    case Kind::kWait:
+      fault.Expect("event", command.event.index, entry.num_events);
+      return fault.ExpectLists(command, 0, 0);
+    case Kind::kFeed:
+      fault.Expect("input", command.port, entry.inputs.size());
+      return fault.ExpectLists(command, 0, 1);
+    case Kind::kFetch:
+      fault.Expect("output", command.port, entry.outputs.size());
+      return fault.ExpectLists(command, 1, 0);
+    case Kind::kCollective:
+      fault.Expect("group", command.group.index, entry.groups.size());
+      return fault.ExpectLists(command, 1, 1);
+    case Kind::kSend:
+      fault.Expect("channel", command.channel.index, entry.channels.size());
+      return fault.ExpectLists(command, 1, 0);
+    case Kind::kRecv:
+      fault.Expect("channel", command.channel.index, entry.channels.size());
+      return fault.ExpectLists(command, 0, 1);
+  }
+  fault.Expect("kind", static_cast<int32_t>(command.kind),
+               static_cast<size_t>(Kind::kRecv) + 1);
+}
+
+}  // namespace
+
+std::string FaultInIds(const EntryView& view, const Command& command) {
+  const Entry& entry = *view.entry;
+  IdFault fault;
+  fault.Expect("stream", command.stream.index, entry.streams.size());
+  fault.Expect("micro-batch", command.instance.micro_batch, kMaxMicroBatches);
+  fault.ExpectBuffers(command.operands, entry.buffers.size());
+  fault.ExpectBuffers(command.results, entry.buffers.size());
+  if (command.workspace.valid()) {
+    fault.Expect("buffer", command.workspace.index, entry.buffers.size());
+  }
+  ExpectOwn(entry, command, fault);
+  return fault.Take();
+}
+
+}  // namespace partita
