@@ -25,9 +25,7 @@ absl::StatusOr<Plan> ReadPlanInput(const std::string& path,
                                    const ReadPlanOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));
-  if (absl::EndsWith(path, ".plan") || LooksLikePlanFile(file->bytes())) {
-    return ReadPlan(path, options);
-  }
+  if (LooksLikePlanFile(file->bytes())) return ReadPlan(path, options);
   return ParsePlan(TextOf(*file), path, OpSet::BuiltIn());
 }
 

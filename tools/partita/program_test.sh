@@ -32,7 +32,7 @@ text=$scratch/mlp.txt
 "$partita" compile "$model" --machine "$cpus" --stop-after plan > "$text"
 expect 0 "proved by partita checker" "$partita" check "$text"
 expect 0 "bit for bit" "$partita" run "$text" --virtual --reference
-expect 0 "step " "$partita" simulate "$text"
+expect 0 "step " "$partita" simulate "$text" --machine "$cpus"
 expect 1 "--strategy: found it with a plan" "$partita" run "$text" --strategy list
 sed 's/memory [0-9]*/&0/' "$text" > "$scratch/changed.txt"
 for command in check run simulate; do

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/constants.h"
 #include "runtime/plan/checker/entry_view.h"
 #include "runtime/plan/checker/form.h"
 #include "runtime/plan/checker/launch_nodes.h"
@@ -32,7 +33,8 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
   view.index = index;
   if (view.entry->graph == nullptr || !OwnsGraph(plan, view.entry->graph)) {
     findings.Add(view.Found(Rule::kShape, -1,
-                            "found no placed graph of the plan's module"));
+                            "found no placed graph of the plan's module; "
+                            "expected one; name a function that it has"));
     return view;
   }
   CheckDeclarations(view, findings);
@@ -51,6 +53,7 @@ void CheckEntry(const EntryView& view, Findings& findings) {
   CheckCommands(view, findings);
   if (!findings.empty()) return;
   CheckSlots(view, findings);
+  CheckConstants(view, findings);
   const Partners partners = FindPartners(view, findings);
   if (!findings.empty()) return;
   const std::vector<LaunchNode> nodes =

@@ -9,7 +9,9 @@
 namespace partita {
 
 std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
-  if (node.num_operands() != 1 || node.num_results() != 1) return std::nullopt;
+  if (!IsCopy(node) || node.num_operands() != 1 || node.num_results() != 1) {
+    return std::nullopt;
+  }
   const Sharding from = OperandSharding(node.node(), 0);
   const Sharding to = ResultSharding(node.node(), 0);
   using Kind = Sharding::Kind;

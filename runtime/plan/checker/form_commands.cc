@@ -159,6 +159,13 @@ class CommandForm {
                                     " blocks; expected one block; copy first"));
     }
     const int64_t element = std::max(1, BitsOf(dtype) / 8);
+    const int64_t base = view_.device(buffer.device).alignment;
+    if (base < element && !buffer.range.empty()) {
+      Add(Rule::kRange,
+          absl::StrCat("found ", view_.BufferText(id), " in an arena aligned ",
+                       "to ", base, "; expected at least ", element,
+                       "; raise the device's alignment"));
+    }
     for (int copy = 0; copy < std::min(view_.entry->depth, 2); ++copy) {
       const int64_t begin =
           PartBegin(view_.device(buffer.device), buffer, copy) +
@@ -280,7 +287,7 @@ class CommandForm {
     if (!CollectiveOf(node()).has_value()) {
       Add(Rule::kShape,
           absl::StrCat("found ", NodeText(),
-                       "; expected a node whose operand and result are "
+                       "; expected a copy node whose operand and result are "
                        "sharded differently over its devices; name another"));
       return;
     }

@@ -14,6 +14,8 @@ bool InBounds(int32_t id, size_t bound) {
   return id >= 0 && static_cast<size_t>(id) < bound;
 }
 
+bool IsPowerOfTwo(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
 bool IsPartSize(int64_t bytes) { return bytes >= 0 && bytes <= kMaxPartBytes; }
 
 // One past the last byte of a range inside a part of `part` bytes, or -1.
@@ -147,7 +149,7 @@ void CheckDevices(const Plan& plan, Findings& findings) {
   absl::flat_hash_set<std::string> names;
   for (const PlanDevice& device : plan.devices) {
     if (IsPartSize(device.persistent_bytes) && IsPartSize(device.step_bytes) &&
-        IsPartSize(device.memory) && device.alignment > 0 &&
+        IsPartSize(device.memory) && IsPowerOfTwo(device.alignment) &&
         names.insert(device.traits.name).second) {
       continue;
     }
@@ -156,8 +158,8 @@ void CheckDevices(const Plan& plan, Findings& findings) {
         "plan @", plan.name, ": device ", device.traits.name, ": found memory ",
         device.memory, ", persistent ", device.persistent_bytes, ", step ",
         device.step_bytes, " and alignment ", device.alignment,
-        "; expected sizes of 0 to 2^50 bytes, an alignment, and a name that no "
-        "other device has; change what differs");
+        "; expected sizes of 0 to 2^50 bytes, a power of two as alignment, and "
+        "a name that no other device has; change what differs");
     findings.Add(std::move(finding));
   }
 }

@@ -66,6 +66,14 @@ void CheckSlots(const EntryView& view, Findings& findings) {
                          " blocks; expected fewer; use slots of one "
                          "block")));
       }
+      if (view.buffer(slot).persistent) {
+        return findings.Add(view.Found(
+            Rule::kSlots, -1,
+            absl::StrCat("found the message slot ", view.BufferText(slot),
+                         " in the persistent part; expected it in the "
+                         "step-local part, as other entries hold values "
+                         "there; move it")));
+      }
       AddBlocks(view, slot, /*slot=*/true, blocks);
     }
   }

@@ -6,10 +6,28 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/form.h"
 #include "runtime/plan/checker/pieces.h"
 
 namespace partita {
 namespace {
+
+// One `type` for each micro-batch, behind each other: the first dimension
+// counts them, or holds that many times as much.
+bool HoldsEach(const TensorType& port, const TensorType& type,
+               int64_t micro_batches) {
+  if (!CheckType(port).ok() || !port.layout.is_row_major() ||
+      port.dtype != type.dtype || type.num_bytes() == 0) {
+    return false;
+  }
+  Shape counted = type.dims;
+  counted.insert(counted.begin(), micro_batches);
+  if (port.dims == counted) return true;
+  Shape longer = type.dims;
+  if (longer.empty() || longer[0] > kMaxPartBytes / micro_batches) return false;
+  longer[0] *= micro_batches;
+  return port.dims == longer;
+}
 
 std::vector<bool> Sliced(const EntryView& view, absl::string_view what,
                          const std::vector<Port>& ports,
@@ -18,29 +36,29 @@ std::vector<bool> Sliced(const EntryView& view, absl::string_view what,
   const int64_t micro_batches = view.micro_batches();
   std::vector<bool> sliced(ports.size());
   if (ports.size() != values.size()) {
-    findings.Add(view.Found(
-        Rule::kShape, -1,
-        absl::StrCat("found ", ports.size(), " ", what, "s; expected the ",
-                     values.size(), " of @", view.graph().name())));
+    findings.Add(
+        view.Found(Rule::kShape, -1,
+                   absl::StrCat("found ", ports.size(), " ", what,
+                                "s; expected the ", values.size(), " of @",
+                                view.graph().name(), "; declare as many")));
     return sliced;
   }
   for (size_t i = 0; i < ports.size(); ++i) {
     const TensorType& type = view.graph().type(values[i]);
-    const int64_t bytes = type.num_bytes();
-    const int64_t found =
-        CheckType(ports[i].type).ok() ? ports[i].type.num_bytes() : -1;
-    sliced[i] = found != bytes;
-    const bool all =
-        bytes > 0 && found % bytes == 0 && found / bytes == micro_batches;
-    if (type.layout.is_row_major() && (found == bytes || all)) {
+    const TensorType& port = ports[i].type;
+    if (type.layout.is_row_major() && port == type) continue;
+    sliced[i] = true;
+    if (type.layout.is_row_major() &&
+        HoldsEach(port, type, micro_batches)) {
       continue;
     }
-    findings.Add(
-        view.Found(Rule::kSize, -1,
-                   absl::StrCat(what, " ", i, " ", ports[i].name, ": found ",
-                                found, " bytes; expected the ", bytes,
-                                " of a row-major value, or of each of ",
-                                micro_batches, " micro-batches")));
+    findings.Add(view.Found(
+        Rule::kSize, -1,
+        absl::StrCat(what, " ", i, " ", ports[i].name, ": found ",
+                     port.ToString(), "; expected ", type.RowMajor().ToString(),
+                     ", or ", micro_batches,
+                     " of them, one a micro-batch, and a row-major value; "
+                     "change the port's type")));
   }
   return sliced;
 }

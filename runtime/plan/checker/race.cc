@@ -66,6 +66,7 @@ class RacePass {
         Issue(c);
       }
     }
+    (void)GaveUp(-1);  // in the last command
   }
 
  private:

@@ -58,6 +58,7 @@ class ValuePass {
     }
     outputs_.CheckCovered(findings_);
     CheckNextStep();
+    (void)GaveUp(-1);  // in the last node, or at the end of the step
   }
 
  private:

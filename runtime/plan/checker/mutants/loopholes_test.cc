@@ -1,0 +1,289 @@
+// Plans written to get past the checker: each does harm, or rests on what no
+// executor promises, and must be refused with a message that says so.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/checker/mutants/base_plans.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+namespace {
+
+// y = -(x w) on one device: what most of the plans below are changed from.
+constexpr ShortPlan kSmall = {"small",
+                              R"(graph @f(%x: f32[2]) -> f32[2] {
+  %w = constant f32[2] [1, 2] on gpu:0
+  %a = mul %x, %w : f32[2] on gpu:0
+  %y = neg %a : f32[2] on gpu:0 by k {in_place = [0 -> 0], workspace = 4}
+  return %y
+})",
+                              "gpu:0 16 24",
+                              R"(input x f32[2]
+       output y f32[2]
+       arena gpu:0
+         !w persistent 0 8
+         !spare persistent 8 8
+         !x 0 8
+         !a 8 8
+         !scratch 16 4
+       persistent
+         !w = %w)",
+                              R"(gpu:0/s feed -> !x input 0
+       gpu:0/s kernel %a (!x, !w) -> !a
+       gpu:0/s kernel %y (!a) -> !a workspace !scratch
+       gpu:0/s fetch !a output 0)"};
+
+using Changes = std::vector<std::pair<absl::string_view, absl::string_view>>;
+
+std::string SaidOf(const std::string& text) {
+  const absl::StatusOr<Plan> plan = ParsePlan(text, "plan", OpSet::BuiltIn());
+  if (!plan.ok()) return absl::StrCat("unread: ", plan.status().message());
+  const std::vector<Finding> findings = FindFaults(*plan);
+  return findings.empty() ? "proved" : findings[0].message;
+}
+
+// What the checker says first of kSmall with some of its text replaced.
+std::string Said(const Changes& changes) {
+  const std::string text = TextOf(kSmall);
+  const std::string changed = absl::StrReplaceAll(text, changes);
+  if (!changes.empty() && changed == text) return "nothing was changed";
+  return SaidOf(changed);
+}
+
+TEST(Loopholes, TheSmallPlanIsProved) { EXPECT_EQ(Said({}), "proved"); }
+
+// A constant may lie in a mapped file: writing there ends the process, or
+// changes it for all sessions.
+TEST(Loopholes, AConstantIsNotBorrowedAndGivenBack) {
+  ShortPlan plan = kSmall;
+  plan.graph = R"(graph @f(%x: f32[2]) -> f32[2] {
+  %w = constant f32[2] [1, 2] on gpu:0
+  %keep = copy %w : f32[2] on gpu:0
+  %back = copy %keep : f32[2] on gpu:0
+  %a = mul %x, %w : f32[2] on gpu:0
+  return %a
+})";
+  plan.launch = R"(gpu:0/s copy %keep !w -> !spare
+       gpu:0/s feed -> !w input 0
+       gpu:0/s kernel %a (!w, !spare) -> !a
+       gpu:0/s copy %back !spare -> !w
+       gpu:0/s fetch !a output 0)";
+  EXPECT_EQ(SaidOf(TextOf(plan)),
+            "plan @f: command 1 writes gpu:0 !w over the constant in bytes "
+            "0..8; a constant is only read, in every step; use other bytes");
+}
+
+// Slots are written by sends, which value and race rules see only as messages.
+TEST(Loopholes, AMessageSlotIsNotPersistent) {
+  const std::string text = TextOf(BasePlans()[8]);  // a channel of one slot
+  const std::string persistent = absl::StrReplaceAll(
+      text, {{"!slot 4 2", "!slot persistent 0 2"},
+             {"arena persistent 0 step 6", "arena persistent 2 step 6"},
+             {"memory 6", "memory 8"}});
+  ASSERT_NE(text, persistent);
+  EXPECT_EQ(SaidOf(persistent),
+            "plan @f: found the message slot gpu:1 !slot in the persistent "
+            "part; expected it in the step-local part, as other entries hold "
+            "values there; move it");
+}
+
+// A node that computes is no exchange, whatever its shardings say.
+TEST(Loopholes, ACollectiveComputesNothing) {
+  const std::string text = TextOf(BasePlans()[12]);  // all_gather
+  const std::string computes =
+      absl::StrReplaceAll(text, {{"%g = copy %h", "%g = sign %h"}});
+  ASSERT_NE(text, computes);
+  EXPECT_TRUE(absl::StrContains(SaidOf(computes),
+                                "expected a copy node whose operand and "
+                                "result are sharded differently"))
+      << SaidOf(computes);
+}
+
+TEST(Loopholes, PortsHaveTheTypesOfTheirValues) {
+  EXPECT_EQ(Said({{"input x f32[2]", "input x i32[2]"}}),
+            "plan @f: input 0 x: found i32[2]; expected f32[2], or 1 of them, "
+            "one a micro-batch, and a row-major value; change the port's type");
+  EXPECT_EQ(Said({{"output y f32[2]", "output y f32[2, 1]"}}),
+            "plan @f: output 0 y: found f32[2, 1]; expected f32[2], or 1 of "
+            "them, one a micro-batch, and a row-major value; change the "
+            "port's type");
+}
+
+TEST(Loopholes, AddressesAreAlignedWhereverTheArenaBegins) {
+  EXPECT_EQ(Said({{"memory 40", "memory 40 alignment 2"}}),
+            "plan @f: command 1 kernel: found gpu:0 !x in an arena aligned to "
+            "2; expected at least 4; raise the device's alignment");
+  EXPECT_EQ(Said({{"memory 40", "memory 40 alignment 48"}}),
+            "plan @f: device gpu:0: found memory 40, persistent 16, step 24 "
+            "and alignment 48; expected sizes of 0 to 2^50 bytes, a power of "
+            "two as alignment, and a name that no other device has; change "
+            "what differs");
+}
+
+// The proof of a plan in very many pieces is given up, also at the last
+// command, and what is not proved is refused.
+TEST(Loopholes, TheLastCommandIsLookedAtWhole) {
+  constexpr int kCopied = 900000;
+  constexpr int kRead = kCopied + 1000;
+  const std::string text = absl::StrReplaceAll(
+      R"(graph @f(%x: i8[READ]) -> i8[READ] {
+  %c = copy %x : i8[READ] on gpu:0
+  return %c
+}
+plan @f {
+  device gpu:0 cuda memory 4000000
+    arena persistent 0 step 4000000
+  entry @f of @f {
+    input x i8[READ]
+    output y i8[READ]
+    arena gpu:0
+      !x 0 READ
+      !from 0 COPIED
+      !to 1000000 1 x COPIED every 2
+      !all 1000000 1 x READ every 2
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 copy %c !from -> !to
+      2 fetch !all output 0
+  }
+}
+)",
+      {{"READ", absl::StrCat(kRead)}, {"COPIED", absl::StrCat(kCopied)}});
+  EXPECT_EQ(SaidOf(text),
+            "plan @f: found too many pieces of values to follow; expected a "
+            "plan whose ranges are less divided");
+}
+
+struct Change {
+  const char* what;
+  Changes changes;
+  const char* said;  // somewhere in the first finding
+};
+
+TEST(Loopholes, SmallChangesAreFound) {
+  const Change kChanges[] = {
+      {"a view past the end of its part",
+       {{"!a 8 8", "!a 20 8"}},
+       "expected a range inside the 24 bytes of the step-local part"},
+      {"an offset that overflows with its size",
+       {{"!a 8 8", "!a 1152921504606846976 8"}},
+       "expected a range inside"},
+      {"blocks whose product overflows",
+       {{"!a 8 8", "!a 8 1099511627776 x 1099511627776 every 1099511627776"}},
+       "expected a range inside"},
+      {"many blocks whose last one lies outside",
+       {{"!a 8 8", "!a 0 4 x 2 every 24"}},
+       "expected a range inside"},
+      {"blocks over each other",
+       {{"!a 8 8", "!a 8 4 x 2 every 2"}},
+       "expected a range inside"},
+      {"an operand in blocks",
+       {{"!x 0 8", "!x 0 4 x 2 every 12"}},
+       "expected one block"},
+      {"an operand between elements",
+       {{"!x 0 8", "!x 2 8"}, {"!a 8 8", "!a 12 8"}},
+       "expected a multiple of 4"},
+      {"a buffer larger than its value",
+       {{"!x 0 8", "!x 0 12"}},
+       "found 12 bytes in gpu:0 !x; expected the 8"},
+      {"a workspace that is too small",
+       {{"!scratch 16 4", "!scratch 16 3"}},
+       "found 3 bytes of workspace; expected 4 for k"},
+      {"a workspace over the operand",
+       {{"!scratch 16 4", "!scratch 12 4"}},
+       "overlaps its own"},
+      {"a workspace over a constant",
+       {{"!scratch 16 4", "!scratch persistent 4 4"}},
+       "over the constant in bytes 0..8"},
+      {"half in place",
+       {{"-> !a workspace", "-> !b workspace"},
+        {"!scratch 16 4", "!scratch 0 4\n    !b 12 8"}},
+       "overlaps its own"},
+      {"an operand that was taken in place and is read again",
+       {{"3 fetch !a output 0",
+         "3 kernel %y (!a) -> !x workspace !scratch\n"
+         "      4 fetch !x output 0"}},
+       "they hold %y"},
+      {"a wait for an event of later in the same stream",
+       {{"depth 1", "depth 1 events 1"},
+        {"3 fetch !a output 0",
+         "3 wait ev0\n      4 record ev0\n      5 fetch !a output 0"}},
+       "records later in launch order"},
+      {"an output fetched twice",
+       {{"3 fetch !a output 0",
+         "3 fetch !a output 0\n      4 fetch !a output 0"}},
+       "expected each of its 8 bytes once"},
+      {"memory that the device has not",
+       {{"memory 40", "memory 39"}},
+       "expected at most 39"},
+      {"two steps in the memory of one",
+       {{"@f depth 1", "@f depth 2"}},
+       "2 x 24 for steps"},
+      {"a value kept from the last step",
+       {{"0 feed -> !x input 0\n", ""},
+        {"1 kernel", "0 kernel"},
+        {"2 kernel", "1 kernel"},
+        {"3 fetch", "2 fetch"}},
+       "nothing has defined them"},
+  };
+  for (const Change& change : kChanges) {
+    const std::string said = Said(change.changes);
+    EXPECT_TRUE(absl::StrContains(said, change.said))
+        << change.what << ": " << said;
+  }
+}
+
+// Changes of the plan that runs three micro-batches in two slots by programs.
+TEST(Loopholes, InvocationsDoNotShareWhatTheyShouldNot) {
+  const Change kChanges[] = {
+      {"an invocation that records the event of another",
+       {{"events (ev1)", "events (ev0)"}},
+       "records ev0, which command 2 has recorded"},
+      {"an invocation that waits for the event of another",
+       {{"invoke out batch 1 buffers (!a1) events (ev1, ev3)",
+         "invoke out batch 1 buffers (!a1) events (ev0, ev3)"}},
+       "while command 4 may still write it"},
+      {"a slot taken one micro-batch too early",
+       {{"invoke later batch 2 buffers (!a0) events (ev4, ev2)",
+         "invoke later batch 2 buffers (!a1) events (ev4, ev2)"}},
+       "may still"},
+      {"an invocation made twice",
+       {{"invoke out batch 2 buffers (!a0) events (ev4, ev5)",
+         "invoke out batch 2 buffers (!a0) events (ev4, ev5)\n"
+         "      invoke out batch 2 buffers (!a0) events (ev4, ev6)"},
+        {"depth 1", "depth 1 events 7"}},
+       "expected each of its 3 bytes once"},
+      {"an invocation of another micro-batch",
+       {{"invoke out batch 2 buffers (!a0)",
+         "invoke out batch 1 buffers (!a0)"}},
+       "of micro-batch 2 and not"},
+      {"one slot for all", {{"(!a1)", "(!a0)"}}, "may still"},
+      {"too few slots bound",
+       {{"invoke first batch 1 buffers (!a1)",
+         "invoke first batch 1 buffers ()"}},
+       "expected one for each of the program's 1 slots"},
+      {"a slot that no program has",
+       {{"1 kernel %a (!x) -> $0", "1 kernel %a (!x) -> $1"}},
+       "expected $N, with N less than 1"},
+      {"a micro-batch beyond every number",
+       {{"invoke out batch 2", "invoke out batch 2147483647"}},
+       "expected a micro-batch, a number in 0..1048576"},
+  };
+  const std::string text = TextOf(BasePlans()[24]);
+  ASSERT_EQ(SaidOf(text), "proved");
+  for (const Change& change : kChanges) {
+    const std::string changed = absl::StrReplaceAll(text, change.changes);
+    ASSERT_NE(changed, text) << change.what;
+    const std::string said = SaidOf(changed);
+    EXPECT_TRUE(absl::StrContains(said, change.said))
+        << change.what << ": " << said;
+  }
+}
+
+}  // namespace
+}  // namespace partita
