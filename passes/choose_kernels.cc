@@ -16,6 +16,7 @@
 #include "graph/status_macros.h"
 #include "passes/layout_state.h"
 #include "passes/make_fused.h"
+#include "passes/moves_in_order.h"
 #include "passes/remove_dead.h"
 
 namespace partita {
@@ -82,7 +83,8 @@ class Chooser {
       return absl::OkStatus();
     }
     PARTITA_ASSIGN_OR_RETURN(const DeviceTraits* device, DeviceOf(op));
-    if (OnlyRenamesBytes(op)) return WantRowMajor(op, *device);
+    if (op.num_operands() == 1 && MovesAllInOrder(op))
+      return WantRowMajor(op, *device);
     const std::vector<KernelChoice> choices = catalog_.Choices(op, *device);
     if (op.is(kFused) && (choices.empty() || choices.front().fallback)) {
       return Inline(id);
@@ -258,17 +260,6 @@ class Chooser {
 };
 
 }  // namespace
-
-bool OnlyRenamesBytes(const OpView& op) {
-  if (op.op().moves == nullptr || op.op().traits.placed_only) return false;
-  if (op.num_operands() != 1 || op.num_results() != 1) return false;
-  const std::optional<std::vector<ByteMove>> moves = op.op().moves(op);
-  return moves.has_value() && moves->size() == 1 && moves->front().count == 1 &&
-         moves->front().operand_offset == 0 &&
-         moves->front().result_offset == 0 &&
-         moves->front().block == op.result_type(0).RowMajor().num_bytes() &&
-         moves->front().block == op.operand_type(0).RowMajor().num_bytes();
-}
 
 absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
     Graph& graph, const KernelCatalog& catalog,

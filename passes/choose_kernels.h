@@ -42,10 +42,6 @@ absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
     Graph& graph, const KernelCatalog& catalog,
     absl::Span<const DeviceTraits> devices, PackedConstants& packed);
 
-// True for an op that gives all bytes of its one operand another name: it needs
-// no kernel, only row-major values.
-bool OnlyRenamesBytes(const OpView& op);
-
 }  // namespace partita
 
 #endif  // PARTITA_PASSES_CHOOSE_KERNELS_H_

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/op_def.h"
@@ -15,20 +16,15 @@
 namespace partita {
 namespace {
 
-// A result larger than this is folded only if it is not larger than what it is
-// computed from.
-constexpr int64_t kMaxGrownBytes = int64_t{1} << 30;
+constexpr int64_t kLeastBudget = int64_t{64} << 20;
+constexpr int64_t kTimesTheModel = 16;
 
-bool GrowsTooMuch(const OpView& op) {
-  int64_t read = 0;
-  int64_t written = 0;
-  for (int i = 0; i < op.num_operands(); ++i) {
-    read += op.operand_type(i).num_bytes();
-  }
+int64_t ResultBytes(const OpView& op) {
+  int64_t bytes = 0;
   for (int i = 0; i < op.num_results(); ++i) {
-    written += op.result_type(i).num_bytes();
+    bytes += op.result_type(i).num_bytes();
   }
-  return written > kMaxGrownBytes && written > read;
+  return bytes;
 }
 
 bool CanFold(const OpView& op) {
@@ -38,7 +34,7 @@ bool CanFold(const OpView& op) {
   for (int i = 0; i < op.num_operands(); ++i) {
     if (op.operand(i).constant() == nullptr) return false;
   }
-  return !GrowsTooMuch(op);
+  return true;
 }
 
 absl::Status Fold(Graph& graph, const OpView& op) {
@@ -62,9 +58,22 @@ absl::Status Fold(Graph& graph, const OpView& op) {
 
 }  // namespace
 
+int64_t FoldingBudget(const Graph& graph) {
+  absl::flat_hash_set<LiteralId> held;
+  int64_t bytes = 0;
+  for (const OpView& op : graph.ops(kConstant)) {
+    if (held.insert(op.attr_literal("value")).second) bytes += ResultBytes(op);
+  }
+  return kLeastBudget + kTimesTheModel * bytes;
+}
+
 absl::Status FoldConstants(Graph& graph) {
+  int64_t left = FoldingBudget(graph);
   for (OpView op : graph.ops()) {
     if (!CanFold(op)) continue;
+    const int64_t bytes = ResultBytes(op);
+    if (bytes > left) continue;
+    left -= bytes;
     PARTITA_RETURN_IF_ERROR(Fold(graph, op));
   }
   return absl::OkStatus();

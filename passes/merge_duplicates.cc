@@ -4,6 +4,7 @@
 #include "passes/merge_duplicates.h"
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -31,18 +32,71 @@ bool Same(const OpView& a, const OpView& b) {
   return x.operands == y.operands && x.attributes == y.attributes;
 }
 
-// Equal nodes have equal keys; unequal ones are told apart by Same.
-size_t KeyOf(const OpView& op) {
-  if (op.is(kConstant)) {
-    const LiteralPool& literals = op.graph().literals();
-    const LiteralId literal = op.attr_literal("value");
-    // Reading large weights only to hash them would cost more than it saves,
-    // so the key is the type alone and hashes are compared on a collision.
-    return absl::HashOf(op.node().op, literals.type(literal).ToString());
+size_t HashOfAttributes(const Attributes& attributes) {
+  size_t hash = 0;
+  for (const auto& [name, value] : attributes.entries()) {
+    const size_t of_value =
+        std::visit([](const auto& v) { return absl::HashOf(v); }, value);
+    hash = absl::HashOf(hash, name, of_value);
   }
-  return absl::HashOf(op.node().op, op.node().operands,
-                      op.node().attributes.entries().size());
+  return hash;
 }
+
+// Finds the earlier node that each node equals.
+class Seen {
+ public:
+  explicit Seen(const Graph& graph) : graph_(graph) {}
+
+  // The first node like `op`, which may be `op`.
+  NodeId FirstLike(const OpView& op) {
+    if (!op.is(kConstant)) return FirstWithKey(KeyOf(op), op);
+    const LiteralPool& literals = graph_.literals();
+    const std::string type = literals.type(op.attr_literal("value")).ToString();
+    // Reading large weights only to hash them would cost more than it saves,
+    // so the first of a type is hashed when a second comes.
+    const auto [first, is_new] = first_of_type_.emplace(type, op.id());
+    if (is_new) return op.id();
+    if (first->second.valid()) {
+      FirstWithKey(KeyOf(graph_.view(first->second)),
+                   graph_.view(first->second));
+      first->second = NodeId();
+    }
+    return FirstWithKey(KeyOf(op), op);
+  }
+
+  int64_t comparisons() const { return comparisons_; }
+
+ private:
+  // Equal nodes have equal keys; unequal ones are told apart by Same.
+  size_t KeyOf(const OpView& op) const {
+    const Node& node = op.node();
+    if (op.is(kConstant)) {
+      const LiteralId literal = op.attr_literal("value");
+      return absl::HashOf(node.op, graph_.literals().hash(literal),
+                          graph_.literals().type(literal).ToString(),
+                          node.placement.devices);
+    }
+    return absl::HashOf(node.op, node.operands,
+                        HashOfAttributes(node.attributes),
+                        node.placement.devices);
+  }
+
+  NodeId FirstWithKey(size_t key, const OpView& op) {
+    std::vector<NodeId>& candidates = by_key_[key];
+    for (NodeId earlier : candidates) {
+      ++comparisons_;
+      if (Same(graph_.view(earlier), op)) return earlier;
+    }
+    candidates.push_back(op.id());
+    return op.id();
+  }
+
+  const Graph& graph_;
+  absl::flat_hash_map<size_t, std::vector<NodeId>> by_key_;
+  // Invalid once the constant stands in by_key_.
+  absl::flat_hash_map<std::string, NodeId> first_of_type_;
+  int64_t comparisons_ = 0;
+};
 
 bool CanMerge(const OpView& op) {
   return !op.op().traits.random && op.node().regions.empty();
@@ -50,24 +104,24 @@ bool CanMerge(const OpView& op) {
 
 }  // namespace
 
-absl::Status MergeDuplicates(Graph& graph) {
-  absl::flat_hash_map<size_t, std::vector<NodeId>> seen;
+absl::Status MergeDuplicates(Graph& graph, int64_t& comparisons) {
+  Seen seen(graph);
   for (OpView op : graph.ops()) {
     if (!CanMerge(op)) continue;
-    std::vector<NodeId>& candidates = seen[KeyOf(op)];
-    bool merged = false;
-    for (NodeId earlier : candidates) {
-      if (!Same(graph.view(earlier), op)) continue;
-      for (int i = 0; i < op.num_results(); ++i) {
-        graph.ReplaceAllUses(op.result(i).id(), graph.node(earlier).results[i]);
-      }
-      graph.Erase(op.id());
-      merged = true;
-      break;
+    const NodeId first = seen.FirstLike(op);
+    if (first == op.id()) continue;
+    for (int i = 0; i < op.num_results(); ++i) {
+      graph.ReplaceAllUses(op.result(i).id(), graph.node(first).results[i]);
     }
-    if (!merged) candidates.push_back(op.id());
+    graph.Erase(op.id());
   }
+  comparisons = seen.comparisons();
   return absl::OkStatus();
+}
+
+absl::Status MergeDuplicates(Graph& graph) {
+  int64_t comparisons = 0;
+  return MergeDuplicates(graph, comparisons);
 }
 
 }  // namespace partita

@@ -3,26 +3,13 @@
 
 #include "passes/remove_identities.h"
 
-#include <optional>
-#include <vector>
-
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
+#include "passes/moves_in_order.h"
 
 namespace partita {
 namespace {
-
-// One move of all bytes, first to last.
-bool MovesAllInOrder(const OpView& op) {
-  if (op.op().moves == nullptr) return false;
-  const std::optional<std::vector<ByteMove>> moves = op.op().moves(op);
-  if (!moves.has_value() || moves->size() != 1) return false;
-  const ByteMove& move = moves->front();
-  return move.operand == 0 && move.operand_offset == 0 &&
-         move.result_offset == 0 && move.count == 1 &&
-         move.block == op.result_type(0).num_bytes();
-}
 
 // A constant all of whose elements are `wanted`; small ones only, as no
 // exporter writes a large one to no effect.

@@ -70,6 +70,23 @@ TEST(GraphBuilder, NodesKnowTheirLineAndScope) {
   EXPECT_EQ(ops[3].node().scope, "");
 }
 
+TEST(GraphBuilder, PoolsTakeTheirWindow) {
+  GraphBuilder b("pools");
+  Tensor x = b.Input("x", DType::kF32, {1, 2, 4, 4});
+  b.Output("most", MaxPool(x, {.kernel = {2, 2}}));
+  b.Output(
+      "mean",
+      AvgPool(x, {.kernel = {3, 3}, .strides = {2, 2}, .pads_before = {1, 1}}));
+  EXPECT_EQ(
+      TextOf(b.Build()),
+      R"(graph @pools(%x: f32[1, 2, 4, 4]) -> (f32[1, 2, 3, 3], f32[1, 2, 2, 2]) {
+  %0 = max_pool %x {kernel = [2, 2]} : f32[1, 2, 3, 3]
+  %1 = avg_pool %x {kernel = [3, 3], pads_before = [1, 1], strides = [2, 2]} : f32[1, 2, 2, 2]
+  return %0 as most, %1 as mean
+}
+)");
+}
+
 TEST(GraphBuilder, TheFirstErrorNamesItsLine) {
   GraphBuilder b("f");
   Tensor x = b.Input("x", DType::kF32, {2, 3});

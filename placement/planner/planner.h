@@ -70,7 +70,8 @@ struct PlannerOptions {
 };
 
 // Writes no graph and reads no clock. The graph has types, no layouts and no
-// placement. ResourceExhausted if nothing fits, as style.md section 7 shows.
+// placement. ResourceExhausted if nothing fits, with device, bytes short, what
+// fills it and remedies.
 using PlannerFn = absl::StatusOr<PlacementTable> (*)(
     const Graph& graph, const Machine& machine, const KernelCatalog& catalog,
     const Objective& objective, const PlannerOptions& options);

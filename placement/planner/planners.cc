@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "placement/machine/byte_size.h"
 #include "placement/planner/draft.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/planner.h"
@@ -65,9 +64,7 @@ std::vector<std::string> FindRemedies(const PlanRequest& request,
           absl::StrCat("`--strategy ", failed.name, "` without --device"));
     }
   }
-  remedies.push_back(absl::StrCat("`--machine FILE` with at least ",
-                                  RoundedByteSize(refusal.needed), " free on ",
-                                  refusal.device));
+  remedies.push_back(MemoryRemedy(refusal.needed, refusal.device));
   return remedies;
 }
 

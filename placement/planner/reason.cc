@@ -9,6 +9,9 @@
 namespace partita {
 namespace {
 
+// Seconds below which predictions say nothing: what prints as 0.
+constexpr double kLeastDifference = 0.5e-9;
+
 std::string SecondsText(double seconds) {
   struct Unit {
     const char* name;
@@ -41,6 +44,8 @@ std::string ReasonText(const Graph& graph, const PlacedNode& node) {
     case Reason::kMemoryFull:
       return "memory_full";
     case Reason::kCheaperBy:
+      // No device is faster; of equals the machine's first is taken.
+      if (node.seconds < kLeastDifference) return "first_of_equals";
       return absl::StrCat("cheaper_by ", SecondsText(node.seconds));
     case Reason::kStage:
       break;

@@ -46,6 +46,15 @@ absl::Status RefusalError(const Refusal& refusal) {
   return absl::ResourceExhaustedError(RefusalText(refusal));
 }
 
+std::string MemoryRemedy(int64_t needed, absl::string_view device) {
+  // Seven binary digits: at most 1/64 more than is needed.
+  int64_t step = 1;
+  while (needed / step >= 128) step *= 2;
+  const int64_t rounded = (needed + step - 1) / step * step;
+  return absl::StrCat("`--machine FILE` with at least ", ExactByteSize(rounded),
+                      " free on ", device);
+}
+
 std::string ValueText(const Graph& graph, ValueId value) {
   const std::string& name = graph.value(value).name;
   if (!name.empty()) return absl::StrCat("%", name);

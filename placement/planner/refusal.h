@@ -40,6 +40,10 @@ struct Refusal {
 std::string RefusalText(const Refusal& refusal);
 absl::Status RefusalError(const Refusal& refusal);  // ResourceExhausted
 
+// The remedy that names the machine file's own words: the bytes that the device
+// must have free, rounded up to a size that machine files take.
+std::string MemoryRemedy(int64_t needed, absl::string_view device);
+
 // "%w1", or the number by which the textual IR calls an unnamed value.
 std::string ValueText(const Graph& graph, ValueId value);
 

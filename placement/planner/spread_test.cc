@@ -164,7 +164,7 @@ TEST(ListTest, AChainStaysOnTheFastestDevice) {
         return device.kind == DeviceKind::kCpu ? 3 : 1;
       });
   EXPECT_EQ(Text(g, PlanBy("list", g, CpuAndGpus(2, 10000), {}, catalog)),
-            "n0 gpu:0 cheaper_by 0 ns\nn1 gpu:0 follows %n0\n");
+            "n0 gpu:0 first_of_equals\nn1 gpu:0 follows %n0\n");
 }
 
 TEST(ListTest, AFullDeviceGivesWayToTheNext) {
@@ -300,7 +300,7 @@ TEST(RefusalTest, WhatDoesNotFitIsRefusedWithWhatFillsItAndRemediesThatHold) {
             "work %n0, 352 B too much; expected at most 800 B; largest: %w0 "
             "256 B (constant), %w1 256 B (constant), %w2 256 B (constant), "
             "%w3 256 B (constant), %x 64 B (input); try `--strategy list`, or "
-            "`--strategy pipeline`, or `--machine FILE` with at least 1.1 KiB "
+            "`--strategy pipeline`, or `--machine FILE` with at least 1152 B "
             "free on cpu:0");
   EXPECT_EQ(Text(g, PlanBy("list", g, EqualCpus(2, 100))),
             "placement @sample by list: found 640 B needed on cpu:0 at work "
