@@ -14,6 +14,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -41,6 +42,9 @@ struct Attempt {
   Plan plan;
   std::vector<EntryNotes> notes;                  // by entry
   std::vector<std::vector<ChosenKernel>> chosen;  // by entry
+  // The module after these stages, where somebody asked for it.
+  std::string placed_text;
+  std::string kernels_text;
 };
 
 // What a graph's text says `on` are pins of those nodes. Read before any pass,
@@ -149,14 +153,22 @@ class Compilation {
   }
 
   // Lowering may find a device short that the planner thought large enough:
-  // then the planner is asked again with that much less.
-  absl::StatusOr<Attempt> Try(const Planner& planner) {
+  // then the planner is asked again with that much less. Where that leads
+  // nowhere, lowering's refusal is told, which knows what the plan takes.
+  absl::StatusOr<Attempt> Try(const Planner& planner, bool with_texts = false) {
     std::vector<int64_t> limits = usable_;
+    absl::Status shortage;
     for (int round = 0;; ++round) {
       Attempt attempt;
-      PARTITA_ASSIGN_OR_RETURN(Module module,
-                               Place(planner, limits, attempt.notes));
+      absl::StatusOr<Module> placed = Place(planner, limits, attempt.notes);
+      if (absl::IsResourceExhausted(placed.status()) && !shortage.ok()) {
+        return shortage;
+      }
+      PARTITA_RETURN_IF_ERROR(placed.status());
+      Module module = *std::move(placed);
+      if (with_texts) attempt.placed_text = PrintModule(module);
       PARTITA_RETURN_IF_ERROR(BindKernels(module, attempt.chosen));
+      if (with_texts) attempt.kernels_text = PrintModule(module);
       absl::StatusOr<Plan> plan = absl::UnknownError("");
       PARTITA_RETURN_IF_ERROR(Stage("lower", [&] {
         plan = Lower(std::move(module), machine_, {.depth = options_.depth});
@@ -169,6 +181,7 @@ class Compilation {
       if (round == kMaxReplans || !LowerLimit(plan.status(), limits)) {
         return plan.status();
       }
+      if (shortage.ok()) shortage = plan.status();
     }
   }
 
@@ -319,6 +332,20 @@ absl::Status NothingFits(const std::vector<Candidate>& candidates,
   return absl::Status(first.code(), text);
 }
 
+// For the page: which strategy won, and what became of the others.
+std::string Summary(const CompileReport& report) {
+  std::string text = absl::StrCat("placed by ", report.strategy);
+  for (const Candidate& candidate : report.candidates) {
+    if (candidate.strategy == report.strategy) continue;
+    absl::StrAppend(&text, "\n", candidate.strategy, ": ",
+                    candidate.refusal.empty()
+                        ? absl::StrFormat("%.3g ms a step",
+                                          candidate.step_seconds * 1e3)
+                        : candidate.refusal);
+  }
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
@@ -342,7 +369,12 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
       continue;
     }
     Prediction prediction;
-    PARTITA_RETURN_IF_ERROR(compilation.Predict(*attempt, prediction));
+    if (absl::Status status = compilation.Predict(*attempt, prediction);
+        !status.ok()) {
+      if (first_refusal.ok()) first_refusal = status;
+      candidate.refusal = std::string(status.message());
+      continue;
+    }
     candidate.step_seconds = prediction.step_seconds;
     // Ties keep the earlier strategy, which is the simpler one.
     if (best.has_value() &&
@@ -356,6 +388,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
   if (!best.has_value()) return NothingFits(report.candidates, first_refusal);
   if (!options.plan_name.empty()) best->plan.name = options.plan_name;
   best->plan.notes = std::move(best_prediction.notes);
+  best->plan.notes->summary = Summary(report);
   PARTITA_RETURN_IF_ERROR(compilation.BuildImages(best->plan));
   PARTITA_RETURN_IF_ERROR(compilation.Prove(best->plan));
   PARTITA_RETURN_IF_ERROR(
@@ -388,18 +421,10 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
   }
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(options));
-  std::vector<int64_t> limits;
-  for (const MachineDevice& device : machine.devices) {
-    limits.push_back(device.usable());
-  }
-  std::vector<EntryNotes> notes;
-  PARTITA_ASSIGN_OR_RETURN(Module placed,
-                           compilation.Place(planners.front(), limits, notes));
-  if (stage == "kernels") {
-    std::vector<std::vector<ChosenKernel>> chosen;
-    PARTITA_RETURN_IF_ERROR(compilation.BindKernels(placed, chosen));
-  }
-  return PrintModule(placed);
+  PARTITA_ASSIGN_OR_RETURN(
+      const Attempt attempt,
+      compilation.Try(planners.front(), /*with_texts=*/true));
+  return stage == "placed" ? attempt.placed_text : attempt.kernels_text;
 }
 
 }  // namespace partita

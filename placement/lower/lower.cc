@@ -234,7 +234,8 @@ absl::Status Shortage(const LoweredFunction& function, int device,
                   .needed = needed,
                   .limit = limit,
                   .largest = Holders(function, device, command),
-                  .remedies = {absl::StrCat("pins of some layers to a device "
+                  .remedies = {MemoryRemedy(needed, name),
+                               absl::StrCat("pins of some layers to a device "
                                             "other than ",
                                             name),
                                "a smaller batch"}};

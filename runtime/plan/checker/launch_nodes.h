@@ -1,5 +1,6 @@
-// The nodes of plan-semantics: commands, collectives with all their parts, and
-// messages that meet; and which commands belong together.
+// The nodes of the happens-before relation (docs/proof.md): commands,
+// collectives with all their parts, and messages that meet; and which commands
+// belong together.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_LAUNCH_NODES_H_

@@ -1,0 +1,90 @@
+// What compile does where things do not fit, and what its stages show.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/compile.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "graph/builder/examples/models.h"
+#include "graph/text/printer.h"
+#include "placement/machine/byte_size.h"
+#include "placement/machine/sample_machines.h"
+
+namespace partita {
+namespace {
+
+Module ConvNet() { return *SmallConvNet(); }
+
+// The bytes that the refusal's last remedy asks for; 0 if it asks for none.
+int64_t RemedyBytes(const std::string& refusal) {
+  constexpr char kBefore[] = "`--machine FILE` with at least ";
+  const size_t at = refusal.rfind(kBefore);
+  if (at == std::string::npos) return 0;
+  const size_t begin = at + sizeof(kBefore) - 1;
+  const size_t end = refusal.find(" free on ", begin);
+  return ParseByteSize(refusal.substr(begin, end - begin)).value_or(0);
+}
+
+TEST(CompileTest, AMemoryRemedyWorksWhenFollowed) {
+  for (const char* strategy : {"single", "list"}) {
+    CompileOptions options;
+    options.strategy = strategy;
+    int64_t memory = 4096;
+    int refusals = 0;
+    for (;; ++refusals) {
+      const auto compiled = Compile(ConvNet(), EqualCpus(1, memory), options);
+      if (compiled.ok()) break;
+      const std::string refusal(compiled.status().message());
+      const int64_t remedy = RemedyBytes(refusal);
+      ASSERT_GT(remedy, memory) << refusal;
+      memory = remedy;
+    }
+    EXPECT_EQ(refusals, 1) << strategy;
+  }
+}
+
+// Machines from one that is too small to one that is large enough; lowering
+// finds some of those between short, so that the planner is asked again.
+TEST(CompileTest, StagesShowTheChainsLastRound) {
+  int replanned = 0;
+  int refused = 0;
+  for (int64_t memory = 16 << 10; memory < (96 << 10); memory += memory / 16) {
+    int rounds = 0;
+    CompileOptions options;
+    options.strategy = "list";
+    options.depth = 2;
+    const Machine machine = CpuAndGpus(2, memory);
+    const auto kernels = CompileTo("kernels", ConvNet(), machine, options);
+    options.progress = [&](absl::string_view stage) {
+      rounds += stage == "lower";
+    };
+    const auto compiled = Compile(ConvNet(), machine, options);
+    ASSERT_EQ(kernels.status(), compiled.status()) << memory;
+    refused += !compiled.ok();
+    if (!compiled.ok()) continue;
+    replanned += rounds > 1;
+    EXPECT_EQ(*kernels, PrintModule(compiled->plan.module)) << memory;
+    const auto placed = CompileTo("placed", ConvNet(), machine, options);
+    ASSERT_TRUE(placed.ok()) << placed.status();
+    EXPECT_TRUE(absl::StrContains(*placed, " on cpu:"));
+    EXPECT_FALSE(absl::StrContains(*placed, " by onednn."));
+  }
+  EXPECT_GT(replanned, 0);
+  EXPECT_GT(refused, 0);
+}
+
+TEST(CompileTest, NotesSayWhatBecameOfTheStrategies) {
+  const auto compiled = Compile(ConvNet(), EqualCpus(2, 1 << 26));
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const std::string& summary = compiled->plan.notes->summary;
+  EXPECT_TRUE(absl::StartsWith(summary,
+                               "placed by " + compiled->report.strategy + "\n"))
+      << summary;
+  EXPECT_TRUE(absl::StrContains(summary, " ms a step")) << summary;
+}
+
+}  // namespace
+}  // namespace partita
