@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -74,6 +75,11 @@ MappedFile::~MappedFile() {
   munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+struct LiteralPool::AlignedCopy {
+  std::once_flag once;
+  HostTensor tensor;
+};
+
 LiteralId LiteralPool::Add(HostTensor tensor) {
   return AddShared(std::make_shared<const HostTensor>(std::move(tensor)));
 }
@@ -88,6 +94,10 @@ LiteralId LiteralPool::AddMapped(TensorType type,
                                  int64_t offset,
                                  std::optional<ContentHash> hash) {
   Literal& literal = literals_.emplace_back();
+  // The mapping itself begins at a page.
+  if (offset % (BitsOf(type.dtype) / 8) != 0) {
+    literal.aligned = std::make_shared<AlignedCopy>();
+  }
   literal.tensor = std::make_shared<const HostTensor>(
       HostTensor::ConstView(std::move(type), file->bytes().data() + offset));
   literal.file = std::move(file);
@@ -113,14 +123,23 @@ bool LiteralPool::has_bytes(LiteralId id) const {
   return !literals_[id.index].declared;
 }
 
+absl::Span<const std::byte> LiteralPool::byte_span(LiteralId id) const {
+  return literals_[id.index].tensor->byte_span();
+}
+
 const HostTensor& LiteralPool::tensor(LiteralId id) const {
-  return *literals_[id.index].tensor;
+  const Literal& literal = literals_[id.index];
+  if (literal.aligned == nullptr) return *literal.tensor;
+  std::call_once(literal.aligned->once, [&literal] {
+    literal.aligned->tensor = literal.tensor->Clone();
+  });
+  return literal.aligned->tensor;
 }
 
 const ContentHash& LiteralPool::hash(LiteralId id) const {
   const Literal& literal = literals_[id.index];
   if (!literal.hash.has_value()) {
-    literal.hash = HashBytes(literal.tensor->byte_span());
+    literal.hash = HashBytes(byte_span(id));
   }
   return *literal.hash;
 }

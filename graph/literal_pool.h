@@ -33,7 +33,10 @@ struct ContentHash {
 ContentHash HashBytes(absl::Span<const std::byte> bytes);
 std::optional<ContentHash> ParseContentHash(absl::string_view hex);
 
-// A file mapped read-only for as long as the object lives.
+// A file mapped read-only for as long as the object lives. It must stay as it
+// is meanwhile: reading bytes that were cut off ends the process (SIGBUS), as
+// with every mapped file, and bytes written in place may be seen or not.
+// Replace such a file by renaming a new one over it.
 class MappedFile {
  public:
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(
@@ -62,8 +65,9 @@ class LiteralPool {
   // Bytes that several pools hold.
   LiteralId AddShared(std::shared_ptr<const HostTensor> tensor);
   // Refers to bytes of a mapped file, which is kept open. `offset` bytes from
-  // its start must hold type.num_bytes(); the caller has checked that. A hash
-  // that is known, as in a plan, is believed, so that nothing is read.
+  // its start must hold type.num_bytes(); the caller has checked that, and that
+  // bools are 0 or 1. They need not be aligned. A hash that is known, as in a
+  // plan, is believed, so that nothing is read.
   LiteralId AddMapped(TensorType type, std::shared_ptr<const MappedFile> file,
                       int64_t offset,
                       std::optional<ContentHash> hash = std::nullopt);
@@ -72,8 +76,12 @@ class LiteralPool {
 
   int size() const { return static_cast<int>(literals_.size()); }
   const TensorType& type(LiteralId id) const;
-  // False for a declared literal: its tensor() must not be read.
+  // False for a declared literal: its bytes must not be read.
   bool has_bytes(LiteralId id) const;
+  // The bytes where they lie, perhaps not aligned for their dtype.
+  absl::Span<const std::byte> byte_span(LiteralId id) const;
+  // Aligned. Bytes of a file that are not are copied at the first call, once
+  // for all copies of the pool.
   const HostTensor& tensor(LiteralId id) const;
   const ContentHash& hash(LiteralId id) const;
   // Where the bytes lie, if they lie in a mapped file.
@@ -84,8 +92,10 @@ class LiteralPool {
   std::optional<FileRange> file_range(LiteralId id) const;
 
  private:
+  struct AlignedCopy;
   struct Literal {
     std::shared_ptr<const HostTensor> tensor;
+    std::shared_ptr<AlignedCopy> aligned;  // null where `tensor` is aligned
     std::shared_ptr<const MappedFile> file;
     int64_t offset = 0;
     bool declared = false;

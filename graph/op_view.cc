@@ -17,12 +17,16 @@ std::optional<OpView> ValueView::defining_op() const {
   return OpView(graph_, node);
 }
 
-const HostTensor* ValueView::constant() const {
+LiteralId ValueView::KnownLiteral() const {
   const std::optional<OpView> op = defining_op();
-  if (!op.has_value() || !op->is(kConstant)) return nullptr;
+  if (!op.has_value() || !op->is(kConstant)) return LiteralId();
   const LiteralId literal = op->attr_literal("value");
-  const LiteralPool& pool = graph_->literals();
-  return pool.has_bytes(literal) ? &pool.tensor(literal) : nullptr;
+  return graph_->literals().has_bytes(literal) ? literal : LiteralId();
+}
+
+const HostTensor* ValueView::constant() const {
+  const LiteralId literal = KnownLiteral();
+  return literal.valid() ? &graph_->literals().tensor(literal) : nullptr;
 }
 
 absl::string_view OpView::op_name() const { return op().name; }

@@ -33,10 +33,15 @@ class ValueView {
   bool has_one_reader() const {
     return num_uses() + graph_->is_output(id_) == 1;
   }
-  // The bytes, if a `constant` node defines the value and they are at hand.
+  // True if a `constant` node defines the value and its bytes are at hand.
+  // Reads none of them.
+  bool is_constant() const { return KnownLiteral().valid(); }
+  // The bytes of such a constant, or null. Asking for those of a weight may
+  // copy it (LiteralPool::tensor), so look at the type first.
   const HostTensor* constant() const;
 
  private:
+  LiteralId KnownLiteral() const;
   const Graph* graph_;
   ValueId id_;
 };

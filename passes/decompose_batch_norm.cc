@@ -45,7 +45,7 @@ Affine Join(const OpView& op) {
 
 bool HasConstantStatistics(const OpView& op) {
   for (int i = 1; i < 5; ++i) {
-    if (op.operand(i).constant() == nullptr) return false;
+    if (!op.operand(i).is_constant()) return false;
   }
   return op.operand_type(0).rank() >= 2;
 }

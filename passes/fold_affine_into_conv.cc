@@ -35,7 +35,7 @@ bool IsPerChannel(const TensorType& constant, const TensorType& result) {
 
 bool HasConstantWeights(const OpView& conv) {
   for (int i = 1; i < conv.num_operands(); ++i) {
-    if (conv.operand(i).constant() == nullptr) return false;
+    if (!conv.operand(i).is_constant()) return false;
   }
   return true;
 }
@@ -44,15 +44,15 @@ std::optional<Affine> Match(const OpView& op) {
   if (!op.is(kMul) && !op.is(kAdd)) return std::nullopt;
   for (int side = 0; side < 2; ++side) {
     const std::optional<OpView> conv = op.operand(side).defining_op();
-    const HostTensor* factor = op.operand(1 - side).constant();
-    if (!conv.has_value() || factor == nullptr) continue;
+    const ValueView factor = op.operand(1 - side);
+    if (!conv.has_value() || !factor.is_constant()) continue;
     if (!conv->is(kConv) && !conv->is(kConvTranspose)) continue;
     if (!op.operand(side).has_one_reader() || !HasConstantWeights(*conv)) {
       continue;
     }
-    if (!IsPerChannel(factor->type(), op.result_type(0))) continue;
+    if (!IsPerChannel(factor.type(), op.result_type(0))) continue;
     if (op.operand_type(side) != op.result_type(0)) continue;
-    return Affine{op, *conv, factor};
+    return Affine{op, *conv, factor.constant()};
   }
   return std::nullopt;
 }

@@ -32,7 +32,7 @@ bool CanFold(const OpView& op) {
   if (op.is(kConstant) || traits.random || traits.reads_variable) return false;
   if (op.node().placement.placed()) return false;
   for (int i = 0; i < op.num_operands(); ++i) {
-    if (op.operand(i).constant() == nullptr) return false;
+    if (!op.operand(i).is_constant()) return false;
   }
   return true;
 }

@@ -43,7 +43,7 @@ bool Joins(const OpView& op, const ValueView& running) {
   const int other = op.operand(0).id() == running.id() ? 1 : 0;
   if (op.operand(other).id() == running.id()) return false;
   return op.operand_type(other) == running.type() ||
-         op.operand(other).constant() != nullptr;
+         op.operand(other).is_constant();
 }
 
 // Every other operand must exist before the fused node does, which stands at

@@ -30,7 +30,7 @@ double LayoutState::ReorderSeconds(ValueId value, const Layout& layout,
                                    const DeviceTraits& device) const {
   const TensorType& type = graph_.type(value);
   if (type.layout == layout) return 0;
-  if (ValueView(&graph_, value).constant() != nullptr) return 0;
+  if (ValueView(&graph_, value).is_constant()) return 0;
   if (made_.contains({value, layout.ToString()})) return 0;
   const double bytes = 2.0 * type.num_bytes();
   const double moving =
@@ -58,7 +58,7 @@ absl::StatusOr<ValueId> LayoutState::InLayout(ValueId value,
   if (graph_.type(value).layout == layout) return value;
   const auto key = std::make_pair(value, layout.ToString());
   if (auto it = made_.find(key); it != made_.end()) return it->second;
-  if (ValueView(&graph_, value).constant() != nullptr) {
+  if (ValueView(&graph_, value).is_constant()) {
     return made_[key] = PackConstant(value, layout, before);
   }
   PARTITA_ASSIGN_OR_RETURN(

@@ -18,9 +18,8 @@ namespace {
 bool Near(double a, double b) { return std::fabs(a - b) < 1e-6; }
 
 bool IsScalar(const ValueView& value, double wanted) {
-  const HostTensor* constant = value.constant();
-  return constant != nullptr && value.type().num_elements() == 1 &&
-         Near(GetAsDouble(*constant, 0), wanted);
+  return value.is_constant() && value.type().num_elements() == 1 &&
+         Near(GetAsDouble(*value.constant(), 0), wanted);
 }
 
 // The op that makes `value`, if it is `op` and nothing else reads its result.

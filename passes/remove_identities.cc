@@ -15,10 +15,9 @@ namespace {
 // exporter writes a large one to no effect.
 bool IsAll(const ValueView& value, double wanted) {
   constexpr int64_t kMaxElements = 4096;
+  if (value.type().num_elements() > kMaxElements) return false;
   const HostTensor* constant = value.constant();
-  if (constant == nullptr || value.type().num_elements() > kMaxElements) {
-    return false;
-  }
+  if (constant == nullptr) return false;
   for (int64_t i = 0; i < value.type().num_elements(); ++i) {
     if (GetAsDouble(*constant, i) != wanted) return false;
   }

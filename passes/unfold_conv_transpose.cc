@@ -32,7 +32,7 @@ bool Matches(const OpView& op) {
     return false;
   }
   for (int i = 1; i < op.num_operands(); ++i) {
-    if (op.operand(i).constant() == nullptr) return false;
+    if (!op.operand(i).is_constant()) return false;
   }
   return true;
 }

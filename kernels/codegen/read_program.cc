@@ -53,12 +53,9 @@ const HostTensor* KnownExponent(const OpView& node, int operand) {
           ? IsExponentOnly(node.region(0), node.region(0).inputs()[operand])
           : IsExponent(node, operand);
   if (!is_exponent) return nullptr;
-  const HostTensor* constant = node.operand(operand).constant();
-  if (constant == nullptr || constant->type().dtype != DType::kF32 ||
-      constant->type().num_elements() != 1) {
-    return nullptr;
-  }
-  return constant;
+  const TensorType& type = node.operand_type(operand);
+  if (type.dtype != DType::kF32 || type.num_elements() != 1) return nullptr;
+  return node.operand(operand).constant();
 }
 
 Register OperandOrExponent(const OpView& node, int operand, ScalarType type,

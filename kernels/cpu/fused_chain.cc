@@ -88,9 +88,8 @@ class ChainReader {
         // layout, so nothing else may read it.
         if (!other.has_one_reader()) return std::nullopt;
         link.other_operand = InputIndex(other);
-      } else if (const HostTensor* constant = other.constant();
-                 constant != nullptr && constant->type().num_elements() == 1) {
-        link.scalar = GetAsDouble(*constant, 0);
+      } else if (other.is_constant() && other.type().num_elements() == 1) {
+        link.scalar = GetAsDouble(*other.constant(), 0);
       } else {
         return std::nullopt;
       }

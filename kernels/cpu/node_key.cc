@@ -53,10 +53,11 @@ void AppendOp(const OpView& op, std::string& key) {
     AppendAttribute(entry.second, key);
   }
   if (op.num_results() == 1) {
-    const HostTensor* constant = op.result(0).constant();
-    if (constant != nullptr && constant->type().num_elements() == 1) {
-      absl::StrAppend(&key, "#",
-                      std::bit_cast<uint64_t>(GetAsDouble(*constant, 0)));
+    const ValueView result = op.result(0);
+    if (result.is_constant() && result.type().num_elements() == 1) {
+      absl::StrAppend(
+          &key, "#",
+          std::bit_cast<uint64_t>(GetAsDouble(*result.constant(), 0)));
     }
   }
   for (int i = 0; i < op.num_operands(); ++i) {

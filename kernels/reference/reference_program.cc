@@ -145,8 +145,7 @@ void ReferenceProgram::PlaceResults(const OpView& node) {
 
 void ReferenceProgram::PlaceInner() {
   for (const OpView& op : graph_->ops()) {
-    const bool constant =
-        op.is(kConstant) && op.result(0).constant() != nullptr;
+    const bool constant = op.is(kConstant) && op.result(0).is_constant();
     if (constant) {
       Place& place = places_[op.result(0).id().index];
       place.kind = Place::Kind::kConstant;

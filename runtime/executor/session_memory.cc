@@ -130,22 +130,23 @@ absl::Status SessionMemory::LoadValue(const Entry& entry,
         ": found a constant of which only the hash is known; expected its "
         "bytes; load the plan from its file"));
   }
-  const HostTensor& tensor = literals.tensor(value.initial);
-  if (tensor.type() == MemberType(entry, value)) {
-    if (in_place && KeepInPlace(buffer.device, buffer.range, tensor)) {
+  if (literals.type(value.initial) == MemberType(entry, value)) {
+    const std::byte* bytes = literals.byte_span(value.initial).data();
+    if (in_place && KeepInPlace(buffer.device, buffer.range, bytes)) {
       return absl::OkStatus();
     }
-    return WritePersistent(entry, value, tensor.bytes());
+    return WritePersistent(entry, value, bytes);
   }
   PARTITA_ASSIGN_OR_RETURN(
       const HostTensor part,
-      FirstBytes(entry.graph->view(value.node), value.member, tensor));
+      FirstBytes(entry.graph->view(value.node), value.member,
+                 literals.tensor(value.initial)));
   return WritePersistent(entry, value, part.bytes());
 }
 
 bool SessionMemory::KeepInPlace(DeviceId device, const Range& range,
-                                const HostTensor& value) {
-  const auto address = reinterpret_cast<uintptr_t>(value.bytes());
+                                const std::byte* bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(bytes);
   if (!devices_[device.index]->is_host() || range.count != 1 || range.empty() ||
       address % kKernelAlignment != 0) {
     return false;
@@ -153,7 +154,7 @@ bool SessionMemory::KeepInPlace(DeviceId device, const Range& range,
   // Constants are only read: the checker proves it, and a mapped file is
   // protected besides.
   in_place_[device.index].push_back(
-      {range.offset, range.end(), const_cast<std::byte*>(value.bytes())});
+      {range.offset, range.end(), const_cast<std::byte*>(bytes)});
   return true;
 }
 

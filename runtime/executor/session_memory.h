@@ -67,8 +67,7 @@ class SessionMemory {
   absl::Status Load(bool constants_in_place);
   absl::Status LoadValue(const Entry& entry, const PersistentValue& value,
                          bool in_place);
-  bool KeepInPlace(DeviceId device, const Range& range,
-                   const HostTensor& value);
+  bool KeepInPlace(DeviceId device, const Range& range, const std::byte* bytes);
   absl::Status CheckFits() const;
   absl::Status NewArenas();
 

@@ -55,8 +55,8 @@ absl::Status WriteParts(const Plan& plan, const StoredConstants& constants,
   for (const StoredConstant& constant : constants.constants) {
     if (constant.file >= 0) continue;
     PARTITA_RETURN_IF_ERROR(file.PadTo(constant.offset));
-    PARTITA_RETURN_IF_ERROR(file.Write(
-        plan.module.literals().tensor(constant.literal).byte_span()));
+    PARTITA_RETURN_IF_ERROR(
+        file.Write(plan.module.literals().byte_span(constant.literal)));
   }
   for (size_t i = 0; i < images.size(); ++i) {
     if (images[i].declared) continue;

@@ -133,8 +133,8 @@ class PersistentForm {
         !literals_.has_bytes(whole) || !literals_.has_bytes(value.initial)) {
       return false;
     }
-    const auto from = literals_.tensor(whole).byte_span();
-    const auto to = literals_.tensor(value.initial).byte_span();
+    const auto from = literals_.byte_span(whole);
+    const auto to = literals_.byte_span(value.initial);
     int64_t at = 0;
     bool same = true;
     ForEachBlock(PieceOfWhole(type, sharding, value.member, members), 0,
