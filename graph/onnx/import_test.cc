@@ -3,12 +3,16 @@
 
 #include "graph/onnx/import.h"
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
 #include "gtest/gtest.h"
 #include "onnx/onnx_pb.h"
 
@@ -45,9 +49,18 @@ onnx::TensorShapeProto& InputShape(onnx::ModelProto& model) {
               ->mutable_shape();
 }
 
+// The bytes as a file named "m".
+std::string WriteModel(const std::string& bytes) {
+  const std::string path = testing::TempDir() + "/m";
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
 std::string ErrorOf(const std::string& bytes,
                     const ImportOptions& options = {}) {
-  return ImportOnnxBytes(bytes, "m", options).status().ToString();
+  const std::string path = WriteModel(bytes);
+  const absl::Status status = ImportOnnx(path, options).status();
+  return absl::StrReplaceAll(status.ToString(), {{path, "m"}});
 }
 std::string ErrorOf(const onnx::ModelProto& model,
                     const ImportOptions& options = {}) {
@@ -61,11 +74,12 @@ TEST(ImportErrors, TheModelItselfIsFine) {
 TEST(ImportErrors, AModelCutShortAnywhereIsRefused) {
   const std::string bytes = ReluModel().SerializeAsString();
   for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(ImportOnnxBytes(bytes.substr(0, size), "m", {}).ok()) << size;
+    EXPECT_NE(ErrorOf(bytes.substr(0, size)), "OK") << size;
   }
   EXPECT_EQ(ErrorOf(std::string("\xff\xff\xff random", 10)),
             "INVALID_ARGUMENT: m: found bytes that are no ONNX model, or one "
-            "cut short; expected a serialised ModelProto");
+            "cut short; expected a serialised ModelProto of at most 2 GiB "
+            "beside its weights");
 }
 
 TEST(ImportErrors, UnboundDimensionsAreNamed) {
@@ -74,9 +88,23 @@ TEST(ImportErrors, UnboundDimensionsAreNamed) {
   InputShape(model).mutable_dim(1)->clear_value();
   EXPECT_EQ(ErrorOf(model),
             "INVALID_ARGUMENT: m: found symbolic dimensions without a value: "
-            "batch, x.1; expected a number for each; bind them by --dim NAME=N "
-            "or --shape INPUT=N,N,...");
+            "batch, x.1; expected an extent for each, or whole shapes of the "
+            "inputs [partita/import_option='dims']");
   EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}, {"x.1", 2}}}), "OK");
+}
+
+TEST(ImportErrors, ADimensionThatTheModelDoesNotHaveIsNotIgnored) {
+  onnx::ModelProto model = ReluModel();
+  EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}}}),
+            "INVALID_ARGUMENT: m: extent of batch: found no such symbolic "
+            "dimension; expected none, as the model has none "
+            "[partita/import_option='dims']");
+  InputShape(model).mutable_dim(0)->set_dim_param("batch");
+  InputShape(model).mutable_dim(1)->clear_value();
+  EXPECT_EQ(ErrorOf(model, {.dims = {{"bach", 4}}, .shapes = {{"x", {4, 2}}}}),
+            "INVALID_ARGUMENT: m: extent of bach: found no such symbolic "
+            "dimension; expected one of: batch, x.1 "
+            "[partita/import_option='dims']");
 }
 
 TEST(ImportErrors, EveryUnsupportedOpIsListedAtOnce) {
@@ -116,8 +144,8 @@ TEST(ImportErrors, ACycleIsRefused) {
 TEST(ImportErrors, HugeExtentsAreRefused) {
   onnx::ModelProto model = ReluModel();
   InputShape(model).mutable_dim(0)->set_dim_value(int64_t{1} << 62);
-  EXPECT_EQ(ImportOnnxBytes(model.SerializeAsString(), "m", {}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StartsWith(ErrorOf(model), "INVALID_ARGUMENT: m: input x"))
+      << ErrorOf(model);
 }
 
 TEST(ImportErrors, ANegativeExtentIsAnOpenOne) {
@@ -125,28 +153,116 @@ TEST(ImportErrors, ANegativeExtentIsAnOpenOne) {
   InputShape(model).mutable_dim(0)->set_dim_value(-1);
   EXPECT_EQ(ErrorOf(model),
             "INVALID_ARGUMENT: m: found symbolic dimensions without a value: "
-            "x.0; expected a number for each; bind them by --dim NAME=N or "
-            "--shape INPUT=N,N,...");
+            "x.0; expected an extent for each, or whole shapes of the inputs "
+            "[partita/import_option='dims']");
 }
 
 TEST(ImportErrors, ShapesAreForInputsThatExistAndFit) {
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"xx", {2, 3}}}}),
-            "INVALID_ARGUMENT: m: --shape xx: found no such input; expected "
-            "one of: x");
+            "INVALID_ARGUMENT: m: shape of xx: found no such input; expected "
+            "one of: x [partita/import_option='shapes']");
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"x", {2, 4}}}}),
-            "INVALID_ARGUMENT: m: --shape x: found [2, 4]; expected [2, 3]");
+            "INVALID_ARGUMENT: m: shape of x: found [2, 4]; expected [2, 3] "
+            "[partita/import_option='shapes']");
 }
 
-TEST(ImportErrors, ExternalDataOfAModelInMemoryIsRefused) {
+TEST(ImportErrors, AnErrorSaysWhichOptionMendsIt) {
+  const absl::Status status =
+      ImportOnnx(WriteModel(ReluModel().SerializeAsString()),
+                 {.values = {{"x", {1, 2}}}})
+          .status();
+  EXPECT_TRUE(absl::EndsWith(status.message(),
+                             "value of x: found 2 numbers; expected 6 for "
+                             "f32[2, 3]"))
+      << status;
+  EXPECT_EQ(MendingOption(status), ImportOption::kValues);
+  EXPECT_EQ(MendingOption(ImportOnnx("/gone", {}).status()), std::nullopt);
+}
+
+// The literal of the only constant that the module's function has.
+LiteralId OnlyLiteral(const Module& module) {
+  for (const OpView& op : module.main().ops()) {
+    if (op.is(kConstant)) return op.attr_literal("value");
+  }
+  ADD_FAILURE() << "no constant";
+  return LiteralId();
+}
+
+TEST(ImportWeights, RawDataStayInTheModelFile) {
+  for (const bool as_node : {false, true}) {
+    onnx::ModelProto model = ReluModel();
+    onnx::GraphProto& graph = *model.mutable_graph();
+    onnx::TensorProto* tensor = nullptr;
+    if (as_node) {
+      onnx::NodeProto& node = *graph.add_node();
+      node.set_op_type("Constant");
+      node.add_output("w");
+      onnx::AttributeProto& attribute = *node.add_attribute();
+      attribute.set_name("value");
+      tensor = attribute.mutable_t();
+    } else {
+      tensor = graph.add_initializer();
+      tensor->set_name("w");
+    }
+    const std::string weights = "0123456789abcdef";
+    tensor->set_data_type(onnx::TensorProto::FLOAT);
+    tensor->add_dims(4);
+    tensor->set_raw_data(weights);
+    const std::string bytes = model.SerializeAsString();
+    const absl::StatusOr<Module> module = ImportOnnx(WriteModel(bytes), {});
+    ASSERT_TRUE(module.ok()) << module.status();
+    const LiteralPool& pool = module->literals();
+    const LiteralId literal = OnlyLiteral(*module);
+    const auto range = pool.file_range(literal);
+    ASSERT_TRUE(range.has_value());
+    EXPECT_EQ(range->offset, static_cast<int64_t>(bytes.find(weights)));
+    EXPECT_EQ(pool.hash(literal),
+              HashBytes(absl::MakeConstSpan(
+                  reinterpret_cast<const std::byte*>(weights.data()), 16)));
+    EXPECT_EQ(std::memcmp(pool.tensor(literal).bytes(), weights.data(), 16), 0);
+  }
+}
+
+TEST(ImportWeights, RawDataMustBeAsManyBytesAsTheTypeAsksFor) {
   onnx::ModelProto model = ReluModel();
   onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name("w");
   tensor.set_data_type(onnx::TensorProto::FLOAT);
-  tensor.add_dims(1);
-  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  tensor.add_dims(int64_t{1} << 40);
+  // As long as the range that stands in for it.
+  tensor.set_raw_data("0123456789abcdef");
   EXPECT_EQ(ErrorOf(model),
-            "INVALID_ARGUMENT: m: tensor w: found external data; expected a "
-            "model that holds its data");
+            "INVALID_ARGUMENT: m: tensor w: found 16 bytes; expected "
+            "4398046511104 for f32[1099511627776]");
+}
+
+TEST(ImportWeights, ExternalFilesAreMappedOnce) {
+  const std::string folder = testing::TempDir() + "/shared";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/w.bin") << std::string(16, 'w');
+  onnx::ModelProto model = ReluModel();
+  for (const char* offset : {"0", "3"}) {
+    onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name(offset);
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.add_dims(2);
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    onnx::StringStringEntryProto& location = *tensor.add_external_data();
+    location.set_key("location");
+    location.set_value("w.bin");
+    onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+    entry.set_key("offset");
+    entry.set_value(offset);
+  }
+  const std::string path = folder + "/model.onnx";
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  const absl::StatusOr<Module> module = ImportOnnx(path, {});
+  ASSERT_TRUE(module.ok()) << module.status();
+  const LiteralPool& pool = module->literals();
+  ASSERT_EQ(pool.size(), 2);
+  EXPECT_EQ(pool.file_range(LiteralId(0))->file,
+            pool.file_range(LiteralId(1))->file);
+  EXPECT_EQ(pool.file_range(LiteralId(1))->offset, 3);
 }
 
 // `model.onnx` in a folder of its own, with %w in an external file.

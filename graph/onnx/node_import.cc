@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
+#include "graph/onnx/import_options.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "onnx/onnx_pb.h"
@@ -83,11 +84,13 @@ absl::StatusOr<const HostTensor*> NodeImport::Constant(int i,
   }
   const HostTensor* known = known_.Find(input(i));
   if (known != nullptr) return known;
-  return Unsupported(
-      absl::StrCat(what, " that depends on data (input ", node_.input(i), ")"),
-      absl::StrCat(what,
-                   " that is known at compile time; bind an input whose "
-                   "value decides it with --bind"));
+  return MendedBy(
+      ImportOption::kValues,
+      Unsupported(absl::StrCat(what, " that depends on data (input ",
+                               node_.input(i), ")"),
+                  absl::StrCat(what,
+                               " that is known at compile time; give the value "
+                               "of the input that decides it")));
 }
 
 absl::StatusOr<std::vector<int64_t>> NodeImport::Ints(int i,

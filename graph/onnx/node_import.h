@@ -26,6 +26,8 @@ class NodeProto;
 
 namespace partita {
 
+class WeightFiles;
+
 // Values that are known while importing, because they depend on constants and
 // static shapes only. Shapes that a model computes are read off them.
 class KnownValues {
@@ -48,13 +50,13 @@ class NodeImport {
   NodeImport(const onnx::NodeProto& node, int opset, Graph& graph,
              KnownValues& known,
              absl::flat_hash_map<std::string, ValueId>& values,
-             const std::string& folder)
+             WeightFiles& weights)
       : node_(node),
         opset_(opset),
         graph_(graph),
         known_(known),
         values_(values),
-        folder_(folder) {}
+        weights_(weights) {}
 
   const onnx::NodeProto& node() const { return node_; }
   int opset() const { return opset_; }
@@ -110,7 +112,8 @@ class NodeImport {
   absl::StatusOr<std::vector<int64_t>> Axes(std::vector<int64_t> axes,
                                             int rank) const;
 
-  const std::string& folder() const { return folder_; }
+  // Where the tensors of attributes lie.
+  WeightFiles& weights() { return weights_; }
 
   // "Resize (node up3): found FOUND; expected EXPECTED".
   absl::Status Unsupported(absl::string_view found,
@@ -127,7 +130,7 @@ class NodeImport {
   Graph& graph_;
   KnownValues& known_;
   absl::flat_hash_map<std::string, ValueId>& values_;
-  const std::string& folder_;
+  WeightFiles& weights_;
   std::set<std::string> asked_;
   std::optional<std::string> mistyped_;
 };

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/node_import.h"
 #include "graph/onnx/tensor_proto.h"
+#include "graph/onnx/weight_files.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "onnx/onnx_pb.h"
@@ -27,7 +28,7 @@ absl::Status Constant(NodeImport& node) {
   if (const onnx::AttributeProto* value = node.Attr("value")) {
     PARTITA_ASSIGN_OR_RETURN(
         const LiteralId literal,
-        AddProtoLiteral(value->t(), node.folder(), node.graph().literals()));
+        node.weights().Add(value->t(), node.graph().literals()));
     return node.Set(0, node.graph().AddConstant(literal));
   }
   if (const onnx::AttributeProto* value = node.Attr("value_float")) {
@@ -55,7 +56,7 @@ absl::Status ConstantOfShape(NodeImport& node) {
   double value = 0;
   if (const onnx::AttributeProto* attribute = node.Attr("value")) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor,
-                             TensorOfProto(attribute->t()));
+                             node.weights().Read(attribute->t()));
     if (tensor.type().num_elements() != 1) {
       return node.Invalid(tensor.type().ToString(), "a value of one element");
     }

@@ -4,25 +4,16 @@
 #include "graph/onnx/tensor_proto.h"
 
 #include <climits>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "onnx/onnx_pb.h"
 
 namespace partita {
 namespace {
-
-absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
-                       absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("tensor ", proto.name().empty() ? "(unnamed)" : proto.name(),
-                   ": found ", found, "; expected ", expected));
-}
 
 // Elements that lie in a repeated field, one each.
 template <typename Field>
@@ -80,95 +71,14 @@ int64_t StoredBytes(const onnx::TensorProto& proto) {
   return static_cast<int64_t>(proto.ByteSizeLong());
 }
 
-struct External {
-  std::string path;
-  int64_t offset = 0;
-  int64_t length = -1;
-};
-
-absl::StatusOr<External> ExternalOf(const onnx::TensorProto& proto) {
-  External external;
-  for (const auto& entry : proto.external_data()) {
-    bool good = true;
-    if (entry.key() == "location") external.path = entry.value();
-    if (entry.key() == "offset") {
-      good = absl::SimpleAtoi(entry.value(), &external.offset);
-    }
-    if (entry.key() == "length") {
-      good = absl::SimpleAtoi(entry.value(), &external.length);
-    }
-    if (!good || external.offset < 0) {
-      return BadTensor(
-          proto, absl::StrCat("external ", entry.key(), " ", entry.value()),
-          "a number of bytes");
-    }
-  }
-  return external;
-}
-
-// The real path of a file inside `folder`: links are followed before the two
-// are compared, so none leads out.
-absl::StatusOr<std::string> InsideFolder(const onnx::TensorProto& proto,
-                                         const std::string& folder,
-                                         const std::string& location) {
-  std::error_code error;
-  const std::filesystem::path root = std::filesystem::canonical(folder, error);
-  if (error) {
-    return BadTensor(proto, absl::StrCat("no folder ", folder),
-                     "the model's folder");
-  }
-  const std::filesystem::path file =
-      std::filesystem::canonical(root / location, error);
-  if (error) {
-    return BadTensor(proto, absl::StrCat("no file ", location),
-                     "external data in the model's folder");
-  }
-  const auto [end, _] =
-      std::mismatch(root.begin(), root.end(), file.begin(), file.end());
-  if (end != root.end()) {
-    return BadTensor(proto, absl::StrCat("external data at ", location),
-                     "a file inside the model's folder");
-  }
-  return file.string();
-}
-
-absl::StatusOr<LiteralId> AddExternal(const onnx::TensorProto& proto,
-                                      TensorType type,
-                                      const std::string& folder,
-                                      LiteralPool& literals) {
-  if (folder.empty()) {
-    return BadTensor(proto, "external data", "a model that holds its data");
-  }
-  PARTITA_ASSIGN_OR_RETURN(const External external, ExternalOf(proto));
-  PARTITA_ASSIGN_OR_RETURN(const std::string path,
-                           InsideFolder(proto, folder, external.path));
-  PARTITA_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file,
-                           MappedFile::Open(path));
-  const int64_t size = type.num_bytes();
-  const int64_t available = static_cast<int64_t>(file->bytes().size());
-  if (external.length >= 0 && external.length != size) {
-    return BadTensor(proto, absl::StrCat(external.length, " external bytes"),
-                     absl::StrCat(size, " for ", type.ToString()));
-  }
-  if (external.offset > available || size > available - external.offset) {
-    return BadTensor(
-        proto,
-        absl::StrCat("bytes ", external.offset, "..+", size, " of ", path),
-        absl::StrCat("a file that long; it has ", available));
-  }
-  const int alignment = BitsOf(type.dtype) / 8;
-  if (external.offset % alignment != 0 || type.dtype == DType::kBool) {
-    // Elements must be aligned, and bools 0 or 1, to be read in place.
-    HostTensor copy(std::move(type));
-    std::memcpy(copy.bytes(), file->bytes().data() + external.offset,
-                static_cast<size_t>(size));
-    NormalizeBools(copy);
-    return literals.Add(std::move(copy));
-  }
-  return literals.AddMapped(std::move(type), std::move(file), external.offset);
-}
-
 }  // namespace
+
+absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
+                       absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("tensor ", proto.name().empty() ? "(unnamed)" : proto.name(),
+                   ": found ", found, "; expected ", expected));
+}
 
 std::optional<DType> DTypeOfOnnx(int data_type) {
   switch (data_type) {
@@ -231,17 +141,6 @@ absl::StatusOr<HostTensor> TensorOfProto(const onnx::TensorProto& proto) {
   HostTensor tensor(type);
   PARTITA_RETURN_IF_ERROR(FillTensor(proto, tensor));
   return tensor;
-}
-
-absl::StatusOr<LiteralId> AddProtoLiteral(const onnx::TensorProto& proto,
-                                          const std::string& folder,
-                                          LiteralPool& literals) {
-  if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
-    PARTITA_ASSIGN_OR_RETURN(TensorType type, TypeOfProto(proto));
-    return AddExternal(proto, std::move(type), folder, literals);
-  }
-  PARTITA_ASSIGN_OR_RETURN(HostTensor tensor, TensorOfProto(proto));
-  return literals.Add(std::move(tensor));
 }
 
 absl::StatusOr<HostTensor> ParseTensorFile(absl::string_view bytes,

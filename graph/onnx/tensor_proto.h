@@ -4,20 +4,22 @@
 #ifndef PARTITA_GRAPH_ONNX_TENSOR_PROTO_H_
 #define PARTITA_GRAPH_ONNX_TENSOR_PROTO_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/host_tensor.h"
-#include "graph/literal_pool.h"
 
 namespace onnx {
 class TensorProto;
 }  // namespace onnx
 
 namespace partita {
+
+// "tensor NAME: found FOUND; expected EXPECTED".
+absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
+                       absl::string_view expected);
 
 // The dtype of a TensorProto::DataType; nothing for strings and complex
 // numbers.
@@ -29,12 +31,6 @@ absl::StatusOr<TensorType> TypeOfProto(const onnx::TensorProto& proto);
 // The tensor's elements, copied. The stored bytes must be exactly as many as
 // its type asks for. Refuses external data.
 absl::StatusOr<HostTensor> TensorOfProto(const onnx::TensorProto& proto);
-
-// Adds the tensor to the pool. Data in a file of `folder` is mapped; `folder`
-// is empty where external data is not allowed.
-absl::StatusOr<LiteralId> AddProtoLiteral(const onnx::TensorProto& proto,
-                                          const std::string& folder,
-                                          LiteralPool& literals);
 
 // A .pb file of the ONNX test data: one serialised TensorProto.
 absl::StatusOr<HostTensor> ReadTensorFile(const std::string& path);

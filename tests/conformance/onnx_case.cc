@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/import.h"
 #include "graph/onnx/tensor_proto.h"
 #include "graph/status_macros.h"
+#include "onnx/onnx_pb.h"
 
 namespace partita {
 namespace {
@@ -30,14 +33,29 @@ absl::StatusOr<std::vector<HostTensor>> ReadSet(const std::string& folder,
   }
 }
 
+// A file that is no model has none; the importer says so.
+std::vector<std::string> InputNames(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  onnx::ModelProto model;
+  model.ParseFromIstream(&file);
+  std::set<std::string> initializers;
+  for (const auto& tensor : model.graph().initializer()) {
+    initializers.insert(tensor.name());
+  }
+  std::vector<std::string> names;
+  for (const auto& input : model.graph().input()) {
+    if (!initializers.contains(input.name())) names.push_back(input.name());
+  }
+  return names;
+}
+
 // The model's inputs that are not initializers, in order, as the data set
 // counts them; a first import fails only to learn what must be bound, so it
 // asks the importer with shapes alone.
 absl::StatusOr<Module> ImportFor(const std::string& model,
                                  const std::vector<HostTensor>& inputs,
                                  std::vector<bool>& bound) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                           OnnxInputNames(model));
+  const std::vector<std::string> names = InputNames(model);
   ImportOptions options;
   for (size_t i = 0; i < names.size() && i < inputs.size(); ++i) {
     const Shape& dims = inputs[i].type().dims;
@@ -45,10 +63,7 @@ absl::StatusOr<Module> ImportFor(const std::string& model,
   }
   bound.assign(inputs.size(), false);
   absl::StatusOr<Module> module = ImportOnnx(model, options);
-  if (module.ok() ||
-      module.status().message().find("--bind") == absl::string_view::npos) {
-    return module;
-  }
+  if (MendingOption(module.status()) != ImportOption::kValues) return module;
   // Some input's value decides a shape: bind those of integers.
   for (size_t i = 0; i < names.size() && i < inputs.size(); ++i) {
     const bool is_shape = !IsFloat(inputs[i].type().dtype) ||

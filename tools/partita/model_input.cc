@@ -3,6 +3,7 @@
 
 #include "tools/partita/model_input.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -68,6 +69,31 @@ absl::Status RefuseImportFlags(const std::string& path,
   return absl::OkStatus();
 }
 
+// How the command line gives what would mend an error of the importer.
+absl::string_view FlagHint(ImportOption option) {
+  switch (option) {
+    case ImportOption::kDims:
+      return "; bind them by --dim NAME=N or --shape INPUT=N,N,..";
+    case ImportOption::kShapes:
+      return "; bind it by --shape INPUT=N,N,..";
+    case ImportOption::kValues:
+      return "; bind it by --bind INPUT=V,V,..";
+  }
+  return "";
+}
+
+absl::StatusOr<Module> ReadOnnx(const std::string& path,
+                                const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
+                           ReadImportOptions(arguments));
+  absl::StatusOr<Module> module = ImportOnnx(path, options);
+  const std::optional<ImportOption> option = MendingOption(module.status());
+  if (!option.has_value()) return module;
+  return absl::Status(
+      module.status().code(),
+      absl::StrCat(module.status().message(), FlagHint(*option)));
+}
+
 absl::StatusOr<Module> ReadGraphText(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));
@@ -105,9 +131,7 @@ absl::StatusOr<Module> ReadModel(const std::string& path,
     PARTITA_RETURN_IF_ERROR(RefuseImportFlags(path, arguments));
     return is_built_in ? BuiltInModel(name) : ReadGraphText(path);
   }
-  PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
-                           ReadImportOptions(arguments));
-  return ImportOnnx(path, options);
+  return ReadOnnx(path, arguments);
 }
 
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments) {

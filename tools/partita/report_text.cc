@@ -32,10 +32,10 @@ std::string ResultName(const OpView& op) {
 }
 
 // The nodes that are computed, in order, joined while the device stays.
-std::vector<Run> RunsOf(const Plan& plan) {
-  const Graph& graph = *plan.entries.front().graph;
+std::vector<Run> RunsOf(const Entry& entry, const EntryNotes& notes) {
+  const Graph& graph = *entry.graph;
   std::vector<std::string> reasons(graph.node_id_bound());
-  for (const NodeNote& note : plan.notes->entries.front().nodes) {
+  for (const NodeNote& note : notes.nodes) {
     reasons[note.node.index] = note.reason;
   }
   std::vector<Run> runs;
@@ -67,6 +67,17 @@ std::string RunsText(const std::vector<Run>& runs) {
   if (runs.size() > kMaxRuns) {
     absl::StrAppend(&text, "  and ", runs.size() - kMaxRuns,
                     " more changes of device\n");
+  }
+  return text;
+}
+
+// Every entry, by name where there are several.
+std::string EntriesText(const Plan& plan) {
+  std::string text;
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    const Entry& entry = plan.entries[i];
+    if (plan.entries.size() > 1) absl::StrAppend(&text, "@", entry.name, "\n");
+    absl::StrAppend(&text, RunsText(RunsOf(entry, plan.notes->entries[i])));
   }
   return text;
 }
@@ -107,7 +118,7 @@ std::string CompileSummary(const Compiled& compiled) {
   const CompileReport& report = compiled.report;
   std::string text = absl::StrCat("placement @", compiled.plan.name, " by ",
                                   report.strategy, "\n");
-  absl::StrAppend(&text, RunsText(RunsOf(compiled.plan)));
+  absl::StrAppend(&text, EntriesText(compiled.plan));
   absl::StrAppend(&text, "memory\n");
   for (const DeviceUse& use : report.devices) {
     absl::StrAppend(&text, DeviceText(use));

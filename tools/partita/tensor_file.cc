@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "graph/literal_pool.h"
 #include "graph/onnx/tensor_proto.h"
 #include "graph/status_macros.h"
 

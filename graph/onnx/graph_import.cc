@@ -1,0 +1,219 @@
+// Translates a graph node by node, gathering every fault on the way.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/graph_import.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/onnx/graph_inputs.h"
+#include "graph/onnx/node_import.h"
+#include "graph/onnx/weight_files.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+constexpr size_t kMaxFaults = 20;
+
+class GraphImporter {
+ public:
+  GraphImporter(const ModelFile& model, const ImportOptions& options)
+      : proto_(model.proto.graph()),
+        opset_(model.opset),
+        options_(options),
+        weights_(model.file),
+        graph_(module_.AddFunction("main")),
+        known_(graph_) {}
+
+  absl::StatusOr<Module> Run() && {
+    PARTITA_RETURN_IF_ERROR(CheckOps());
+    PARTITA_RETURN_IF_ERROR(AddInitializers());
+    PARTITA_RETURN_IF_ERROR(AddInputs());
+    PARTITA_RETURN_IF_ERROR(AddNodes());
+    PARTITA_RETURN_IF_ERROR(SetOutputs());
+    return std::move(module_);
+  }
+
+ private:
+  // Ops without a converter, all at once, before anything else is reported.
+  absl::Status CheckOps() const {
+    std::vector<std::string> faults;
+    for (const auto& node : proto_.node()) {
+      const bool ours = node.domain().empty() || node.domain() == "ai.onnx";
+      if (ours && FindConverter(node.op_type()) != nullptr) continue;
+      const std::string domain =
+          ours ? "" : absl::StrCat(" of domain ", node.domain());
+      faults.push_back(absl::StrCat(
+          node.op_type(), domain, " (node ",
+          node.name().empty() && node.output_size() > 0 ? node.output(0)
+                                                        : node.name(),
+          ")"));
+    }
+    if (faults.empty()) return absl::OkStatus();
+    return absl::UnimplementedError(
+        absl::StrCat("found ", faults.size(), " nodes whose op is not ",
+                     "supported:\n  ", Joined(faults)));
+  }
+
+  static std::string Joined(const std::vector<std::string>& lines) {
+    const size_t shown = std::min(lines.size(), kMaxFaults);
+    std::string text =
+        absl::StrJoin(lines.begin(), lines.begin() + shown, "\n  ");
+    if (shown < lines.size()) {
+      absl::StrAppend(&text, "\n  and ", lines.size() - shown, " more");
+    }
+    return text;
+  }
+
+  absl::Status AddInitializers() {
+    if (proto_.sparse_initializer_size() > 0) {
+      return absl::UnimplementedError(
+          "found sparse initializers; expected dense ones");
+    }
+    for (const onnx::TensorProto& tensor : proto_.initializer()) {
+      PARTITA_ASSIGN_OR_RETURN(const LiteralId literal,
+                               weights_.Add(tensor, module_.literals()));
+      PARTITA_RETURN_IF_ERROR(
+          Define(tensor.name(), graph_.AddConstant(literal, tensor.name())));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Define(const std::string& name, ValueId value) {
+    if (!name.empty() && values_.emplace(name, value).second) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("value ", name.empty() ? "(unnamed)" : name,
+                     ": found a second definition; expected one"));
+  }
+
+  absl::Status AddInputs() {
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<GraphInput> inputs,
+                             ReadGraphInputs(proto_, options_));
+    for (const GraphInput& input : inputs) {
+      PARTITA_RETURN_IF_ERROR(
+          Define(input.name, input.values == nullptr
+                                 ? graph_.AddInput(input.name, input.type)
+                                 : AddBound(input)));
+    }
+    return absl::OkStatus();
+  }
+
+  ValueId AddBound(const GraphInput& input) {
+    HostTensor tensor(input.type);
+    for (int64_t i = 0; i < input.type.num_elements(); ++i) {
+      SetFromDouble(tensor, i, (*input.values)[i]);
+    }
+    return graph_.AddConstant(module_.literals().Add(std::move(tensor)),
+                              input.name);
+  }
+
+  // Nodes that read a value which a refused node would have given are skipped:
+  // their own fault, if any, cannot be told.
+  absl::Status AddNodes() {
+    std::vector<std::string> faults;
+    absl::Status first;
+    absl::flat_hash_set<std::string> lost;
+    for (const onnx::NodeProto& node : proto_.node()) {
+      if (!ReadsAny(node, lost)) {
+        const absl::Status status = AddNode(node);
+        if (status.ok()) continue;
+        first.Update(status);
+        faults.push_back(std::string(status.message()));
+      }
+      for (const std::string& output : node.output()) lost.insert(output);
+    }
+    if (faults.size() < 2) return first;
+    return Reworded(first, absl::StrCat("found ", faults.size(),
+                                        " faulty nodes:\n  ", Joined(faults)));
+  }
+
+  static bool ReadsAny(const onnx::NodeProto& node,
+                       const absl::flat_hash_set<std::string>& lost) {
+    for (const std::string& input : node.input()) {
+      if (lost.contains(input)) return true;
+    }
+    return false;
+  }
+
+  absl::Status AddNode(const onnx::NodeProto& proto) {
+    NodeImport node(proto, opset_, graph_, known_, values_, weights_);
+    for (const std::string& input : proto.input()) {
+      if (input.empty() || values_.contains(input)) continue;
+      return node.Invalid(
+          absl::StrCat("input ", input, ", which no earlier ", "node gives"),
+          "nodes in topological order without a cycle");
+    }
+    if (proto.output_size() == 0) return node.Invalid("no output", "one");
+    const ConverterRow& row = *FindConverter(proto.op_type());
+    PARTITA_RETURN_IF_ERROR(CheckOperands(node, row.required_inputs));
+    if (row.outputs != kAnyNumber && proto.output_size() > row.outputs) {
+      return node.Invalid(absl::StrCat(proto.output_size(), " outputs"),
+                          absl::StrCat("at most ", row.outputs));
+    }
+    PARTITA_RETURN_IF_ERROR(row.convert(node));
+    if (node.mistyped().has_value()) {
+      return node.Invalid(
+          absl::StrCat("attribute ", *node.mistyped(), " of another kind"),
+          "the kind of value that the ONNX standard gives it");
+    }
+    if (std::optional<std::string> name = node.UnreadAttribute()) {
+      return node.Unsupported(absl::StrCat("attribute ", *name),
+                              "attributes that this importer knows");
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status CheckOperands(const NodeImport& node, int required) {
+    for (int i = 0; i < required; ++i) {
+      if (node.has_input(i)) continue;
+      return node.Invalid(absl::StrCat("no input ", i),
+                          absl::StrCat("at least ", required));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetOutputs() {
+    std::vector<ValueId> outputs;
+    std::vector<std::string> names;
+    for (const onnx::ValueInfoProto& output : proto_.output()) {
+      auto it = values_.find(output.name());
+      if (it == values_.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("output ", output.name(),
+                         ": found no node that gives it; expected one"));
+      }
+      outputs.push_back(it->second);
+      names.push_back(output.name());
+    }
+    graph_.SetOutputs(std::move(outputs), std::move(names));
+    return absl::OkStatus();
+  }
+
+  const onnx::GraphProto& proto_;
+  int opset_;
+  const ImportOptions& options_;
+  WeightFiles weights_;
+  Module module_;
+  Graph& graph_;
+  KnownValues known_;
+  absl::flat_hash_map<std::string, ValueId> values_;  // by ONNX name
+};
+
+}  // namespace
+
+absl::StatusOr<Module> ImportGraph(const ModelFile& model,
+                                   const ImportOptions& options) {
+  return GraphImporter(model, options).Run();
+}
+
+}  // namespace partita

@@ -1,0 +1,200 @@
+// Types of inputs, from what the model declares and what the caller bound.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/graph_inputs.h"
+
+#include <optional>
+#include <set>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/onnx/tensor_proto.h"
+#include "graph/status_macros.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+namespace {
+
+using Dimension = onnx::TensorShapeProto::Dimension;
+
+// Some exporters write -1 or 0 for an extent that is open.
+bool IsFixed(const Dimension& dim) {
+  return dim.has_dim_value() && dim.dim_value() > 0;
+}
+
+std::string NameOf(const std::string& input, int position,
+                   const Dimension& dim) {
+  if (!dim.dim_param().empty()) return dim.dim_param();
+  return absl::StrCat(input, ".", position);
+}
+
+std::string ShapeText(const onnx::TensorShapeProto& shape) {
+  std::vector<std::string> dims;
+  for (const auto& dim : shape.dim()) {
+    dims.push_back(!dim.dim_param().empty() ? dim.dim_param()
+                   : dim.has_dim_value()    ? absl::StrCat(dim.dim_value())
+                                            : "?");
+  }
+  return absl::StrJoin(dims, ", ");
+}
+
+void AddOnce(const std::string& name, std::vector<std::string>& names) {
+  if (!absl::c_linear_search(names, name)) names.push_back(name);
+}
+
+class InputReader {
+ public:
+  InputReader(const onnx::GraphProto& graph, const ImportOptions& options)
+      : options_(options) {
+    std::set<std::string> initializers;
+    for (const auto& tensor : graph.initializer()) {
+      initializers.insert(tensor.name());
+    }
+    for (const onnx::ValueInfoProto& input : graph.input()) {
+      if (!initializers.contains(input.name())) inputs_.push_back(&input);
+    }
+  }
+
+  absl::StatusOr<std::vector<GraphInput>> Read() {
+    PARTITA_RETURN_IF_ERROR(CheckNames());
+    std::vector<GraphInput> inputs;
+    for (const onnx::ValueInfoProto* input : inputs_) {
+      PARTITA_ASSIGN_OR_RETURN(TensorType type, TypeOf(*input));
+      inputs.push_back({input->name(), std::move(type)});
+    }
+    if (!unbound_.empty()) return Unbound();
+    for (GraphInput& input : inputs) PARTITA_RETURN_IF_ERROR(BindValues(input));
+    return inputs;
+  }
+
+ private:
+  // A name that the model does not have is a slip of the pen.
+  absl::Status CheckNames() const {
+    std::vector<std::string> inputs, dims;
+    for (const onnx::ValueInfoProto* input : inputs_) {
+      AddOnce(input->name(), inputs);
+      const auto& shape = input->type().tensor_type().shape();
+      for (int i = 0; i < shape.dim_size(); ++i) {
+        if (IsFixed(shape.dim(i))) continue;
+        AddOnce(NameOf(input->name(), i, shape.dim(i)), dims);
+      }
+    }
+    PARTITA_RETURN_IF_ERROR(CheckKnown(options_.dims, ImportOption::kDims,
+                                       "extent of", "symbolic dimension",
+                                       dims));
+    PARTITA_RETURN_IF_ERROR(CheckKnown(options_.shapes, ImportOption::kShapes,
+                                       "shape of", "input", inputs));
+    return CheckKnown(options_.values, ImportOption::kValues, "value of",
+                      "input", inputs);
+  }
+
+  template <typename Value>
+  static absl::Status CheckKnown(const std::map<std::string, Value>& given,
+                                 ImportOption option, const char* what,
+                                 const char* kind,
+                                 const std::vector<std::string>& known) {
+    for (const auto& [name, _] : given) {
+      if (absl::c_linear_search(known, name)) continue;
+      return MendedBy(
+          option,
+          absl::InvalidArgumentError(absl::StrCat(
+              what, " ", name, ": found no such ", kind, "; expected ",
+              known.empty()
+                  ? "none, as the model has none"
+                  : absl::StrCat("one of: ", absl::StrJoin(known, ", ")))));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TensorType> TypeOf(const onnx::ValueInfoProto& input) {
+    const std::optional<DType> dtype =
+        input.type().has_tensor_type()
+            ? DTypeOfOnnx(input.type().tensor_type().elem_type())
+            : std::nullopt;
+    if (!dtype.has_value()) {
+      return absl::UnimplementedError(
+          absl::StrCat("input ", input.name(),
+                       ": found a type that is no tensor of numbers; expected "
+                       "one"));
+    }
+    const auto& shape = input.type().tensor_type().shape();
+    TensorType type{*dtype, {}, {}};
+    const auto given = options_.shapes.find(input.name());
+    if (given != options_.shapes.end()) {
+      PARTITA_RETURN_IF_ERROR(CheckGivenShape(input, given->second));
+      type.dims.assign(given->second.begin(), given->second.end());
+    } else {
+      for (int i = 0; i < shape.dim_size(); ++i) {
+        type.dims.push_back(Extent(input.name(), i, shape.dim(i)));
+      }
+    }
+    if (absl::Status status = CheckType(type); !status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", input.name(), ": ", status.message()));
+    }
+    return type;
+  }
+
+  static absl::Status CheckGivenShape(const onnx::ValueInfoProto& input,
+                                      const std::vector<int64_t>& given) {
+    const auto& shape = input.type().tensor_type().shape();
+    bool fits = shape.dim_size() == static_cast<int>(given.size());
+    for (int i = 0; fits && i < shape.dim_size(); ++i) {
+      fits = !IsFixed(shape.dim(i)) || shape.dim(i).dim_value() == given[i];
+    }
+    if (fits || !input.type().tensor_type().has_shape()) {
+      return absl::OkStatus();
+    }
+    return MendedBy(
+        ImportOption::kShapes,
+        absl::InvalidArgumentError(absl::StrCat(
+            "shape of ", input.name(), ": found [", absl::StrJoin(given, ", "),
+            "]; expected [", ShapeText(shape), "]")));
+  }
+
+  int64_t Extent(const std::string& input, int position, const Dimension& dim) {
+    if (IsFixed(dim)) return dim.dim_value();
+    const std::string name = NameOf(input, position, dim);
+    const auto bound = options_.dims.find(name);
+    if (bound != options_.dims.end()) return bound->second;
+    if (dim.has_dim_value() && dim.dim_value() == 0) return 0;
+    AddOnce(name, unbound_);
+    return 1;
+  }
+
+  absl::Status Unbound() const {
+    return MendedBy(
+        ImportOption::kDims,
+        absl::InvalidArgumentError(absl::StrCat(
+            "found symbolic dimensions without a value: ",
+            absl::StrJoin(unbound_, ", "),
+            "; expected an extent for each, or whole shapes of the inputs")));
+  }
+
+  absl::Status BindValues(GraphInput& input) const {
+    const auto bound = options_.values.find(input.name);
+    if (bound == options_.values.end()) return absl::OkStatus();
+    input.values = &bound->second;
+    const int64_t found = static_cast<int64_t>(bound->second.size());
+    if (found == input.type.num_elements()) return absl::OkStatus();
+    return MendedBy(
+        ImportOption::kValues,
+        absl::InvalidArgumentError(absl::StrCat(
+            "value of ", input.name, ": found ", found, " numbers; expected ",
+            input.type.num_elements(), " for ", input.type.ToString())));
+  }
+
+  const ImportOptions& options_;
+  std::vector<const onnx::ValueInfoProto*> inputs_;
+  std::vector<std::string> unbound_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<GraphInput>> ReadGraphInputs(
+    const onnx::GraphProto& graph, const ImportOptions& options) {
+  return InputReader(graph, options).Read();
+}
+
+}  // namespace partita

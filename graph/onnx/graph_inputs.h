@@ -1,0 +1,36 @@
+// The inputs of an ONNX graph, with what a caller bound them to.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_GRAPH_INPUTS_H_
+#define PARTITA_GRAPH_ONNX_GRAPH_INPUTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/onnx/import_options.h"
+#include "graph/tensor_type.h"
+
+namespace onnx {
+class GraphProto;
+}  // namespace onnx
+
+namespace partita {
+
+struct GraphInput {
+  std::string name;
+  TensorType type;
+  // One a element, where the caller gave them; the options own it.
+  const std::vector<double>* values = nullptr;
+};
+
+// In order, without those that are initializers too, as old models list them.
+// Errors: a type that is no tensor of numbers; dimensions without an extent; a
+// dimension or input in `options` that the graph does not have; a shape or
+// values that do not fit.
+absl::StatusOr<std::vector<GraphInput>> ReadGraphInputs(
+    const onnx::GraphProto& graph, const ImportOptions& options);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_GRAPH_INPUTS_H_

@@ -1,0 +1,43 @@
+// What a caller says about a model's open dimensions, shapes and values.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_IMPORT_OPTIONS_H_
+#define PARTITA_GRAPH_ONNX_IMPORT_OPTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace partita {
+
+struct ImportOptions {
+  // Extents of symbolic dimensions, by the name that the model gives them; one
+  // without a name is INPUT.POSITION, as in "x.0".
+  std::map<std::string, int64_t> dims;
+  // Whole shapes of inputs, by input name; they win over `dims`.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  // Values of inputs that decide shapes or branches, by input name. Such an
+  // input becomes a constant and is no input of the function any more.
+  std::map<std::string, std::vector<double>> values;
+};
+
+// A field of ImportOptions.
+enum class ImportOption { kDims, kShapes, kValues };
+
+// The option that would mend an error of the importer, if one would: a program
+// adds how its user gives it.
+std::optional<ImportOption> MendingOption(const absl::Status& status);
+
+// The same error, mended by `option`.
+absl::Status MendedBy(ImportOption option, absl::Status status);
+
+// The same error in other words: code and mending option stay.
+absl::Status Reworded(const absl::Status& status, std::string message);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_IMPORT_OPTIONS_H_

@@ -1,0 +1,31 @@
+// An ONNX file, mapped and parsed.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_MODEL_FILE_H_
+#define PARTITA_GRAPH_ONNX_MODEL_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "graph/literal_pool.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+
+// The raw_data of initializers and of tensor attributes of nodes are ranges of
+// `file` (DecodeRawRange): parsing reads no weight.
+struct ModelFile {
+  std::shared_ptr<const MappedFile> file;
+  onnx::ModelProto proto;
+  int opset = 0;
+};
+
+// Errors: NotFound, or InvalidArgument for bytes that are no model; neither
+// repeats the path. Unimplemented for an opset that is too old.
+absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
+    std::shared_ptr<const MappedFile> file);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_MODEL_FILE_H_

@@ -1,0 +1,163 @@
+// Walks the protobuf wire format down to the weights, and copies the rest.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/model_skeleton.h"
+
+#include <climits>
+#include <cstring>
+
+namespace partita {
+namespace {
+
+// The messages on the way to a raw_data, by the field numbers of onnx.proto.
+struct Message;
+struct Way {
+  uint64_t field = 0;
+  const Message* message = nullptr;  // null: the field is the raw_data
+};
+struct Message {
+  Way ways[2];
+};
+constexpr Message kTensor = {{{9, nullptr}}};
+constexpr Message kAttribute = {{{5, &kTensor}}};
+constexpr Message kNode = {{{5, &kAttribute}}};
+constexpr Message kGraph = {{{1, &kNode}, {5, &kTensor}}};
+constexpr Message kModel = {{{7, &kGraph}}};
+
+constexpr size_t kLengthBytes = 5;  // what protobuf reads a length from
+constexpr int kMaxVarintBytes = 10;
+constexpr size_t kMaxSkeleton = INT_MAX;  // protobuf's own limit
+
+const Way* FindWay(const Message& message, uint64_t field) {
+  for (const Way& way : message.ways) {
+    if (way.field == field) return &way;
+  }
+  return nullptr;
+}
+
+class Walker {
+ public:
+  explicit Walker(absl::string_view model) : model_(model) {}
+
+  // False if the bytes are no message, or the copy grows too large.
+  bool Copy(const Message& message, size_t end) {
+    while (at_ < end) {
+      if (!CopyField(message, end)) return false;
+    }
+    return out_.size() <= kMaxSkeleton;
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  bool CopyField(const Message& message, size_t end) {
+    const size_t start = at_;
+    const std::optional<uint64_t> tag = Varint(end);
+    if (!tag.has_value() || *tag > UINT32_MAX || *tag >> 3 == 0) return false;
+    bool good = true;
+    switch (*tag & 7) {
+      case 0:
+        good = Varint(end).has_value();
+        break;
+      case 1:
+        good = Skip(8, end);
+        break;
+      case 2:
+        return CopyDelimited(FindWay(message, *tag >> 3), start, end);
+      case 3:  // The fields of a group follow as if they were the message's;
+      case 4:  // ONNX has no group, so nobody reads them.
+        break;
+      case 5:
+        good = Skip(4, end);
+        break;
+      default:
+        return false;
+    }
+    out_.append(model_.data() + start, at_ - start);
+    return good && out_.size() <= kMaxSkeleton;
+  }
+
+  bool CopyDelimited(const Way* way, size_t start, size_t end) {
+    const size_t tag_end = AfterVarint(start);
+    const std::optional<uint64_t> length = Varint(end);
+    if (!length.has_value() || *length > end - at_) return false;
+    if (way == nullptr) {
+      at_ += *length;
+      out_.append(model_.data() + start, at_ - start);
+      return out_.size() <= kMaxSkeleton;
+    }
+    out_.append(model_.data() + start, tag_end - start);
+    const size_t length_at = out_.size();
+    out_.append(kLengthBytes, '\0');
+    if (way->message == nullptr) {
+      AppendRange({at_, *length});
+      at_ += *length;
+    } else if (!Copy(*way->message, at_ + *length)) {
+      return false;
+    }
+    SetLength(length_at);
+    return out_.size() <= kMaxSkeleton;
+  }
+
+  // Moves behind the number; nothing if it is cut short or too long.
+  std::optional<uint64_t> Varint(size_t end) {
+    uint64_t value = 0;
+    for (int i = 0; i < kMaxVarintBytes && at_ < end; ++i) {
+      const uint64_t byte = static_cast<unsigned char>(model_[at_++]);
+      value |= (byte & 127) << (7 * i);
+      if (byte < 128) return value;
+    }
+    return std::nullopt;
+  }
+
+  // Behind a number that Varint has read.
+  size_t AfterVarint(size_t at) const {
+    while (static_cast<unsigned char>(model_[at]) >= 128) ++at;
+    return at + 1;
+  }
+
+  bool Skip(size_t size, size_t end) {
+    if (size > end - at_) return false;
+    at_ += size;
+    return true;
+  }
+
+  void AppendRange(const RawRange& range) {
+    char bytes[sizeof(range)];
+    std::memcpy(bytes, &range, sizeof(range));
+    out_.append(bytes, sizeof(bytes));
+  }
+
+  // A varint of fixed width, so that what follows need not move.
+  void SetLength(size_t length_at) {
+    size_t length = out_.size() - length_at - kLengthBytes;
+    for (size_t i = 0; i < kLengthBytes; ++i) {
+      const bool last = i + 1 == kLengthBytes;
+      out_[length_at + i] =
+          static_cast<char>((length & 127) | (last ? 0 : 128));
+      length >>= 7;
+    }
+  }
+
+  absl::string_view model_;
+  size_t at_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> ModelSkeleton(absl::string_view model) {
+  Walker walker(model);
+  if (walker.Copy(kModel, model.size())) return walker.Take();
+  return absl::InvalidArgumentError(
+      "found bytes that are no ONNX model, or one cut short; expected a "
+      "serialised ModelProto of at most 2 GiB beside its weights");
+}
+
+std::optional<RawRange> DecodeRawRange(absl::string_view raw_data) {
+  RawRange range;
+  if (raw_data.size() != sizeof(range)) return std::nullopt;
+  std::memcpy(&range, raw_data.data(), sizeof(range));
+  return range;
+}
+
+}  // namespace partita

@@ -1,0 +1,95 @@
+// What the skeleton of a model keeps, and where it says that weights lie.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/model_skeleton.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+namespace {
+
+// One initializer, one tensor attribute, one tensor in a list of attributes.
+onnx::ModelProto Weighted() {
+  onnx::ModelProto model;
+  model.set_producer_name("test");
+  onnx::GraphProto& graph = *model.mutable_graph();
+  onnx::TensorProto& initializer = *graph.add_initializer();
+  initializer.set_name("w");
+  initializer.set_raw_data(std::string(3000, 'i'));
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type("Constant");
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.mutable_t()->set_raw_data("attribute");
+  attribute.add_tensors()->set_raw_data("listed");
+  graph.add_initializer()->set_raw_data("");
+  return model;
+}
+
+std::string BytesAt(const std::string& bytes, const std::string& raw_data) {
+  const std::optional<RawRange> range = DecodeRawRange(raw_data);
+  return range.has_value() ? bytes.substr(range->offset, range->size) : "none";
+}
+
+TEST(ModelSkeleton, SaysWhereWeightsLieAndKeepsTheRest) {
+  const onnx::ModelProto model = Weighted();
+  const std::string bytes = model.SerializeAsString();
+  const absl::StatusOr<std::string> skeleton = ModelSkeleton(bytes);
+  ASSERT_TRUE(skeleton.ok()) << skeleton.status();
+  EXPECT_LT(skeleton->size(), 200u);
+  onnx::ModelProto parsed;
+  ASSERT_TRUE(parsed.ParseFromString(*skeleton));
+  onnx::GraphProto& graph = *parsed.mutable_graph();
+  onnx::TensorProto& attribute =
+      *graph.mutable_node(0)->mutable_attribute(0)->mutable_t();
+  EXPECT_EQ(BytesAt(bytes, graph.initializer(0).raw_data()),
+            std::string(3000, 'i'));
+  EXPECT_EQ(BytesAt(bytes, graph.initializer(1).raw_data()), "");
+  EXPECT_EQ(BytesAt(bytes, attribute.raw_data()), "attribute");
+  graph.mutable_initializer(0)->set_raw_data(std::string(3000, 'i'));
+  graph.mutable_initializer(1)->set_raw_data("");
+  attribute.set_raw_data("attribute");
+  EXPECT_EQ(parsed.SerializeAsString(), bytes);
+}
+
+TEST(ModelSkeleton, BytesCutShortAreRefusedOrShorterMessages) {
+  const std::string bytes = Weighted().SerializeAsString();
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const std::string cut = bytes.substr(0, size);
+    onnx::ModelProto model;
+    EXPECT_EQ(ModelSkeleton(cut).ok(), model.ParseFromString(cut)) << size;
+  }
+}
+
+TEST(ModelSkeleton, BytesThatAreNoMessageAreRefused) {
+  for (const std::string bytes : {
+           std::string("\x3a\x05", 2),  // a graph of 5 bytes: none
+           std::string("\x3a\x02\x2a\x05"
+                       "12345",
+                       9),              // longer than its graph
+           std::string("\x0f", 1),      // wire type 7
+           std::string("\x02\x00", 2),  // field 0
+           std::string(11, '\xff'),     // an endless number
+           std::string("\x09"
+                       "1234",
+                       5),  // 8 bytes: 4
+       }) {
+    EXPECT_FALSE(ModelSkeleton(bytes).ok()) << testing::PrintToString(bytes);
+  }
+}
+
+TEST(ModelSkeleton, UnknownFieldsAndGroupsStay) {
+  // Field 100 as a group that holds a number, then field 101 of 32 bits.
+  const std::string bytes(
+      "\xa3\x06\x08\x01\xa4\x06\xad\x06"
+      "1234",
+      12);
+  const absl::StatusOr<std::string> skeleton = ModelSkeleton(bytes);
+  ASSERT_TRUE(skeleton.ok()) << skeleton.status();
+  EXPECT_EQ(*skeleton, bytes);
+}
+
+}  // namespace
+}  // namespace partita

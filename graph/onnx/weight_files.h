@@ -1,0 +1,54 @@
+// Where the tensors of one model lie: in its own file, or in files beside it.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_WEIGHT_FILES_H_
+#define PARTITA_GRAPH_ONNX_WEIGHT_FILES_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "graph/host_tensor.h"
+#include "graph/literal_pool.h"
+
+namespace onnx {
+class TensorProto;
+}  // namespace onnx
+
+namespace partita {
+
+// Reads tensors of a ModelFile. External data must lie inside the folder of the
+// model; each file is mapped once.
+class WeightFiles {
+ public:
+  explicit WeightFiles(std::shared_ptr<const MappedFile> model);
+
+  // Adds the tensor to the pool. Its bytes stay in their file, but for bools,
+  // which are made 0 or 1, and elements that the proto lists one by one.
+  absl::StatusOr<LiteralId> Add(const onnx::TensorProto& proto,
+                                LiteralPool& literals);
+  // The tensor's elements, copied. Refuses external data.
+  absl::StatusOr<HostTensor> Read(const onnx::TensorProto& proto) const;
+
+ private:
+  struct Place {
+    std::shared_ptr<const MappedFile> file;
+    int64_t offset = 0;
+  };
+  absl::StatusOr<Place> RawPlace(const onnx::TensorProto& proto,
+                                 const TensorType& type) const;
+  absl::StatusOr<Place> ExternalPlace(const onnx::TensorProto& proto,
+                                      const TensorType& type);
+  absl::StatusOr<std::shared_ptr<const MappedFile>> FileAt(
+      const onnx::TensorProto& proto, const std::string& location);
+
+  std::shared_ptr<const MappedFile> model_;
+  std::string folder_;
+  // By paths without links.
+  absl::flat_hash_map<std::string, std::shared_ptr<const MappedFile>> external_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_WEIGHT_FILES_H_
