@@ -59,10 +59,10 @@ double Sigmoid(double x) {
 }
 
 double Gelu(double x, bool tanh) {
-  // Not 1 + erf: that has no digits left where x is far below 0.
+  // Not 1 + erf or 1 + tanh: they have no digits left where x is far below 0.
   if (!tanh) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
   const double scale = std::sqrt(2 / std::numbers::pi);
-  return 0.5 * x * (1 + std::tanh(scale * (x + 0.044715 * x * x * x)));
+  return x * Sigmoid(2 * scale * (x + 0.044715 * x * x * x));
 }
 
 // Wraps where a plain minus would be undefined.

@@ -74,6 +74,29 @@ double RelativeTolerance(const OpView& node, const KernelCheckOptions& options,
   return 0;
 }
 
+// One unit of the last place of a value of this type. Below 32 times the least
+// normal number it grows no smaller: functions of functions lose digits where a
+// value between is denormal.
+double UnitOf(double value, DType dtype) {
+  const bool wide = dtype == DType::kBF16 || dtype == DType::kF32;
+  const int least = dtype == DType::kF64 ? -1017 : wide ? -121 : -9;
+  const int digits = dtype == DType::kF64   ? 52
+                     : dtype == DType::kF32 ? 23
+                     : dtype == DType::kF16 ? 10
+                                            : 7;
+  const int exponent = value == 0 ? least : std::ilogb(value);
+  return std::ldexp(1.0, std::max(exponent, least) - digits);
+}
+
+bool IsWithinUnits(double have, double want, double units, DType dtype) {
+  if (std::isnan(want) || std::isnan(have)) {
+    return std::isnan(want) && std::isnan(have);
+  }
+  if (have == want) return std::signbit(have) == std::signbit(want);
+  if (!std::isfinite(want) || !std::isfinite(have)) return false;
+  return std::abs(have - want) <= units * UnitOf(want, dtype);
+}
+
 class Check {
  public:
   Check(const OpView& node, const KernelCatalog& catalog,
@@ -222,6 +245,9 @@ class Check {
       return absl::InternalError("found padding of a layout that is not zero");
     }
     const HostTensor& expected = expected_[result];
+    if (options_.units > 0 && IsFloat(expected.type().dtype)) {
+      return CompareEach(result, plain, expected);
+    }
     const double tolerance =
         RelativeTolerance(node_, options_, expected.type().dtype);
     if (tolerance == 0 && !IsFloat(expected.type().dtype)) {
@@ -243,6 +269,27 @@ class Check {
       return absl::InternalError(
           absl::StrCat("result ", result, " element ", i, ": found ", have,
                        "; expected ", want, " within ", tolerance * largest));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CompareEach(int result, const HostTensor& found,
+                           const HostTensor& expected) {
+    for (int64_t i = 0; i < expected.type().num_elements(); ++i) {
+      const double want = GetAsDouble(expected, i);
+      const double have = GetAsDouble(found, i);
+      if (IsWithinUnits(have, want, options_.units, expected.type().dtype)) {
+        continue;
+      }
+      std::string from;
+      for (const HostTensor& operand : operands_) {
+        if (operand.type().num_elements() == expected.type().num_elements()) {
+          absl::StrAppend(&from, " ", GetAsDouble(operand, i));
+        }
+      }
+      return absl::InternalError(absl::StrCat(
+          "result ", result, " element ", i, " of", from, ": found ", have,
+          "; expected ", want, " within ", options_.units, " units"));
     }
     return absl::OkStatus();
   }

@@ -42,6 +42,10 @@ struct KernelCheckOptions {
   // Relative to the largest result, or to 1 if that is more; 0: by the op's own
   // tolerance, relative to the largest result.
   double tolerance = 0;
+  // If not 0, every element is held against its own expected value: NaN,
+  // infinities and the sign of zero exactly, others within so many units of
+  // the last place.
+  double units = 0;
   uint64_t seed = 1;
   std::string isa;  // of the device; "": any
   // Operands with given values; others are random.

@@ -1,14 +1,10 @@
-// onednn.binary: elementwise functions of two operands, with an activation
-// behind; equal shapes in any layout, broadcasts row-major or per channel.
+// onednn.binary: sums, differences, products and quotients of two operands;
+// equal shapes in any layout, broadcasts row-major or per channel. Not maxima
+// and minima: oneDNN's lose a NaN of the first operand.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
-#include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "graph/status_macros.h"
-#include "kernels/cpu/fused_chain.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "kernels/cpu/post_ops.h"
@@ -28,8 +24,6 @@ const Function kFunctions[] = {
     {&kMul, algorithm::binary_mul, true},
     {&kSub, algorithm::binary_sub, false},
     {&kDiv, algorithm::binary_div, false},
-    {&kMax, algorithm::binary_max, true},
-    {&kMin, algorithm::binary_min, true},
 };
 
 const Function* FunctionOf(const OpDef& op) {
@@ -45,34 +39,19 @@ struct Operands {
   int other;
 };
 
-std::optional<Operands> OperandsOf(const OpView& node,
-                                   const FusedChain& chain) {
-  const Function* function = FunctionOf(chain.root.op());
+std::optional<Operands> OperandsOf(const OpView& node) {
+  const Function* function = FunctionOf(node.op());
   if (function == nullptr) return std::nullopt;
   const Shape& dims = node.result_type(0).dims;
-  const int a = chain.root_operands[0];
-  const int b = chain.root_operands[1];
-  if (node.operand_type(a).dims == dims) return Operands{a, b};
-  if (node.operand_type(b).dims == dims && function->commutes) {
-    return Operands{b, a};
+  if (node.operand_type(0).dims == dims) return Operands{0, 1};
+  if (node.operand_type(1).dims == dims && function->commutes) {
+    return Operands{1, 0};
   }
   return std::nullopt;
 }
 
-// Links that need no operand.
-bool OnlyActivations(const FusedChain& chain) {
-  for (const ChainLink& link : chain.links) {
-    if (link.other_operand >= 0) return false;
-  }
-  return true;
-}
-
 bool Accepts(const OpView& node) {
-  if (!AllF32(node) || node.num_results() != 1) return false;
-  if (!node.is(kFused) && node.num_operands() != 2) return false;
-  const std::optional<FusedChain> chain = ReadChain(node);
-  return chain.has_value() && OnlyActivations(*chain) &&
-         OperandsOf(node, *chain).has_value();
+  return AllF32(node) && OperandsOf(node).has_value();
 }
 
 bool IsBroadcast(const OpView& node, int operand) {
@@ -81,7 +60,7 @@ bool IsBroadcast(const OpView& node, int operand) {
 
 // A broadcast operand is row-major whatever the image's layout.
 std::vector<LayoutWish> Wishes(const OpView& node) {
-  const Operands operands = *OperandsOf(node, *ReadChain(node));
+  const Operands operands = *OperandsOf(node);
   std::vector<LayoutWish> wishes = ImageWishes(node);
   if (!IsBroadcast(node, operands.other)) return wishes;
   for (LayoutWish& wish : wishes) wish.operands[operands.other].emplace();
@@ -110,33 +89,20 @@ struct Descs {
   dnnl::memory::desc whole, other;
 };
 
-bool KeepsZero(const FusedChain& chain) {
-  if (chain.root.is(kDiv)) return false;
-  for (const ChainLink& link : chain.links) {
-    const ScalarFunction* function = link.op.op().scalar;
-    if (link.scalar.has_value() || function == nullptr ||
-        !function->keeps_zero) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Two equal shapes are lists of elements, padding included where it stays zero.
-// oneDNN 2.6.3 computes wrongly with padding and post-ops both.
-std::optional<Descs> DescsOf(const OpView& node, const FusedChain& chain,
-                             const Operands& operands, const Layout& layout) {
+std::optional<Descs> DescsOf(const OpView& node, const Operands& operands,
+                             const Layout& layout) {
   TensorType type = node.result_type(0);
   type.layout = layout;
   const Shape& other = node.operand_type(operands.other).dims;
   const int64_t stored = type.num_stored_elements();
   const bool padded = stored != type.num_elements();
   const bool broadcast = IsBroadcast(node, operands.other);
-  if (!broadcast && (!padded || KeepsZero(chain))) {
+  if (!broadcast && (!padded || !node.is(kDiv))) {
     const dnnl::memory::desc list = RowMajorDesc({stored});
     return Descs{list, list};
   }
-  if (padded && (!broadcast || !chain.links.empty())) return std::nullopt;
+  if (padded && !broadcast) return std::nullopt;
   if (layout.is_row_major()) {
     const std::optional<Shape> view = MiddleView(type.dims, other);
     if (view.has_value()) {
@@ -159,8 +125,7 @@ std::optional<Descs> DescsOf(const OpView& node, const FusedChain& chain,
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                                       const LayoutWish& wish) {
-  const FusedChain chain = *ReadChain(node);
-  const Operands operands = *OperandsOf(node, chain);
+  const Operands operands = *OperandsOf(node);
   const Layout& layout = *wish.results[0];
   const bool broadcast = IsBroadcast(node, operands.other);
   const Layout& other = *wish.operands[operands.other];
@@ -168,19 +133,13 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
       (broadcast ? !other.is_row_major() : other != layout)) {
     return NotOffered("other layouts");
   }
-  const std::optional<Descs> descs = DescsOf(node, chain, operands, layout);
+  const std::optional<Descs> descs = DescsOf(node, operands, layout);
   if (!descs.has_value()) return NotOffered("such a broadcast");
-  PostOpTarget target;
-  target.result = node.result_type(0);
-  PARTITA_ASSIGN_OR_RETURN(const PostOps post,
-                           MakePostOps(node, chain, target));
-  dnnl::primitive_attr attributes = StrictAttributes();
-  attributes.set_post_ops(post.ops);
   OnednnRecipe recipe;
   recipe.primitive = dnnl::binary::primitive_desc(
-      dnnl::binary::desc(FunctionOf(chain.root.op())->kind, descs->whole,
+      dnnl::binary::desc(FunctionOf(node.op())->kind, descs->whole,
                          descs->other, descs->whole),
-      attributes, CpuEngine(), /*allow_empty=*/true);
+      StrictAttributes(), CpuEngine(), /*allow_empty=*/true);
   if (!recipe.primitive) return NotOffered("no such function");
   recipe.arguments = {{DNNL_ARG_SRC_0, false, operands.whole, descs->whole},
                       {DNNL_ARG_SRC_1, false, operands.other, descs->other},

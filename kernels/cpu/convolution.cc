@@ -191,7 +191,13 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   if (!source_layout || !weights_layout || !result_layout) {
     return NotOffered("an opaque layout");
   }
+  TensorType stored = y;
+  stored.layout = *result_layout;
+  if (transposed && stored.num_stored_elements() != y.num_elements()) {
+    return NotOffered("padding that a NaN would not leave zero");
+  }
   recipe.results = {*result_layout};
+  recipe.ieee = post.ieee;
   FillLayouts(node, post, recipe);
   recipe.operands[chain.root_operands[0]] = *source_layout;
   recipe.operands[chain.root_operands[1]] = *weights_layout;

@@ -22,11 +22,14 @@ struct CpuFamily {
   std::vector<std::string> (*layouts)(const OpView& node);
   // For a node of such layouts. Kernels need no workspace.
   std::unique_ptr<BoundKernel> (*bind)(const OpView& node, int threads);
+  bool in_place = false;  // result 0 may be operand 0
 };
 
 extern const CpuFamily kCpuMove;
 extern const CpuFamily kCpuGather;
 extern const CpuFamily kCpuReduce;
+extern const CpuFamily kCpuMaxPool;
+extern const CpuFamily kCpuSoftmax;
 
 }  // namespace partita
 

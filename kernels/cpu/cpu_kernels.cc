@@ -13,7 +13,8 @@
 namespace partita {
 namespace {
 
-const CpuFamily* const kFamilies[] = {&kCpuMove, &kCpuGather, &kCpuReduce};
+const CpuFamily* const kFamilies[] = {&kCpuMove, &kCpuGather, &kCpuReduce,
+                                      &kCpuMaxPool, &kCpuSoftmax};
 
 // Row-major for values of another rank.
 Layout LayoutFor(const TensorType& type, const std::string& text) {
@@ -41,6 +42,7 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
   const double bandwidth = std::max(1e8, device.memory_bandwidth);
   choice.seconds =
       device.launch_seconds + bytes / (bandwidth * family.bandwidth) + 1e-7;
+  if (family.in_place) choice.in_place = {{0, 0}};
   choice.arithmetic =
       family.exact ? "exact" : absl::StrCat(family.kernel, " 1");
   return choice;

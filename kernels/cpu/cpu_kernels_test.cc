@@ -139,5 +139,52 @@ TEST(CpuReduce, AnyAxes) {
   }
 }
 
+TEST(CpuMaxPool, WindowsInEveryLayout) {
+  for (int64_t channels : {1, 16, 19}) {
+    // Row-major, channels last, blocks of 8 and of 16.
+    EXPECT_EQ(ExpectRight(OneNode(kMaxPool, {F32({2, channels, 9, 7})},
+                                  {{"kernel", Ints{3, 2}},
+                                   {"strides", Ints{2, 1}},
+                                   {"pads_before", Ints{1, 0}},
+                                   {"pads_after", Ints{1, 1}}})),
+              4);
+  }
+  ExpectRight(OneNode(kMaxPool, {F32({1, 5, 17})}, {{"kernel", Ints{3}}}));
+  ExpectRight(OneNode(kMaxPool, {F32({1, 16, 9, 9})},
+                      {{"kernel", Ints{3, 3}}, {"dilations", Ints{2, 2}}}));
+  ExpectRight(OneNode(kMaxPool, {F32({1, 3, 7, 5, 9})},
+                      {{"kernel", Ints{2, 3, 2}},
+                       {"strides", Ints{1, 2, 3}},
+                       {"pads_before", Ints{1, 1, 0}}}));
+  ExpectRight(OneNode(kMaxPool, {F32({2, 40, 33, 31})},
+                      {{"kernel", Ints{3, 3}}, {"strides", Ints{2, 2}}}));
+}
+
+TEST(CpuMaxPool, AWindowWithoutElementsIsMinusInfinity) {
+  ExpectRight(OneNode(kMaxPool, {F32({1, 19, 2, 2})},
+                      {{"kernel", Ints{1, 1}},
+                       {"pads_before", Ints{2, 2}},
+                       {"pads_after", Ints{1, 1}}}));
+}
+
+TEST(CpuSoftmax, EveryAxis) {
+  for (const OpDef* op : {&kSoftmax, &kLogSoftmax}) {
+    for (int64_t axis : {-1, 0, 1, 2}) {
+      ExpectRight(OneNode(*op, {F32({3, 17, 5})}, {{"axis", axis}}));
+      ExpectRight(OneNode(*op, {F32({35, 2, 33})}, {{"axis", axis}}));
+    }
+    ExpectRight(OneNode(*op, {F32({1})}));
+    ExpectRight(OneNode(*op, {F32({7, 1003})}));
+  }
+}
+
+TEST(CpuSoftmax, FarBelowTheGreatestNothingIsLeft) {
+  KernelCheckOptions options;
+  options.low = -200;
+  options.high = 200;
+  ExpectRight(OneNode(kSoftmax, {F32({9, 129})}), options);
+  ExpectRight(OneNode(kLogSoftmax, {F32({9, 129})}), options);
+}
+
 }  // namespace
 }  // namespace partita

@@ -186,6 +186,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                         ? dnnl::matmul::desc(source, *weights, bias, result)
                         : dnnl::matmul::desc(source, *weights, result);
   OnednnRecipe recipe;
+  recipe.ieee = post.ieee;
   recipe.primitive = dnnl::matmul::primitive_desc(desc, attributes, CpuEngine(),
                                                   /*allow_empty=*/true);
   if (!recipe.primitive) return NotOffered("no such product");

@@ -20,9 +20,8 @@ namespace partita {
 namespace {
 
 const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv,     &kOnednnConvTranspose, &kOnednnMatmul,
-    &kOnednnPool,     &kOnednnSoftmax,       &kOnednnNorm,
-    &kOnednnResample, &kOnednnEltwise,       &kOnednnBinary,
+    &kOnednnConv, &kOnednnConvTranspose, &kOnednnMatmul, &kOnednnPool,
+    &kOnednnNorm, &kOnednnResample,      &kOnednnBinary,
 };
 
 absl::string_view IsaName() {
@@ -56,6 +55,7 @@ std::string Arithmetic(const OnednnRecipe& recipe, int threads) {
   if (recipe.bits_depend_on_threads) {
     absl::StrAppend(&text, " threads ", threads);
   }
+  if (!recipe.ieee) absl::StrAppend(&text, " epilogue not ieee");
   return text;
 }
 

@@ -43,6 +43,9 @@ struct OnednnRecipe {
   std::vector<InPlacePair> in_place;
   // The implementation's order of summation may depend on the threads.
   bool bits_depend_on_threads = true;
+  // False if a post-op treats a NaN or an infinity otherwise than eval: see
+  // docs/numerics.md.
+  bool ieee = true;
 };
 
 struct OnednnFamily {
@@ -60,8 +63,6 @@ extern const OnednnFamily kOnednnConv;
 extern const OnednnFamily kOnednnConvTranspose;
 extern const OnednnFamily kOnednnMatmul;
 extern const OnednnFamily kOnednnPool;
-extern const OnednnFamily kOnednnSoftmax;
-extern const OnednnFamily kOnednnEltwise;
 extern const OnednnFamily kOnednnBinary;
 extern const OnednnFamily kOnednnNorm;
 extern const OnednnFamily kOnednnResample;

@@ -1,5 +1,6 @@
-// onednn.pool: max and average pools, and means and maxima over all of an
-// image, which are pools with one window.
+// onednn.pool: average pools, and means over all of an image, which are pools
+// with one window. Max pools are cpu.max_pool's: oneDNN's lose NaN and minus
+// infinity.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -29,7 +30,7 @@ memory::dims Filled(const std::vector<int64_t>& values, size_t spatial,
 
 // A reduction over all spatial dimensions.
 bool IsGlobal(const OpView& node) {
-  if (!node.is(kReduceMean) && !node.is(kReduceMax)) return false;
+  if (!node.is(kReduceMean)) return false;
   std::vector<int64_t> axes = node.attr_ints("axes");
   std::sort(axes.begin(), axes.end());
   const int rank = node.operand_type(0).rank();
@@ -43,7 +44,7 @@ bool IsGlobal(const OpView& node) {
 // A window that counts positions past the padding would need oneDNN to know
 // the end of the padded input.
 bool CountsPastTheEnd(const OpView& node) {
-  if (!node.is(kAvgPool) || !node.attr_bool("count_include_pad")) return false;
+  if (!node.attr_bool("count_include_pad")) return false;
   for (int64_t extra : node.attr_ints("ceil_extra")) {
     if (extra != 0) return true;
   }
@@ -55,14 +56,13 @@ bool Accepts(const OpView& node) {
   const int rank = node.operand_type(0).rank();
   if (rank < 3 || rank > 5) return false;
   if (IsGlobal(node)) return true;
-  return (node.is(kMaxPool) || node.is(kAvgPool)) && !CountsPastTheEnd(node);
+  return node.is(kAvgPool) && !CountsPastTheEnd(node);
 }
 
 Pool GlobalPool(const OpView& node) {
   const Shape& dims = node.operand_type(0).dims;
   const size_t spatial = dims.size() - 2;
-  return {node.is(kReduceMax) ? algorithm::pooling_max
-                              : algorithm::pooling_avg_exclude_padding,
+  return {algorithm::pooling_avg_exclude_padding,
           memory::dims(dims.begin() + 2, dims.end()),
           memory::dims(spatial, 1),
           memory::dims(spatial, 0),
@@ -73,17 +73,15 @@ Pool GlobalPool(const OpView& node) {
 Pool PoolOf(const OpView& node) {
   if (IsGlobal(node)) return GlobalPool(node);
   const size_t spatial = node.operand_type(0).dims.size() - 2;
-  Pool pool{algorithm::pooling_max,
+  Pool pool{node.attr_bool("count_include_pad")
+                ? algorithm::pooling_avg_include_padding
+                : algorithm::pooling_avg_exclude_padding,
             Filled(node.attr_ints("kernel"), spatial, 1),
             Filled(node.attr_ints("strides"), spatial, 1),
             Filled(node.attr_ints("dilations"), spatial, 1),
             Filled(node.attr_ints("pads_before"), spatial, 0),
             Filled(node.attr_ints("pads_after"), spatial, 0)};
   for (int64_t& dilation : pool.dilates) --dilation;
-  if (!node.is(kAvgPool)) return pool;
-  pool.kind = node.attr_bool("count_include_pad")
-                  ? algorithm::pooling_avg_include_padding
-                  : algorithm::pooling_avg_exclude_padding;
   const memory::dims extra = Filled(node.attr_ints("ceil_extra"), spatial, 0);
   for (size_t i = 0; i < spatial; ++i) pool.after[i] += extra[i];
   return pool;

@@ -18,9 +18,16 @@ namespace {
 
 using dnnl::algorithm;
 
+// One of oneDNN's elementwise functions.
+struct EltwiseStep {
+  algorithm kind;
+  float alpha;
+  float beta;
+};
+
 struct PlainEltwise {
   const OpDef* op;
-  algorithm steps;
+  algorithm kind;
   float alpha;
 };
 
@@ -31,14 +38,18 @@ const PlainEltwise kPlain[] = {
     {&kSigmoid, algorithm::eltwise_logistic, 0},
     {&kAbs, algorithm::eltwise_abs, 0},
     {&kSqrt, algorithm::eltwise_sqrt, 0},
-    {&kExp, algorithm::eltwise_exp, 0},
-    {&kLog, algorithm::eltwise_log, 0},
     {&kSilu, algorithm::eltwise_swish, 1},
-    {&kMish, algorithm::eltwise_mish, 0},
     {&kHardSwish, algorithm::eltwise_hardswish, 0},
-    {&kSoftplus, algorithm::eltwise_soft_relu, 0},
     {&kRound, algorithm::eltwise_round, 0},
 };
+
+// Those of the ops with steps whose bits are not eval's for every NaN and
+// infinity.
+bool IsIeee(const OpView& op) {
+  if (op.is(kLeakyRelu)) return op.attr_float("alpha") != 0;
+  return !op.is(kRelu) && !op.is(kClip) && !op.is(kHardSigmoid) &&
+         !op.is(kSigmoid) && !op.is(kSilu);
+}
 
 float Float(const OpView& op, absl::string_view name) {
   return static_cast<float>(op.attr_float(name));
@@ -63,8 +74,6 @@ const BinaryOp kBinaries[] = {
     {&kMul, algorithm::binary_mul, true},
     {&kSub, algorithm::binary_sub, false},
     {&kDiv, algorithm::binary_div, false},
-    {&kMax, algorithm::binary_max, true},
-    {&kMin, algorithm::binary_min, true},
 };
 
 // x op s or s op x as a linear function.
@@ -80,6 +89,32 @@ std::vector<EltwiseStep> ScalarSteps(const ChainLink& link) {
   if (link.op.is(kDiv) && first && std::abs(std::frexp(s, &exponent)) == 0.5f &&
       std::isfinite(1 / s)) {
     return {{algorithm::eltwise_linear, 1 / s, 0}};
+  }
+  return {};
+}
+
+// Empty if there is no such post-op.
+std::vector<EltwiseStep> EltwiseSteps(const OpView& op) {
+  for (const PlainEltwise& plain : kPlain) {
+    if (op.is(*plain.op)) return {{plain.kind, plain.alpha, 0}};
+  }
+  if (op.is(kNeg)) return {{algorithm::eltwise_linear, -1, 0}};
+  if (op.is(kGelu)) {
+    return {{op.attr_bool("tanh") ? algorithm::eltwise_gelu_tanh
+                                  : algorithm::eltwise_gelu_erf,
+             0, 0}};
+  }
+  if (op.is(kElu)) return {{algorithm::eltwise_elu, Float(op, "alpha"), 0}};
+  if (op.is(kLeakyRelu)) {
+    return {{algorithm::eltwise_relu, Float(op, "alpha"), 0}};
+  }
+  // Bounds may be infinite: then they hold nothing back, infinities neither.
+  if (op.is(kClip)) {
+    return {{algorithm::eltwise_clip, Float(op, "min"), Float(op, "max")}};
+  }
+  if (op.is(kHardSigmoid)) {
+    return {{algorithm::eltwise_linear, Float(op, "alpha"), Float(op, "beta")},
+            {algorithm::eltwise_clip, 0, 1}};
   }
   return {};
 }
@@ -104,8 +139,9 @@ class PostOpMaker {
       return NotOffered(absl::StrCat("no post-op for ", link.op.op_name()));
     }
     for (const EltwiseStep& step : steps) {
-      post_.ops.append_eltwise(1.0f, step.algorithm, step.alpha, step.beta);
+      post_.ops.append_eltwise(1.0f, step.kind, step.alpha, step.beta);
     }
+    if (!link.gates && !IsIeee(link.op)) post_.ieee = false;
     return absl::OkStatus();
   }
 
@@ -163,32 +199,6 @@ class PostOpMaker {
 };
 
 }  // namespace
-
-std::vector<EltwiseStep> EltwiseSteps(const OpView& op) {
-  for (const PlainEltwise& plain : kPlain) {
-    if (op.is(*plain.op)) return {{plain.steps, plain.alpha, 0}};
-  }
-  if (op.is(kNeg)) return {{algorithm::eltwise_linear, -1, 0}};
-  if (op.is(kGelu)) {
-    return {{op.attr_bool("tanh") ? algorithm::eltwise_gelu_tanh
-                                  : algorithm::eltwise_gelu_erf,
-             0, 0}};
-  }
-  if (op.is(kElu)) return {{algorithm::eltwise_elu, Float(op, "alpha"), 0}};
-  if (op.is(kLeakyRelu)) {
-    return {{algorithm::eltwise_relu, Float(op, "alpha"), 0}};
-  }
-  // Bounds may be infinite: then they hold nothing back, infinities neither.
-  if (op.is(kClip)) {
-    return {{algorithm::eltwise_clip, Float(op, "min"), Float(op, "max")}};
-  }
-  if (op.is(kReciprocal)) return {{algorithm::eltwise_pow, 1, -1}};
-  if (op.is(kHardSigmoid)) {
-    return {{algorithm::eltwise_linear, Float(op, "alpha"), Float(op, "beta")},
-            {algorithm::eltwise_clip, 0, 1}};
-  }
-  return {};
-}
 
 absl::StatusOr<PostOps> MakePostOps(const OpView& node, const FusedChain& chain,
                                     const PostOpTarget& target) {

@@ -14,15 +14,6 @@
 
 namespace partita {
 
-// An elementwise op of one operand as steps of oneDNN's eltwise.
-struct EltwiseStep {
-  dnnl::algorithm algorithm;
-  float alpha;
-  float beta;
-};
-// Empty if oneDNN does not know the op.
-std::vector<EltwiseStep> EltwiseSteps(const OpView& op);
-
 // How the links' operands meet the primitive's result.
 struct PostOpTarget {
   TensorType result;  // of the whole chain
@@ -41,8 +32,16 @@ struct PostOps {
   std::vector<OnednnRecipe::Argument> arguments;
   std::optional<int> bias_operand;
   std::optional<int> summed_operand;
+  bool ieee = true;  // see OnednnRecipe
 };
 
+// oneDNN 2.6.3 makes a NaN one of the bounds of relu, clip and hard_sigmoid,
+// and silu of minus infinity a NaN; where it multiplies by gemm, sigmoid of a
+// NaN is 0 and relu of minus infinity a NaN. Of its functions only elu with
+// alpha 0 is a relu without that flaw, and costs 6 % of ResNet-50's
+// convolutions. So those five are offered and marked; functions that are seldom
+// behind a convolution are not offered where oneDNN strays from IEEE 754.
+//
 // Fails with Unimplemented on the first link that cannot be a post-op.
 absl::StatusOr<PostOps> MakePostOps(const OpView& node, const FusedChain& chain,
                                     const PostOpTarget& target);

@@ -1,0 +1,39 @@
+// One loop compiled for several instruction sets, the widest that this
+// processor has being called.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_VECTOR_CODE_H_
+#define PARTITA_KERNELS_CPU_VECTOR_CODE_H_
+
+namespace partita {
+
+// Loop::Run and all that it calls must be [[gnu::always_inline]]: only then
+// are they compiled anew in each of these functions.
+template <typename Loop, typename... Args>
+[[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]] void RunAvx512(
+    Args... args) {
+  Loop::Run(args...);
+}
+
+template <typename Loop, typename... Args>
+[[gnu::target("avx2")]] void RunAvx2(Args... args) {
+  Loop::Run(args...);
+}
+
+template <typename Loop, typename... Args>
+void RunVectorised(Args... args) {
+  static const bool avx512 =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  static const bool avx2 = __builtin_cpu_supports("avx2");
+  if (avx512) {
+    RunAvx512<Loop>(args...);
+  } else if (avx2) {
+    RunAvx2<Loop>(args...);
+  } else {
+    Loop::Run(args...);
+  }
+}
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_VECTOR_CODE_H_
