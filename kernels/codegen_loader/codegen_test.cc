@@ -117,6 +117,56 @@ TEST(Codegen, EveryOpThatIsOfferedAgreesWithEvalOnItsSamples) {
   EXPECT_GT(offered, 40);
 }
 
+// Every pair of special values, at an odd size so that the last vectors are
+// not full.
+std::vector<HostTensor> SpecialPairs() {
+  const std::vector<float> special = {
+      NAN,    0.0f,    -0.0f,     INFINITY, -INFINITY, 1e-45f, -1e-45f,
+      1e-40f, -1e-40f, 0x1p-126f, 3.4e38f,  -3.4e38f,  1,      -1,
+      0.5f,   -6,      20,        -20,      88.5f,     -88,    -103};
+  std::vector<float> a, b;
+  for (float x : special) {
+    for (float y : special) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  const int64_t count = static_cast<int64_t>(a.size());
+  std::vector<HostTensor> pairs;
+  pairs.push_back(HostTensor::Of<float>({count}, a));
+  pairs.push_back(HostTensor::Of<float>({count}, b));
+  return pairs;
+}
+
+TEST(Codegen, SpecialValuesInEveryInstructionSet) {
+  const std::vector<HostTensor> pairs = SpecialPairs();
+  EXPECT_EQ(pairs[0].type().num_elements() % 8, 1);
+  KernelCheckOptions options;
+  options.units = 8;
+  options.threads = {1};
+  options.operands = {&pairs[0], &pairs[1]};
+  int offered = 0;
+  for (int i = 0; i < kOpTableSize; ++i) {
+    const OpDef& op = *kOpTable[i];
+    const int operands = MinOperands(op);
+    if (!op.traits.elementwise || operands > 2) continue;
+    LiteralPool pool;
+    Graph graph("special", &pool);
+    NodeSpec spec{.op = &op, .operands = {}, .attributes = {}};
+    for (int n = 0; n < operands; ++n) {
+      spec.operands.push_back(graph.AddInput("", pairs[n].type()));
+    }
+    const absl::StatusOr<NodeId> node = graph.AddNode(std::move(spec));
+    if (!node.ok()) continue;
+    for (const std::string& isa : Isas()) {
+      const CheckReport report = CheckOn(isa, graph.view(*node), options);
+      EXPECT_TRUE(report.status.ok()) << op.name << ": " << report.status;
+      offered += !report.kernels.empty();
+    }
+  }
+  EXPECT_GT(offered, 30);
+}
+
 TEST(Codegen, OddSizesAgreeWithEval) {
   for (int64_t size : {0, 1, 2, 15, 16, 17, 31, 97, 521}) {
     Body body({F32({size}), F32({size})});

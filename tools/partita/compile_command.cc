@@ -28,6 +28,7 @@ constexpr FlagDef kFlags[] = {
     kDeviceFlag,
     kStagesFlag,
     kDepthFlag,
+    kIeeeFlag,
     kDimFlag,
     kShapeFlag,
     kBindFlag,

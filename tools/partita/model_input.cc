@@ -160,6 +160,8 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
                            arguments.GetInt("depth", 1, 1, 64));
   options.depth = static_cast<int>(depth);
   options.passes.skip = arguments.GetAll("skip");
+  // Only post-ops of oneDNN are excepted, and only this pass makes them.
+  if (arguments.has("ieee")) options.passes.skip.push_back("fuse_epilogue");
   options.passes.dump_folder = arguments.Get("dump", "");
   return options;
 }

@@ -36,6 +36,7 @@ constexpr FlagDef kFlags[] = {
     kDeviceFlag,
     kStagesFlag,
     kDepthFlag,
+    kIeeeFlag,
     kDimFlag,
     kShapeFlag,
     kBindFlag,
@@ -75,7 +76,7 @@ absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
 absl::Status RefuseCompileFlags(const Arguments& arguments) {
   for (const FlagDef& flag :
        {kMachineFlag, kStrategyFlag, kGoalFlag, kPinFlag, kDeviceFlag,
-        kStagesFlag, kDepthFlag, kDimFlag, kShapeFlag, kBindFlag}) {
+        kStagesFlag, kDepthFlag, kIeeeFlag, kDimFlag, kShapeFlag, kBindFlag}) {
     if (!arguments.has(flag.name)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("--", flag.name, ": found it with a plan, which is ",
