@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
@@ -195,7 +196,10 @@ class Compilation {
         }
       }
       for (const auto& [isa, device] : targets) {
-        auto images = BuiltInCatalog().BuildImages(NodesOf(plan, isa), *device);
+        std::vector<std::unique_ptr<Graph>> pieces;
+        PARTITA_ASSIGN_OR_RETURN(const std::vector<OpView> nodes,
+                                 NodesOf(plan, isa, pieces));
+        auto images = BuiltInCatalog().BuildImages(nodes, *device);
         if (absl::IsUnimplemented(images.status())) continue;
         PARTITA_RETURN_IF_ERROR(images.status());
         absl::c_move(*images, std::back_inserter(plan.images));
@@ -242,8 +246,10 @@ class Compilation {
     return notes;
   }
 
-  // The nodes on CPUs of this instruction set.
-  std::vector<OpView> NodesOf(const Plan& plan, const std::string& isa) const {
+  // What CPUs of this instruction set compute: nodes, and `pieces` of cut ones.
+  absl::StatusOr<std::vector<OpView>> NodesOf(
+      const Plan& plan, const std::string& isa,
+      std::vector<std::unique_ptr<Graph>>& pieces) const {
     absl::flat_hash_set<std::string> devices;
     for (const DeviceTraits& device : traits_) {
       if (device.kind == DeviceKind::kCpu && device.isa == isa) {
@@ -253,11 +259,16 @@ class Compilation {
     std::vector<OpView> nodes;
     for (const auto& function : plan.module.functions()) {
       for (const OpView& op : function->ops()) {
-        if (absl::c_any_of(op.node().placement.devices,
-                           [&](const std::string& name) {
-                             return devices.contains(name);
-                           })) {
+        if (!op.node().kernel.has_value()) continue;
+        const auto& members = op.node().placement.devices;
+        for (size_t m = 0; m < members.size(); ++m) {
+          if (!devices.contains(members[m])) continue;
           nodes.push_back(op);
+          if (!IsCut(op)) break;
+          PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece,
+                                   CutNode(op, static_cast<int>(m)));
+          nodes.back() = piece->ops().front();
+          pieces.push_back(std::move(piece));
         }
       }
     }

@@ -3,14 +3,18 @@
 
 #include "passes/choose_kernels.h"
 
+#include <algorithm>
 #include <deque>
-#include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
+#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -60,55 +64,131 @@ class Chooser {
   std::vector<ChosenKernel> TakeChosen() { return std::move(chosen_); }
 
  private:
-  absl::StatusOr<const DeviceTraits*> DeviceOf(const OpView& op) const {
+  // What the members of a node's device set compute, and where.
+  struct Member {
+    std::unique_ptr<Graph> piece;  // null: the node itself
+    OpView op;
+    const DeviceTraits* device;
+  };
+
+  absl::StatusOr<std::vector<Member>> MembersOf(const OpView& op) const {
     const Placement& placement = op.node().placement;
-    if (placement.devices.size() != 1) {
-      return absl::UnimplementedError(absl::StrCat(
-          op.ToString(), ": found ", placement.devices.size(),
-          " devices; expected one: kernels of divided nodes are not chosen "
-          "yet; pin the node to one device"));
+    if (!placement.placed()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(op.ToString(),
+                       ": found no device; expected a placed graph; run a "
+                       "planner and partition first"));
     }
-    auto it = devices_.find(placement.devices[0]);
-    if (it != devices_.end()) return it->second;
-    return absl::InvalidArgumentError(
-        absl::StrCat(op.ToString(), ": found device ", placement.devices[0],
-                     "; expected one of the machine's"));
+    const bool cut = IsCut(op);
+    std::vector<Member> members;
+    for (const std::string& name : placement.devices) {
+      auto it = devices_.find(name);
+      if (it == devices_.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(op.ToString(), ": found device ", name,
+                         "; expected one of the machine's"));
+      }
+      members.push_back({nullptr, op, it->second});
+      if (!cut) continue;
+      PARTITA_ASSIGN_OR_RETURN(
+          members.back().piece,
+          CutNode(op, static_cast<int>(members.size()) - 1));
+      members.back().op = members.back().piece->ops().front();
+    }
+    return members;
+  }
+
+  // One binding says what all members run: a kernel that each of them has for
+  // its own part, in the same layouts.
+  std::vector<KernelChoice> CommonChoices(
+      const std::vector<Member>& members) const {
+    std::vector<KernelChoice> common =
+        catalog_.Choices(members[0].op, *members[0].device);
+    for (size_t m = 1; m < members.size() && !common.empty(); ++m) {
+      const std::vector<KernelChoice> own =
+          catalog_.Choices(members[m].op, *members[m].device);
+      std::erase_if(common, [&](KernelChoice& choice) {
+        const auto same = absl::c_find_if(own, [&](const KernelChoice& other) {
+          return other.kernel == choice.kernel &&
+                 other.operands == choice.operands &&
+                 other.results == choice.results;
+        });
+        if (same == own.end()) return true;
+        JoinChoice(*same, choice);
+        return false;
+      });
+    }
+    return common;
+  }
+
+  // What holds for both.
+  static void JoinChoice(const KernelChoice& other, KernelChoice& choice) {
+    choice.workspace = std::max(choice.workspace, other.workspace);
+    choice.seconds = std::max(choice.seconds, other.seconds);
+    choice.fallback |= other.fallback;
+    choice.any_layout &= other.any_layout;
+    std::erase_if(choice.in_place, [&](const InPlacePair& pair) {
+      return !absl::c_linear_search(other.in_place, pair);
+    });
+    if (choice.arithmetic != other.arithmetic) {
+      absl::StrAppend(&choice.arithmetic, " | ", other.arithmetic);
+    }
   }
 
   absl::Status Visit(NodeId id) {
     const OpView op = graph_.view(id);
     if (op.is(kConstant) || op.is(kVariable)) return absl::OkStatus();
-    if (op.is(kCopy)) {
-      graph_.value(op.result(0).id()).type.layout = op.operand_type(0).layout;
-      return absl::OkStatus();
+    if (op.is(kCopy)) return VisitCopy(op);
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<Member> members, MembersOf(op));
+    if (op.num_operands() == 1 && MovesAllInOrder(op)) {
+      return Reorder(op, 0, Layout());
     }
-    PARTITA_ASSIGN_OR_RETURN(const DeviceTraits* device, DeviceOf(op));
-    if (op.num_operands() == 1 && MovesAllInOrder(op))
-      return WantRowMajor(op, *device);
-    const std::vector<KernelChoice> choices = catalog_.Choices(op, *device);
+    const std::vector<KernelChoice> choices = CommonChoices(members);
     if (op.is(kFused) && (choices.empty() || choices.front().fallback)) {
       return Inline(id);
     }
-    const std::optional<Candidate> best = Best(op, choices, *device);
+    const std::optional<Candidate> best = Best(op, members, choices);
     if (!best.has_value()) {
       if (missing_.size() < kMaxMissing) missing_.push_back(id);
       return absl::OkStatus();
     }
-    return Bind(op, *best, *device);
+    return Bind(op, *best);
+  }
+
+  // A copy that divides or joins a value moves rows of it.
+  absl::Status VisitCopy(const OpView& op) {
+    const ValueId from = op.operand(0).id();
+    const NodeId maker = graph_.value(from).defining_node;
+    const bool was_cut = maker.valid() && IsCut(graph_.view(maker));
+    if (!IsCut(op) && !was_cut) {
+      graph_.value(op.result(0).id()).type.layout = op.operand_type(0).layout;
+      return absl::OkStatus();
+    }
+    if (graph_.type(from).layout.is_row_major()) return absl::OkStatus();
+    PARTITA_ASSIGN_OR_RETURN(
+        const ValueId plain,
+        InLayout(from, Layout(), graph_.node(maker).placement.devices,
+                 op.id()));
+    graph_.SetOperand(op.id(), 0, plain);
+    return absl::OkStatus();
   }
 
   // The body's nodes are visited next, in their order.
   absl::Status Inline(NodeId fused) {
     const int first = graph_.node_id_bound();
+    const OpView op = graph_.view(fused);
+    std::vector<Placement> placements;
+    if (IsCut(op)) {
+      placements = BodyPlacements(op.region(0), op.node().placement);
+    }
     PARTITA_RETURN_IF_ERROR(InlineFused(graph_, fused));
     for (int id = graph_.node_id_bound() - 1; id >= first; --id) {
+      if (!placements.empty()) {
+        graph_.node(NodeId(id)).placement = std::move(placements[id - first]);
+      }
       pending_.push_front(NodeId(id));
     }
     return absl::OkStatus();
-  }
-
-  absl::Status WantRowMajor(const OpView& op, const DeviceTraits& device) {
-    return Reorder(op, 0, Layout(), device);
   }
 
   double SecondsOf(const OpView& op, const KernelChoice& choice,
@@ -116,7 +196,7 @@ class Chooser {
     double seconds = choice.seconds;
     for (int i = 0; i < op.num_operands(); ++i) {
       seconds += layouts_.ReorderSeconds(op.operand(i).id(), choice.operands[i],
-                                         device);
+                                         op.node().placement.devices, device);
     }
     return seconds;
   }
@@ -124,6 +204,7 @@ class Chooser {
   // The choice as it stands and, if it takes any layout, in the layout of each
   // full-sized operand.
   std::vector<KernelChoice> Variants(const OpView& op,
+                                     const std::vector<Member>& members,
                                      const KernelChoice& choice) const {
     std::vector<KernelChoice> variants = {choice};
     if (!choice.any_layout) return variants;
@@ -131,7 +212,10 @@ class Chooser {
     for (int i = 0; i < op.num_operands(); ++i) {
       const TensorType& type = op.operand_type(i);
       if (type.dims != dims || type.layout.is_row_major()) continue;
-      if (HasPadding(op.result_type(0), type.layout)) continue;
+      const bool padded = absl::c_any_of(members, [&](const Member& member) {
+        return HasPadding(member.op.result_type(0), type.layout);
+      });
+      if (padded) continue;
       variants.push_back(InOneLayout(op, choice, type.layout));
     }
     return variants;
@@ -149,13 +233,13 @@ class Chooser {
     return choice;
   }
 
-  std::optional<Candidate> Best(const OpView& op,
-                                const std::vector<KernelChoice>& choices,
-                                const DeviceTraits& device) const {
+  std::optional<Candidate> Best(
+      const OpView& op, const std::vector<Member>& members,
+      const std::vector<KernelChoice>& choices) const {
     std::optional<Candidate> best;
     for (const KernelChoice& choice : choices) {
-      for (KernelChoice& variant : Variants(op, choice)) {
-        const double seconds = SecondsOf(op, variant, device);
+      for (KernelChoice& variant : Variants(op, members, choice)) {
+        const double seconds = SecondsOf(op, variant, *members[0].device);
         if (best.has_value() && seconds >= best->seconds) continue;
         best = Candidate{std::move(variant), seconds};
       }
@@ -163,11 +247,10 @@ class Chooser {
     return best;
   }
 
-  absl::Status Bind(const OpView& op, const Candidate& best,
-                    const DeviceTraits& device) {
+  absl::Status Bind(const OpView& op, const Candidate& best) {
     const KernelChoice& choice = best.choice;
     for (int i = 0; i < op.num_operands(); ++i) {
-      PARTITA_RETURN_IF_ERROR(Reorder(op, i, choice.operands[i], device));
+      PARTITA_RETURN_IF_ERROR(Reorder(op, i, choice.operands[i]));
     }
     Node& node = graph_.node(op.id());
     for (size_t i = 0; i < node.results.size(); ++i) {
@@ -182,21 +265,30 @@ class Chooser {
   }
 
   // Lets operand `i` be read in `layout`.
-  absl::Status Reorder(const OpView& op, int i, const Layout& layout,
-                       const DeviceTraits& device) {
+  absl::Status Reorder(const OpView& op, int i, const Layout& layout) {
+    PARTITA_ASSIGN_OR_RETURN(const ValueId value,
+                             InLayout(op.operand(i).id(), layout,
+                                      op.node().placement.devices, op.id()));
+    if (value != op.operand(i).id()) graph_.SetOperand(op.id(), i, value);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ValueId> InLayout(ValueId value, const Layout& layout,
+                                   LayoutState::Devices devices,
+                                   NodeId before) {
     NodeId made;
     PARTITA_ASSIGN_OR_RETURN(
-        const ValueId value,
-        layouts_.InLayout(op.operand(i).id(), layout, op.node().placement,
-                          op.id(), made));
-    if (value != op.operand(i).id()) graph_.SetOperand(op.id(), i, value);
-    return made.valid() ? BindReorder(made, device) : absl::OkStatus();
+        const ValueId found,
+        layouts_.InLayout(value, layout, devices, before, made));
+    if (made.valid()) PARTITA_RETURN_IF_ERROR(BindReorder(made));
+    return found;
   }
 
   // A reorder's layouts are given: its first choice is bound as it is.
-  absl::Status BindReorder(NodeId node, const DeviceTraits& device) {
+  absl::Status BindReorder(NodeId node) {
     const OpView op = graph_.view(node);
-    const std::vector<KernelChoice> choices = catalog_.Choices(op, device);
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<Member> members, MembersOf(op));
+    const std::vector<KernelChoice> choices = CommonChoices(members);
     if (choices.empty()) {
       missing_.push_back(node);
       return absl::OkStatus();
@@ -213,16 +305,8 @@ class Chooser {
   absl::StatusOr<ValueId> RowMajorAtEnd(ValueId value) {
     if (graph_.type(value).layout.is_row_major()) return value;
     const NodeId maker = graph_.value(value).defining_node;
-    const Placement placement = graph_.node(maker).placement;
-    NodeId made;
-    PARTITA_ASSIGN_OR_RETURN(
-        const ValueId plain,
-        layouts_.InLayout(value, Layout(), placement, NodeId(), made));
-    if (made.valid()) {
-      PARTITA_RETURN_IF_ERROR(
-          BindReorder(made, *devices_.at(placement.devices[0])));
-    }
-    return plain;
+    return InLayout(value, Layout(), graph_.node(maker).placement.devices,
+                    NodeId());
   }
 
   absl::Status OutputsRowMajor() {
@@ -243,7 +327,7 @@ class Chooser {
       const OpView op = graph_.view(node);
       absl::StrAppend(&text, "\n  ", op.ToString(), " of ",
                       op.result_type(0).ToString(), " on ",
-                      op.node().placement.devices[0]);
+                      absl::StrJoin(op.node().placement.devices, ", "));
     }
     absl::StrAppend(&text,
                     "\nexpected a device that has one; pin these to the cpu");

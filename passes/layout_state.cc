@@ -26,12 +26,29 @@ std::shared_ptr<const HostTensor> PackedConstants::Get(
   return packed;
 }
 
+LayoutState::Key LayoutState::KeyOf(ValueId value, const Layout& layout,
+                                    const Devices& devices) const {
+  Key key{value, layout.ToString(), {}};
+  if (!IsPackable(value)) {
+    std::get<2>(key).assign(devices.begin(), devices.end());
+  }
+  return key;
+}
+
+bool LayoutState::IsPackable(ValueId value) const {
+  if (!ValueView(&graph_, value).is_constant()) return false;
+  const Node& maker = graph_.node(graph_.value(value).defining_node);
+  return maker.placement.results.empty() ||
+         maker.placement.results[0] == Sharding();
+}
+
 double LayoutState::ReorderSeconds(ValueId value, const Layout& layout,
+                                   const Devices& devices,
                                    const DeviceTraits& device) const {
   const TensorType& type = graph_.type(value);
   if (type.layout == layout) return 0;
-  if (ValueView(&graph_, value).is_constant()) return 0;
-  if (made_.contains({value, layout.ToString()})) return 0;
+  if (IsPackable(value)) return 0;
+  if (made_.contains(KeyOf(value, layout, devices))) return 0;
   const double bytes = 2.0 * type.num_bytes();
   const double moving =
       device.memory_bandwidth > 0 ? bytes / device.memory_bandwidth : 0;
@@ -53,23 +70,31 @@ ValueId LayoutState::PackConstant(ValueId value, const Layout& layout,
 
 absl::StatusOr<ValueId> LayoutState::InLayout(ValueId value,
                                               const Layout& layout,
-                                              const Placement& placement,
+                                              const Devices& devices,
                                               NodeId before, NodeId& made) {
   if (graph_.type(value).layout == layout) return value;
-  const auto key = std::make_pair(value, layout.ToString());
+  Key key = KeyOf(value, layout, devices);
   if (auto it = made_.find(key); it != made_.end()) return it->second;
-  if (ValueView(&graph_, value).is_constant()) {
-    return made_[key] = PackConstant(value, layout, before);
+  if (IsPackable(value)) {
+    return made_[std::move(key)] = PackConstant(value, layout, before);
+  }
+  Placement placement{.devices = devices};
+  const Value& given = graph_.value(value);
+  if (given.defining_node.valid() && devices.size() > 1) {
+    const Placement& maker = graph_.node(given.defining_node).placement;
+    if (!maker.results.empty()) {
+      placement.operands = placement.results = {maker.results[given.index]};
+    }
   }
   PARTITA_ASSIGN_OR_RETURN(
       made, graph_.AddNode({.op = &kReorder,
                             .operands = {value},
                             .attributes = {{"layout", layout.ToString()}},
-                            .placement = placement},
+                            .placement = std::move(placement)},
                            before));
   const ValueId result = graph_.node(made).results[0];
   graph_.value(result).type.layout = layout;
-  return made_[key] = result;
+  return made_[std::move(key)] = result;
 }
 
 }  // namespace partita

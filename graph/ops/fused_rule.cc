@@ -23,6 +23,7 @@ class DimensionClasses {
     std::iota(parent_.begin(), parent_.end(), 0);
     whole_.resize(next, false);
     for (OpView op : body.ops()) Join(op);
+    for (int i = 0; i < body.value_id_bound(); ++i) KeepApart(ValueId(i));
   }
 
   int Find(ValueId value, int dim) { return Root(first_[value.index] + dim); }
@@ -39,6 +40,15 @@ class DimensionClasses {
     b = Root(b);
     whole_[b] = whole_[a] || whole_[b];
     parent_[a] = b;
+  }
+
+  // As in matmul %x, %x: a class twice in one value has no single cut.
+  void KeepApart(ValueId value) {
+    for (int d = 0; d < body_.type(value).rank(); ++d) {
+      for (int e = 0; e < d; ++e) {
+        if (Find(value, d) == Find(value, e)) whole_[Find(value, d)] = true;
+      }
+    }
   }
 
   // The positions of the values' dimensions that carry `factor`, and whether

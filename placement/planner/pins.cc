@@ -27,8 +27,10 @@ const Pin* FirstMatch(const OpView& node, absl::Span<const Pin> pins) {
 }
 
 std::string PinText(const Pin& pin) {
-  return absl::StrCat("pin ", pin.pattern, "=",
-                      absl::StrJoin(pin.devices, ","));
+  std::string text =
+      absl::StrCat("pin ", pin.pattern, "=", absl::StrJoin(pin.devices, ","));
+  if (pin.dim >= 0) absl::StrAppend(&text, "/split", pin.dim);
+  return text;
 }
 
 absl::Status CheckDevices(const CostModel& costs, const Pin& pin) {
@@ -141,7 +143,7 @@ absl::StatusOr<Placement> PinnedPlacement(const OpView& node, const Pin& pin) {
   const int factor = FactorOfResults(rule, pin.dim);
   if (factor < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        node.ToString(), ": found ", PinText(pin), " with dimension ", pin.dim,
+        node.ToString(), ": found ", PinText(pin),
         ", which cannot be cut; expected a dimension whose parts are computed "
         "apart; pin it to one device or along another dimension"));
   }

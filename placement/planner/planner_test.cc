@@ -214,7 +214,7 @@ TEST(PinnedTest, FaultyPinsAreRefused) {
             "name in @sample; expected at least one; * stands for any run of "
             "characters");
   EXPECT_EQ(error({"b", {"cpu:0", "gpu:0"}, 0}),
-            "work %b: found pin b=cpu:0,gpu:0 with dimension 0, which cannot "
+            "work %b: found pin b=cpu:0,gpu:0/split0, which cannot "
             "be cut; expected a dimension whose parts are computed apart; pin "
             "it to one device or along another dimension");
 }

@@ -27,6 +27,12 @@ double SecondsOf(const OpView& node, const DeviceTraits& device,
   return RooflineSeconds(node, device);
 }
 
+bool IsDivided(const Placement& placement) {
+  return absl::c_any_of(placement.results, [](const Sharding& sharding) {
+    return sharding.kind == Sharding::Kind::kSplit;
+  });
+}
+
 class Pricer {
  public:
   Pricer(const Plan& plan, const Entry& entry, const Machine& machine,
@@ -111,16 +117,6 @@ class Pricer {
     cost.on = On::kCompute;
     cost.device = DeviceOf(command.stream);
     cost.seconds = node_seconds_[command.instance.node.index];
-    if (entry_.graph != nullptr && entry_.graph->alive(command.instance.node)) {
-      const Placement& placement =
-          entry_.graph->node(command.instance.node).placement;
-      const auto split = [](const Sharding& sharding) {
-        return sharding.kind == Sharding::Kind::kSplit;
-      };
-      if (absl::c_any_of(placement.results, split)) {
-        cost.seconds /= placement.devices.size();
-      }
-    }
     return cost;
   }
 
@@ -196,7 +192,9 @@ std::vector<double> PlacedNodeSeconds(const Graph& graph,
     if (IsView(node) && !node.node().kernel.has_value()) continue;
     const MachineDevice* device = machine.FindDevice(placement.devices[0]);
     if (device == nullptr) continue;
-    seconds[node.id().index] = SecondsOf(node, device->traits, catalog);
+    const double whole = SecondsOf(node, device->traits, catalog);
+    seconds[node.id().index] =
+        whole / (IsDivided(placement) ? placement.devices.size() : 1);
   }
   return seconds;
 }

@@ -15,9 +15,10 @@
 
 namespace partita {
 
-// By node id of a placed graph, on the first of its devices: what the catalog
-// says of the kernel that the node is bound to (or of its best, if it is bound
-// to none), else the roofline. Zero for constants, variables and copies.
+// By node id of a placed graph, of one member on the first of its devices (an
+// equal part of a node that is cut): what the catalog says of the kernel that
+// the node is bound to (or of its best, if it is bound to none), else the
+// roofline. Zero for constants, variables and copies.
 std::vector<double> PlacedNodeSeconds(const Graph& graph,
                                       const Machine& machine,
                                       const KernelCatalog& catalog);
@@ -38,11 +39,10 @@ struct CommandCost {
   double bytes = 0;     // kLink: what follows the latency
 };
 
-// A kernel takes its node's seconds (divided by the members of its device set
-// if its results are split). A copy takes the link of its two devices; a feed
-// or fetch of a device that is no CPU the link to the first CPU, if there is
-// one. FailedPrecondition for a copy between devices without a link;
-// Unimplemented for collectives and messages.
+// A kernel takes its node's seconds, which are those of one member. A copy
+// takes the link of its two devices; a feed or fetch of a device that is no CPU
+// the link to the first CPU, if there is one. FailedPrecondition for a copy
+// between devices without a link; Unimplemented for collectives and messages.
 absl::StatusOr<std::vector<CommandCost>> CostCommands(
     const Plan& plan, const Entry& entry, absl::Span<const Command> commands,
     const Machine& machine, absl::Span<const double> node_seconds);

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 
 namespace partita {
 namespace {

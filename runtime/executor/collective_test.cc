@@ -12,7 +12,7 @@
 #include "graph/core_ops.h"
 #include "gtest/gtest.h"
 #include "runtime/device/host_device.h"
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 #include "runtime/executor/rendezvous.h"
 
 namespace partita {

@@ -10,7 +10,7 @@
 #include "graph/core_ops.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 #include "runtime/executor/plan_builder.h"
 #include "runtime/executor/reference_run.h"
 #include "runtime/executor/test_session.h"

@@ -9,7 +9,7 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 
 namespace partita {
 namespace {

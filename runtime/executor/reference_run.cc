@@ -17,7 +17,7 @@
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_device.h"
 #include "runtime/executor/combine.h"
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 
 namespace partita {
 namespace {

@@ -12,7 +12,7 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {

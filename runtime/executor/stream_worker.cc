@@ -15,7 +15,7 @@
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/executor/chaos.h"
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 
 namespace partita {
 namespace {

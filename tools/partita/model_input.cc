@@ -116,9 +116,20 @@ absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
 
 absl::StatusOr<Pin> ReadPin(const std::string& text) {
   PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("pin", text));
-  return Pin{.pattern = binding.first,
-             .devices = absl::StrSplit(binding.second, ','),
-             .dim = -1};
+  const std::vector<std::string> parts = absl::StrSplit(binding.second, '/');
+  Pin pin{.pattern = binding.first,
+          .devices = absl::StrSplit(parts[0], ','),
+          .dim = -1};
+  if (parts.size() == 1) return pin;
+  absl::string_view dim = parts[1];
+  if (parts.size() > 2 || !absl::ConsumePrefix(&dim, "split") ||
+      !absl::SimpleAtoi(dim, &pin.dim) || pin.dim < 0 || pin.dim > 255) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--pin ", text, ": found ", binding.second,
+        "; expected devices, and how to split nodes over them, as in ",
+        "gpu:0,gpu:1/split0"));
+  }
+  return pin;
 }
 
 }  // namespace

@@ -38,8 +38,10 @@ inline constexpr FlagDef kStrategyFlag = {
 inline constexpr FlagDef kGoalFlag = {"goal", "NAME",
                                       "latency (default) or throughput"};
 inline constexpr FlagDef kPinFlag = {
-    "pin", "PATTERN=DEVICE",
-    "nodes of that scope or result name go there; repeatable"};
+    "pin", "PATTERN=DEVICE,..[/splitDIM]",
+    "nodes of that scope or result name go there, whole on each of several "
+    "devices or split over them along a dimension of their results; "
+    "repeatable"};
 inline constexpr FlagDef kDeviceFlag = {"device", "NAME",
                                         "for --strategy single: which one"};
 inline constexpr FlagDef kStagesFlag = {"stages", "N",

@@ -1,11 +1,13 @@
 // What members of a device set hold and compute.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 
+#include <memory>
 #include <numeric>
 #include <vector>
 
+#include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
@@ -93,6 +95,41 @@ TEST(InstanceTest, MembersResultsMakeUpTheNodesResult) {
   EXPECT_EQ(JoinInstances((*whole)[0].type(), rows, {&parts[0], &parts[1]})
                 .byte_span(),
             (*whole)[0].byte_span());
+}
+
+// softmax(relu(x)) over rows of 3: each member has its rows of the body.
+TEST(InstanceTest, APieceOfAFusedNodeHasAPieceOfItsBody) {
+  CutGraph f(kRelu, {5, 3}, {}, 0);
+  auto body = std::make_unique<Graph>("body", &f.literals);
+  const ValueId x = body->AddInput("x", {DType::kF32, {5, 3}, {}});
+  const ValueId positive = *body->AddValue({.op = &kRelu, .operands = {x}});
+  Attributes axis;
+  axis.Set("axis", int64_t{1});
+  body->SetOutputs({*body->AddValue(
+      {.op = &kSoftmax, .operands = {positive}, .attributes = axis})});
+  NodeSpec spec{.op = &kFused, .operands = {f.graph.inputs()[0]}};
+  spec.regions.push_back(std::move(body));
+  spec.placement = f.graph.node(f.node).placement;
+  const OpView node = f.graph.view(*f.graph.AddNode(std::move(spec)));
+  const Sharding rows = {Sharding::Kind::kSplit, 0};
+  const HostTensor whole = Counting({5, 3});
+  std::vector<HostTensor> parts;
+  for (int m = 0; m < 2; ++m) {
+    const auto piece = CutNode(node, m);
+    ASSERT_TRUE(piece.ok()) << piece.status();
+    std::vector<HostTensor> operands;
+    operands.push_back(CutInstance(whole, rows, m, 2));
+    auto results = EvaluateNode((*piece)->ops().front(), operands);
+    ASSERT_TRUE(results.ok()) << results.status();
+    parts.push_back(std::move((*results)[0]));
+  }
+  std::vector<HostTensor> operands;
+  operands.push_back(whole.Clone());
+  const auto expected = EvaluateNode(node, operands);
+  ASSERT_TRUE(expected.ok());
+  EXPECT_EQ(
+      JoinInstances(whole.type(), rows, {&parts[0], &parts[1]}).byte_span(),
+      (*expected)[0].byte_span());
 }
 
 TEST(InstanceTest, AWrongShardingIsRefused) {

@@ -1,8 +1,8 @@
 // The part of a sharded node or value that one member of its device set has.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_RUNTIME_EXECUTOR_INSTANCE_H_
-#define PARTITA_RUNTIME_EXECUTOR_INSTANCE_H_
+#ifndef PARTITA_GRAPH_INSTANCE_H_
+#define PARTITA_GRAPH_INSTANCE_H_
 
 #include <memory>
 #include <vector>
@@ -34,13 +34,19 @@ HostTensor JoinInstances(const TensorType& whole, const Sharding& sharding,
 absl::StatusOr<HostTensor> FirstBytes(const OpView& node, int member,
                                       const HostTensor& literal);
 
+// Where a fused node at `outer` computes the nodes of its body, in their order:
+// each is cut along the one factor that its operands carry.
+std::vector<Placement> BodyPlacements(const Graph& body,
+                                      const Placement& outer);
+
 // True if a member computes another node than the whole one.
 bool IsCut(const OpView& node);
 
 // A graph of one node: what member `member` computes, with its types, layouts,
-// attributes and kernel. Unimplemented for nodes with bodies.
+// attributes and kernel; of a fused node with the member's part of its body.
+// Unimplemented where the node, or one of its body, has no such part.
 absl::StatusOr<std::unique_ptr<Graph>> CutNode(const OpView& node, int member);
 
 }  // namespace partita
 
-#endif  // PARTITA_RUNTIME_EXECUTOR_INSTANCE_H_
+#endif  // PARTITA_GRAPH_INSTANCE_H_

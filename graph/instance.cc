@@ -1,12 +1,13 @@
 // Cutting values and nodes along the dimensions that their sharding names.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/executor/instance.h"
+#include "graph/instance.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/dimension_rule.h"
 #include "graph/op_def.h"
@@ -14,6 +15,10 @@
 
 namespace partita {
 namespace {
+
+bool IsSplit(const Sharding& sharding) {
+  return sharding.kind == Sharding::Kind::kSplit;
+}
 
 int64_t Begin(int64_t extent, int member, int members) {
   return member * extent / members;
@@ -37,9 +42,8 @@ void ForEachElement(const TensorType& part, const TensorType& whole, int dim,
   }
 }
 
-// The factor that the node's shardings cut, or -1.
-int CutFactor(const OpView& node, const DimensionRule& rule) {
-  const Placement& placement = node.node().placement;
+// The factor that the shardings cut, or -1.
+int CutFactor(const DimensionRule& rule, const Placement& placement) {
   const auto find = [](const std::vector<Sharding>& shardings,
                        const std::vector<DimensionRule::Dims>& dims) {
     for (size_t i = 0; i < shardings.size() && i < dims.size(); ++i) {
@@ -67,6 +71,100 @@ absl::Status CheckResults(const OpView& node, const Graph& piece,
                      expected.ToString(), ", as its sharding says"));
   }
   return absl::OkStatus();
+}
+
+absl::Status HasNoPiece(const OpView& node) {
+  return absl::UnimplementedError(absl::StrCat(
+      node.ToString(),
+      ": found a cut node whose rule has no factor there; "
+      "expected a cut along a factor; compile with another strategy"));
+}
+
+absl::StatusOr<NodeSpec> PieceSpec(const OpView& node,
+                                   const Placement& placement, int member,
+                                   int members, ValueIds operands);
+
+// The shardings of a body node whose operands are cut in this way.
+Placement InsideBody(const OpView& op, const Placement& outer,
+                     std::vector<Sharding> operands) {
+  Placement placement{.devices = outer.devices,
+                      .operands = std::move(operands)};
+  const DimensionRule rule = op.op().dimension_rule(op);
+  const int factor = CutFactor(rule, placement);
+  for (const DimensionRule::Dims& dims : rule.results) {
+    const int dim = factor < 0 ? -1 : DimensionOf(dims, factor);
+    placement.results.push_back(
+        dim < 0 ? Sharding()
+                : Sharding{.kind = Sharding::Kind::kSplit, .dim = dim});
+  }
+  return placement;
+}
+
+// The member's part of a fused node's body.
+absl::StatusOr<std::unique_ptr<Graph>> CutBody(const Graph& body,
+                                               const Placement& outer,
+                                               int member, int members) {
+  auto piece = std::make_unique<Graph>(body.name(), &body.literals());
+  std::vector<ValueId> twin(body.value_id_bound());
+  for (size_t i = 0; i < body.inputs().size(); ++i) {
+    const ValueId input = body.inputs()[i];
+    twin[input.index] = piece->AddInput(
+        body.value(input).name,
+        InstanceType(body.type(input),
+                     ShardingOf(outer.operands, static_cast<int>(i)), member,
+                     members));
+  }
+  const std::vector<Placement> placements = BodyPlacements(body, outer);
+  int next = 0;
+  for (const OpView& op : body.ops()) {
+    ValueIds operands;
+    for (ValueId operand : op.node().operands) {
+      operands.push_back(twin[operand.index]);
+    }
+    PARTITA_ASSIGN_OR_RETURN(NodeSpec spec,
+                             PieceSpec(op, placements[next++], member, members,
+                                       std::move(operands)));
+    PARTITA_ASSIGN_OR_RETURN(const NodeId made,
+                             piece->AddNode(std::move(spec)));
+    for (int i = 0; i < op.num_results(); ++i) {
+      twin[op.result(i).id().index] = piece->node(made).results[i];
+    }
+  }
+  std::vector<ValueId> outputs;
+  for (ValueId output : body.outputs()) outputs.push_back(twin[output.index]);
+  piece->SetOutputs(std::move(outputs), body.output_names());
+  return piece;
+}
+
+// The member's node over its parts of the operands.
+absl::StatusOr<NodeSpec> PieceSpec(const OpView& node,
+                                   const Placement& placement, int member,
+                                   int members, ValueIds operands) {
+  const DimensionRule rule = node.op().dimension_rule(node);
+  const int factor = CutFactor(rule, placement);
+  if (factor < 0 && (absl::c_any_of(placement.operands, IsSplit) ||
+                     absl::c_any_of(placement.results, IsSplit))) {
+    return HasNoPiece(node);
+  }
+  NodeSpec spec{.op = &node.op(),
+                .operands = std::move(operands),
+                .attributes = node.node().attributes,
+                .scope = node.node().scope,
+                .location = node.node().location};
+  for (int i = 0; i < node.num_results(); ++i) {
+    spec.result_names.push_back(node.result(i).name());
+  }
+  for (const auto& region : node.node().regions) {
+    PARTITA_ASSIGN_OR_RETURN(spec.regions.emplace_back(),
+                             CutBody(*region, placement, member, members));
+  }
+  if (factor >= 0 && node.op().piece_attributes != nullptr) {
+    const int64_t size = rule.factors[factor].size;
+    node.op().piece_attributes(node, factor, Begin(size, member, members),
+                               Begin(size, member + 1, members),
+                               spec.attributes);
+  }
+  return spec;
 }
 
 }  // namespace
@@ -139,12 +237,31 @@ absl::StatusOr<HostTensor> FirstBytes(const OpView& node, int member,
   return CutInstance(whole, sharding, member, members);
 }
 
+std::vector<Placement> BodyPlacements(const Graph& body,
+                                      const Placement& outer) {
+  std::vector<Sharding> cut(body.value_id_bound());
+  for (size_t i = 0; i < body.inputs().size(); ++i) {
+    cut[body.inputs()[i].index] =
+        ShardingOf(outer.operands, static_cast<int>(i));
+  }
+  std::vector<Placement> placements;
+  for (const OpView& op : body.ops()) {
+    std::vector<Sharding> operands;
+    for (ValueId operand : op.node().operands) {
+      operands.push_back(cut[operand.index]);
+    }
+    placements.push_back(InsideBody(op, outer, std::move(operands)));
+    for (int i = 0; i < op.num_results(); ++i) {
+      cut[op.result(i).id().index] = placements.back().results[i];
+    }
+  }
+  return placements;
+}
+
 bool IsCut(const OpView& node) {
   const Placement& placement = node.node().placement;
   for (const auto* shardings : {&placement.operands, &placement.results}) {
-    for (const Sharding& sharding : *shardings) {
-      if (sharding.kind == Sharding::Kind::kSplit) return true;
-    }
+    if (absl::c_any_of(*shardings, IsSplit)) return true;
   }
   return false;
 }
@@ -152,34 +269,17 @@ bool IsCut(const OpView& node) {
 absl::StatusOr<std::unique_ptr<Graph>> CutNode(const OpView& node, int member) {
   const Placement& placement = node.node().placement;
   const int members = static_cast<int>(placement.devices.size());
-  const DimensionRule rule = node.op().dimension_rule(node);
-  const int factor = CutFactor(node, rule);
-  if (factor < 0 || !node.node().regions.empty()) {
-    return absl::UnimplementedError(absl::StrCat(
-        node.ToString(), ": found a cut node ",
-        factor < 0 ? "whose rule has no factor there" : "with a body",
-        "; expected one without; compile with another strategy"));
-  }
   auto piece = std::make_unique<Graph>("piece", &node.graph().literals());
-  NodeSpec spec{.op = &node.op(),
-                .attributes = node.node().attributes,
-                .scope = node.node().scope,
-                .location = node.node().location};
+  ValueIds operands;
   for (int i = 0; i < node.num_operands(); ++i) {
-    spec.operands.push_back(piece->AddInput(
+    operands.push_back(piece->AddInput(
         node.operand(i).name(),
         InstanceType(node.operand_type(i), ShardingOf(placement.operands, i),
                      member, members)));
   }
-  for (int i = 0; i < node.num_results(); ++i) {
-    spec.result_names.push_back(node.result(i).name());
-  }
-  if (node.op().piece_attributes != nullptr) {
-    const int64_t size = rule.factors[factor].size;
-    node.op().piece_attributes(node, factor, Begin(size, member, members),
-                               Begin(size, member + 1, members),
-                               spec.attributes);
-  }
+  PARTITA_ASSIGN_OR_RETURN(
+      NodeSpec spec,
+      PieceSpec(node, placement, member, members, std::move(operands)));
   PARTITA_ASSIGN_OR_RETURN(const NodeId id, piece->AddNode(std::move(spec)));
   Node& made = piece->node(id);
   PARTITA_RETURN_IF_ERROR(CheckResults(node, *piece, made, member, members));

@@ -1,0 +1,190 @@
+// Nodes divided over devices by pins, through the whole chain: the bits of the
+// plan's reference, and the values of one device.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/builder/examples/models.h"
+#include "graph/evaluate.h"
+#include "graph/instance.h"
+#include "graph/op_view.h"
+#include "graph/text/printer.h"
+#include "gtest/gtest.h"
+#include "passes/pipeline.h"
+#include "placement/machine/sample_machines.h"
+#include "placement/partition/shard.h"
+#include "placement/planner/pins.h"
+#include "tests/end_to_end/virtual_steps.h"
+#include "tests/random_graph/random_graph.h"
+#include "tools/partita/compare.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kRoom = int64_t{1} << 30;
+
+std::vector<std::string> Cpus(int devices) {
+  std::vector<std::string> names;
+  for (int d = 0; d < devices; ++d) names.push_back(absl::StrCat("cpu:", d));
+  return names;
+}
+
+int DividedNodes(const Plan& plan) {
+  int divided = 0;
+  for (const OpView& op : plan.module.main().ops()) {
+    divided += op.node().kernel.has_value() && IsCut(op);
+  }
+  return divided;
+}
+
+// Every node along the batch, as --pin '*=cpu:0,cpu:1/split0'.
+void ExpectDataParallel(const Module& module, int devices, int chaos_seeds) {
+  const std::vector<HostTensor> inputs = RandomInputs(module.main(), 1);
+  absl::StatusOr<Compiled> alone =
+      Compile(module.Clone(), EqualCpus(1, kRoom), {.strategy = "single"});
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  const std::vector<std::string> fallbacks = alone->report.fallbacks;
+  const absl::StatusOr<VirtualRun> expected =
+      RunVirtually(std::move(alone->plan), inputs);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  CompileOptions options;
+  options.strategy = "pinned";
+  options.planner.pins = {{"*", Cpus(devices), 0}};
+  absl::StatusOr<Compiled> compiled =
+      Compile(module.Clone(), EqualCpus(devices, kRoom), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_GE(DividedNodes(compiled->plan), 3);
+  EXPECT_EQ(compiled->report.fallbacks, fallbacks);
+  const auto plan = std::make_shared<const Plan>(std::move(compiled->plan));
+  const auto session = VirtualSession(plan, inputs);
+  ASSERT_TRUE(session.ok()) << session.status();
+  const auto reference = (*session)->RunReference();
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  for (int seed = -1; seed < chaos_seeds; ++seed) {
+    RunOptions run;
+    if (seed >= 0) run.chaos_seed = seed;
+    const auto outputs = StepOutputs(**session, run);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EXPECT_EQ(SameBits(*outputs, *reference), absl::OkStatus()) << seed;
+    EXPECT_EQ(Close(*outputs, expected->outputs, 1e-4, 1e-6), absl::OkStatus());
+  }
+}
+
+TEST(DataParallel, ResNet50OverTwoAndThreeDevices) {
+  for (const auto& [batch, devices] : {std::pair(4, 2), std::pair(5, 3)}) {
+    SCOPED_TRACE(absl::StrCat("batch ", batch, " over ", devices));
+    const auto module = ResNet50({.batch = batch, .image = 32, .classes = 10});
+    ASSERT_TRUE(module.ok()) << module.status();
+    ExpectDataParallel(*module, devices, 1);
+  }
+}
+
+TEST(DataParallel, SmallNetworksUnderChaos) {
+  const auto conv_net = SmallConvNet({.batch = 5});
+  ASSERT_TRUE(conv_net.ok());
+  const auto perceptron =
+      TwoLayerPerceptron({.batch = 7, .inputs = 96, .hidden = 64});
+  ASSERT_TRUE(perceptron.ok());
+  for (const int devices : {2, 3, 4}) {
+    ExpectDataParallel(*conv_net, devices, 20);
+    ExpectDataParallel(*perceptron, devices, 20);
+  }
+}
+
+TEST(DataParallel, MoreDevicesThanRowsAreRefused) {
+  const auto module = SmallConvNet({.batch = 2});
+  CompileOptions options;
+  options.strategy = "pinned";
+  options.planner.pins = {{"*", Cpus(3), 0}};
+  const auto compiled = Compile(module->Clone(), EqualCpus(3, kRoom), options);
+  EXPECT_NE(compiled.status().message().find("2 rows"), absl::string_view::npos)
+      << compiled.status();
+}
+
+// Pins along dimensions that can be cut, each node over devices of its own.
+class RandomPins {
+ public:
+  RandomPins(const Module& module, int devices, uint64_t seed)
+      : bits_(seed), devices_(devices) {
+    const Graph& graph = module.main();
+    const auto optimised = graph.Clone(&module.literals());
+    EXPECT_TRUE(RunPipeline(SourcePasses(), {}, *optimised).ok());
+    for (const OpView& op : optimised->ops()) {
+      if (op.num_results() == 1 && !op.result(0).name().empty()) TryPin(op);
+    }
+  }
+  const std::vector<Pin>& pins() const { return pins_; }
+
+ private:
+  void TryPin(const OpView& op) {
+    if (bits_() % 6 == 0) return;
+    Pin pin{op.result(0).name(), Cpus(devices_), -1};
+    std::shuffle(pin.devices.begin(), pin.devices.end(), bits_);
+    pin.devices.resize(2 + bits_() % (devices_ - 1));
+    const int rank = op.result_type(0).rank();
+    // The first of its dimensions, from a random one on, that can be cut.
+    const int first = bits_() % (rank + 1);
+    for (int i = 0; i < rank; ++i) {
+      pin.dim = (first + i) % rank;
+      if (CanBeCut(op, pin)) break;
+      pin.dim = -1;
+    }
+    pins_.push_back(std::move(pin));
+  }
+
+  static bool CanBeCut(const OpView& op, const Pin& pin) {
+    const absl::StatusOr<Placement> placement = PinnedPlacement(op, pin);
+    return placement.ok() && ShardNode(op, *placement).ok();
+  }
+
+  std::mt19937_64 bits_;
+  const int devices_;
+  std::vector<Pin> pins_;
+};
+
+TEST(RandomShardings, AreProvedAndEqualTheirReference) {
+  int divided = 0, plans = 0;
+  for (uint64_t seed = 0; seed < 80; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const Module module =
+        RandomGraph(seed, {.steps = 8 + static_cast<int>(seed % 30)});
+    const int devices = 2 + static_cast<int>(seed % 3);
+    CompileOptions options;
+    options.strategy = "pinned";
+    options.depth = 1 + static_cast<int>(seed % 2);
+    options.planner.pins = RandomPins(module, devices, seed).pins();
+    if (options.planner.pins.empty()) continue;
+    absl::StatusOr<Compiled> compiled =
+        Compile(module.Clone(), EqualCpus(devices, kRoom), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status() << PrintModule(module);
+    divided += DividedNodes(compiled->plan);
+    ++plans;
+    const std::vector<HostTensor> inputs = RandomInputs(module.main(), seed);
+    const auto run = RunVirtually(std::move(compiled->plan), inputs);
+    ASSERT_TRUE(run.ok()) << run.status() << PrintModule(module);
+    EXPECT_EQ(SameBits(run->outputs, run->reference), absl::OkStatus());
+    const auto expected = Evaluate(module.main(), inputs);
+    ASSERT_TRUE(expected.ok());
+    for (size_t i = 0; i < expected->size(); ++i) {
+      const double atol =
+          2e-5 * std::max(1.0, LargestMagnitude((*expected)[i]));
+      EXPECT_EQ(Close(absl::MakeSpan(&run->outputs[i], 1),
+                      absl::MakeSpan(&(*expected)[i], 1), 0, atol),
+                absl::OkStatus())
+          << PrintModule(module);
+    }
+  }
+  EXPECT_GT(plans, 40);
+  std::cout << divided << " divided nodes in " << plans << " plans\n";
+  EXPECT_GT(divided, 100);
+}
+
+}  // namespace
+}  // namespace partita
