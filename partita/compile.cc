@@ -309,16 +309,16 @@ absl::StatusOr<std::vector<Planner>> PlannersFor(
     if (tried || strategy == planner.name) planners.push_back(planner);
   }
   if (!planners.empty()) return planners;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--strategy ", strategy, ": found no such strategy; expected ",
-      "one of: ", absl::StrJoin(names, ", ")));
+  return absl::InvalidArgumentError(
+      absl::StrCat("strategy ", strategy, ": found no such strategy; expected ",
+                   "one of: ", absl::StrJoin(names, ", ")));
 }
 
 absl::Status CheckRequest(const Machine& machine,
                           const CompileOptions& options) {
   if (options.depth < 1 || options.depth > 64) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--depth: found ", options.depth, "; expected 1..64"));
+        absl::StrCat("depth: found ", options.depth, "; expected 1..64"));
   }
   if (machine.devices.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -417,8 +417,8 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
   }
   if (stage != "optimised" && stage != "placed" && stage != "kernels") {
     return absl::InvalidArgumentError(
-        absl::StrCat("--stop-after ", stage, ": found no such stage; expected ",
-                     "imported, optimised, placed, kernels or plan"));
+        absl::StrCat("stage ", stage, ": found no such stage; expected ",
+                     "optimised, placed, kernels or plan"));
   }
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
   Compilation compilation(std::move(module), machine, options);
@@ -426,9 +426,9 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
   if (stage == "optimised") return PrintModule(compilation.source());
   if (options.strategy == "auto") {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--stop-after ", stage,
+        "stage ", stage,
         ": found strategy auto, which chooses among "
-        "finished plans; expected a strategy by name, as in --strategy list"));
+        "finished plans; expected a strategy by name, such as list"));
   }
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(options));

@@ -57,8 +57,9 @@ absl::Status CheckSkips(absl::Span<const Pass> passes,
     if (known) continue;
     std::string names;
     for (const Pass& pass : passes) absl::StrAppend(&names, " ", pass.name);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--skip=", name, ": found no such pass; expected one of:", names));
+    return absl::InvalidArgumentError(
+        absl::StrCat("skipped pass ", name,
+                     ": found no such pass; expected one of:", names));
   }
   return absl::OkStatus();
 }
@@ -72,7 +73,7 @@ absl::Status Dump(const Graph& graph, const std::string& folder, int number,
   file.close();
   if (file) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(
-      path, ": cannot be written; give --dump an existing folder"));
+      path, ": cannot be written; expected an existing folder to dump into"));
 }
 
 absl::Status InContext(const absl::Status& status, const Pass& pass,

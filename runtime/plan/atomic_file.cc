@@ -4,6 +4,7 @@
 #include "runtime/plan/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,14 +45,26 @@ absl::StatusCode CodeOf(int error) {
 absl::Status AtomicFile::Failure(int error, const char* what) const {
   return absl::Status(
       CodeOf(error),
-      absl::StrCat(path_, ": ", what, ": ", std::strerror(error), "; after ",
-                   offset_, " bytes, which are removed again"));
+      absl::StrCat(path_, ": ", what, ": ", std::strerror(error),
+                   written_path_.empty()
+                       ? ""
+                       : absl::StrCat("; after ", offset_,
+                                      " bytes, which are removed again")));
 }
 
 absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
     const std::string& path) {
   std::unique_ptr<AtomicFile> file(new AtomicFile);
   file->path_ = path;
+  struct stat found;
+  if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+    file->fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file->fd_ >= 0) return file;
+    const int error = errno;
+    return absl::Status(
+        CodeOf(error),
+        absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
+  }
   // Another process, or a crash long ago, may hold a name.
   for (int attempt = 0; attempt < 100; ++attempt) {
     file->written_path_ =
@@ -96,9 +109,13 @@ absl::Status AtomicFile::PadTo(int64_t offset) {
 }
 
 absl::Status AtomicFile::Commit() {
-  if (fsync(fd_) != 0) return Failure(errno, "cannot be written to the disk");
+  const bool in_place = written_path_.empty();
+  if (!in_place && fsync(fd_) != 0) {
+    return Failure(errno, "cannot be written to the disk");
+  }
   const int fd = std::exchange(fd_, -1);
   if (close(fd) != 0) return Failure(errno, "cannot be closed");
+  if (in_place) return absl::OkStatus();
   if (rename(written_path_.c_str(), path_.c_str()) != 0) {
     return Failure(errno, "cannot be replaced");
   }

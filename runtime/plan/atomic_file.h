@@ -16,7 +16,8 @@
 namespace partita {
 
 // Writes to another name in the folder of `path`; Commit renames. Destroyed
-// before that, it removes what was written.
+// before that, it removes what was written. A device or a pipe, which cannot
+// be replaced, is written to as it is.
 class AtomicFile {
  public:
   static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(

@@ -3,13 +3,19 @@
 
 #include "tools/partita/arguments.h"
 
-#include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/types/optional.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 
@@ -25,16 +31,42 @@ const FlagDef* Find(absl::Span<const FlagDef> flags, absl::string_view name) {
 
 absl::Status Unknown(absl::string_view name, absl::Span<const FlagDef> flags) {
   std::vector<std::string> names;
-  for (const FlagDef& flag : flags) names.push_back(flag.name);
-  std::string text = absl::StrCat("--", name, ": found no such flag; expected ",
-                                  "one of those that --help lists");
-  for (const std::string& close : ClosestNames(name, names, 1)) {
-    absl::StrAppend(&text, "; did you mean --", close, "?");
-  }
-  return absl::InvalidArgumentError(text);
+  for (const FlagDef& flag : flags)
+    names.push_back(absl::StrCat("--", flag.name));
+  const std::string spelled = absl::StrCat("--", name);
+  return CalledWrongly(absl::StrCat(
+      spelled, ": found no such flag; expected one of those that --help lists",
+      NearestText(spelled, names)));
 }
 
+absl::Status CheckChoice(const FlagDef& flag, const std::string& value) {
+  if (flag.choices == nullptr) return absl::OkStatus();
+  const std::vector<std::string> choices = flag.choices();
+  if (absl::c_linear_search(choices, value)) return absl::OkStatus();
+  return CalledWrongly(
+      absl::StrCat("--", flag.name, ": found ", value, "; expected one of: ",
+                   absl::StrJoin(choices, ", "), NearestText(value, choices)));
+}
+
+constexpr absl::string_view kWrongCall = "partita/called_wrongly";
+
 }  // namespace
+
+absl::Status CalledWrongly(absl::string_view message) {
+  absl::Status status = absl::InvalidArgumentError(message);
+  status.SetPayload(kWrongCall, absl::Cord());
+  return status;
+}
+
+bool IsCalledWrongly(const absl::Status& status) {
+  return status.GetPayload(kWrongCall).has_value();
+}
+
+std::string NearestText(absl::string_view name,
+                        const std::vector<std::string>& names) {
+  const std::vector<std::string> close = ClosestNames(name, names, 1);
+  return close.empty() ? "" : absl::StrCat("; did you mean ", close[0], "?");
+}
 
 absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
                                            absl::Span<const FlagDef> flags) {
@@ -47,29 +79,31 @@ absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
       arguments.positional_.emplace_back(word);
       continue;
     }
-    if (word.substr(0, 2) != "--") {
-      return absl::InvalidArgumentError(absl::StrCat(
+    if (!absl::ConsumePrefix(&word, "--")) {
+      return CalledWrongly(absl::StrCat(
           word, ": found no such flag; expected -o or one that --help lists"));
     }
-    word.remove_prefix(2);
     const size_t equals = word.find('=');
     const absl::string_view name = word.substr(0, equals);
     const FlagDef* flag = Find(flags, name);
     if (flag == nullptr) return Unknown(name, flags);
-    std::string value;
-    if (equals != absl::string_view::npos) {
-      if (flag->value == nullptr) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--", name, ": found a value; expected none"));
-      }
-      value = std::string(word.substr(equals + 1));
-    } else if (flag->value != nullptr) {
-      if (i + 1 == words.size()) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "--", name, ": found no value; expected ", flag->value));
-      }
-      value = words[++i];
+    absl::optional<absl::string_view> given;
+    if (equals != absl::string_view::npos) given = word.substr(equals + 1);
+    if (flag->value == nullptr && given.has_value()) {
+      return CalledWrongly(
+          absl::StrCat("--", name, ": found a value; expected none"));
     }
+    // The next word, unless it is a flag itself.
+    if (flag->value != nullptr && !given.has_value() && i + 1 < words.size() &&
+        !absl::StartsWith(words[i + 1], "--")) {
+      given = words[++i];
+    }
+    std::string value(given.value_or(""));
+    if (flag->value != nullptr && value.empty()) {
+      return CalledWrongly(
+          absl::StrCat("--", name, ": found no value; expected ", flag->value));
+    }
+    PARTITA_RETURN_IF_ERROR(CheckChoice(*flag, value));
     arguments.values_.emplace(std::string(name), std::move(value));
   }
   return arguments;
@@ -101,9 +135,9 @@ absl::StatusOr<int64_t> Arguments::GetInt(absl::string_view flag,
   if (absl::SimpleAtoi(text, &value) && value >= least && value <= most) {
     return value;
   }
-  return absl::InvalidArgumentError(absl::StrCat("--", flag, ": found ", text,
-                                                 "; expected an integer in ",
-                                                 least, "..", most));
+  return CalledWrongly(absl::StrCat("--", flag, ": found ", text,
+                                    "; expected an integer in ", least, "..",
+                                    most));
 }
 
 absl::StatusOr<double> Arguments::GetDouble(absl::string_view flag,
@@ -111,9 +145,11 @@ absl::StatusOr<double> Arguments::GetDouble(absl::string_view flag,
   if (!has(flag)) return otherwise;
   double value;
   const std::string text = Get(flag, "");
-  if (absl::SimpleAtod(text, &value)) return value;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, ": found ", text, "; expected a number"));
+  if (absl::SimpleAtod(text, &value) && std::isfinite(value) && value >= 0) {
+    return value;
+  }
+  return CalledWrongly(absl::StrCat("--", flag, ": found ", text,
+                                    "; expected a number, not negative"));
 }
 
 std::string FlagsHelp(absl::Span<const FlagDef> flags) {
@@ -133,7 +169,7 @@ absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
   const size_t equals = text.rfind('=');
   if (equals == absl::string_view::npos || equals == 0 ||
       equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(
+    return CalledWrongly(
         absl::StrCat("--", flag, ": found ", text, "; expected NAME=VALUE"));
   }
   return std::make_pair(std::string(text.substr(0, equals)),
@@ -147,7 +183,7 @@ absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view flag,
   for (absl::string_view part : absl::StrSplit(text, absl::ByAnyChar(",x"))) {
     int64_t& value = values.emplace_back();
     if (absl::SimpleAtoi(part, &value)) continue;
-    return absl::InvalidArgumentError(
+    return CalledWrongly(
         absl::StrCat("--", flag, ": found ", part,
                      "; expected integers, as in 1,3,224,224"));
   }

@@ -8,26 +8,35 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace partita {
 
-// --name, --name VALUE or --name=VALUE; -o stands for --output. A flag with a value may be given more
-// than once: readers say whether the last or all count.
+// --name, --name VALUE or --name=VALUE; -o stands for --output. A flag with a
+// value may be given more than once: readers say whether the last or all count.
 struct FlagDef {
   const char* name;   // without dashes
   const char* value;  // "FILE", "N"; null for a switch
   const char* doc;    // one line
+  // The values that it takes; null where they are too many to list.
+  std::vector<std::string> (*choices)() = nullptr;
 };
+
+// InvalidArgument of which the program knows that its caller, and not a file,
+// is at fault.
+absl::Status CalledWrongly(absl::string_view message);
+bool IsCalledWrongly(const absl::Status& status);
 
 class Arguments {
  public:
-  // InvalidArgument for an unknown flag (naming the nearest), a missing or a
-  // stray value.
+  // CalledWrongly for an unknown flag, a missing or a stray value, and one that
+  // is none of the choices; names the nearest.
   static absl::StatusOr<Arguments> Parse(absl::Span<const char* const> words,
                                          absl::Span<const FlagDef> flags);
 
@@ -36,9 +45,10 @@ class Arguments {
   // The last value given, or `otherwise`.
   std::string Get(absl::string_view flag, absl::string_view otherwise) const;
   std::vector<std::string> GetAll(absl::string_view flag) const;
-  // In least..most; InvalidArgument otherwise.
+  // In least..most; CalledWrongly otherwise.
   absl::StatusOr<int64_t> GetInt(absl::string_view flag, int64_t otherwise,
                                  int64_t least, int64_t most) const;
+  // Finite and not negative; CalledWrongly otherwise.
   absl::StatusOr<double> GetDouble(absl::string_view flag,
                                    double otherwise) const;
 
@@ -50,7 +60,11 @@ class Arguments {
 // The flags, one a line, in columns.
 std::string FlagsHelp(absl::Span<const FlagDef> flags);
 
-// "NAME=VALUE" as a pair; InvalidArgument otherwise.
+// "; did you mean X?" with the name that is spelled most like it, or nothing.
+std::string NearestText(absl::string_view name,
+                        const std::vector<std::string>& names);
+
+// "NAME=VALUE" as a pair; CalledWrongly otherwise.
 absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
     absl::string_view flag, absl::string_view text);
 // "1,3,640,640".

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "nlohmann/json.hpp"
 #include "runtime/plan/checker/prove_plan.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr FlagDef kFlags[] = {
     {"text", nullptr, "also print the plan as text"},
+    {"json", nullptr, "report as JSON"},
 };
 
 std::string Lines(const char* heading, const std::vector<std::string>& lines) {
@@ -23,20 +25,34 @@ std::string Lines(const char* heading, const std::vector<std::string>& lines) {
   return text;
 }
 
+std::string Json(const Plan& plan, const Certificate& certificate) {
+  const nlohmann::ordered_json json = {{"plan", plan.name},
+                                       {"checker", certificate.checker},
+                                       {"proved", certificate.proved},
+                                       {"assumed", certificate.assumed}};
+  return json.dump(2, ' ', false,
+                   nlohmann::ordered_json::error_handler_t::replace) +
+         "\n";
+}
+
 absl::Status Run(const Arguments& arguments) {
-  if (arguments.positional().size() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("check: found ", arguments.positional().size(),
-                     " plans; expected one; name a plan file or a plan as "
-                     "text"));
+  if (arguments.has("text") && arguments.has("json")) {
+    return CalledWrongly(
+        "check: found --text with --json; expected one of them");
   }
+  Progress progress("check");
+  progress.Stage("read");
   PARTITA_ASSIGN_OR_RETURN(
       const Plan plan,
       ReadPlanInput(arguments.positional()[0], {.verify_hashes = true}));
   if (arguments.has("text")) {
+    progress.Done();
     PARTITA_RETURN_IF_ERROR(WriteText("-", PlanText(plan)));
   }
+  progress.Stage("prove");
   PARTITA_ASSIGN_OR_RETURN(const Certificate certificate, ProvePlan(plan));
+  progress.Done();
+  if (arguments.has("json")) return WriteText("-", Json(plan, certificate));
   return WriteText("-", absl::StrCat("plan @", plan.name, ": proved by ",
                                      certificate.checker, "\n",
                                      Lines("proved ", certificate.proved),
@@ -53,6 +69,7 @@ const Subcommand kCheckCommand = {
         "PLAN is a plan file, or a plan as text. A plan that cannot be "
         "proved is refused\nwith the two commands, the bytes and the event "
         "that is missing; so is one that was\nchanged after it was certified.",
+    .operand = "plan",
     .flags = kFlags,
     .run = Run,
 };

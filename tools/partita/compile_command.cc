@@ -5,11 +5,13 @@
 
 #include <cstdio>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "partita/compile.h"
+#include "passes/pipeline.h"
 #include "runtime/plan/plan_file.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
@@ -18,6 +20,20 @@
 
 namespace partita {
 namespace {
+
+std::vector<std::string> WeightChoices() { return {"embed", "reference"}; }
+
+std::vector<std::string> StageNames() {
+  return {"imported", "optimised", "placed", "kernels", "plan"};
+}
+
+std::vector<std::string> PassNames() {
+  std::vector<std::string> names;
+  for (const Pass& pass : SourcePasses()) {
+    if (!absl::c_linear_search(names, pass.name)) names.push_back(pass.name);
+  }
+  return names;
+}
 
 constexpr FlagDef kFlags[] = {
     kMachineFlag,
@@ -32,23 +48,22 @@ constexpr FlagDef kFlags[] = {
     kDimFlag,
     kShapeFlag,
     kBindFlag,
-    {"weights", "HOW",
-     "embed (default), or reference: leave them in the model"},
+    {"weights", "HOW", "embed (default), or reference: leave them in the model",
+     WeightChoices},
     {"stop-after", "STAGE",
-     "print a stage as text: imported, optimised, placed, kernels or plan"},
+     "print a stage as text: imported, optimised, placed, kernels or plan",
+     StageNames},
     {"passes", "N", "run only the first N passes"},
-    {"skip", "PASS", "leave out a pass; repeatable"},
+    {"skip", "PASS", "leave out a pass; repeatable", PassNames},
     {"dump", "FOLDER", "write the graph after every pass there"},
     {"times", nullptr, "show how long each stage and pass took"},
     {"json", nullptr, "report as JSON"},
 };
 
-absl::StatusOr<PlanFileOptions> ReadFileOptions(const Arguments& arguments) {
-  const std::string weights = arguments.Get("weights", "embed");
-  if (weights == "embed") return PlanFileOptions{WeightStorage::kEmbed};
-  if (weights == "reference") return PlanFileOptions{WeightStorage::kReference};
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--weights: found ", weights, "; expected embed or reference"));
+PlanFileOptions ReadFileOptions(const Arguments& arguments) {
+  return {arguments.Get("weights", "embed") == "embed"
+              ? WeightStorage::kEmbed
+              : WeightStorage::kReference};
 }
 
 // The name of the model's file without folder and ending.
@@ -86,19 +101,12 @@ absl::Status StopAfter(const std::string& stage, Module module,
 }
 
 absl::Status Run(const Arguments& arguments) {
-  if (arguments.positional().size() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("compile: found ", arguments.positional().size(),
-                     " models; expected one"));
-  }
   const std::string& path = arguments.positional()[0];
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
   PARTITA_ASSIGN_OR_RETURN(const int64_t passes,
                            arguments.GetInt("passes", -1, 0, 1000));
   options.passes.stop_after = static_cast<int>(passes);
-  PARTITA_ASSIGN_OR_RETURN(const PlanFileOptions file_options,
-                           ReadFileOptions(arguments));
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   Progress progress("compile");
   progress.Stage("import");
@@ -115,8 +123,9 @@ absl::Status Run(const Arguments& arguments) {
                            Compile(std::move(module), machine, options));
   if (arguments.has("output")) {
     progress.Stage("write");
-    PARTITA_RETURN_IF_ERROR(
-        WritePlan(compiled.plan, arguments.Get("output", ""), file_options));
+    PARTITA_RETURN_IF_ERROR(WritePlan(compiled.plan,
+                                      arguments.Get("output", ""),
+                                      ReadFileOptions(arguments)));
   }
   progress.Done();
   if (arguments.has("json")) return WriteText("-", CompileJson(compiled));
@@ -136,6 +145,7 @@ const Subcommand kCompileCommand = {
         "went where,\nhow much memory each device uses, and the predicted "
         "step. What does not fit is\nrefused with the device, the bytes "
         "short, what fills the memory, and what helps.",
+    .operand = "model",
     .flags = kFlags,
     .run = Run,
 };

@@ -13,9 +13,6 @@ constexpr FlagDef kFlags[] = {
 };
 
 absl::Status Run(const Arguments& arguments) {
-  if (!arguments.positional().empty()) {
-    return absl::InvalidArgumentError("devices: expected no operands");
-  }
   return WriteText(arguments.Get("output", "-"), MachineToJson(DetectHost()));
 }
 
@@ -28,6 +25,7 @@ const Subcommand kDevicesCommand = {
         "Writes the machine file of this host as JSON.\n"
         "Lists the CPU and the NVIDIA GPUs that its driver shows; honours "
         "CUDA_VISIBLE_DEVICES.",
+    .operand = nullptr,
     .flags = kFlags,
     .run = Run,
 };

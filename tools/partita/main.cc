@@ -1,12 +1,20 @@
 // The partita program: finds the subcommand and reports its errors.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/output.h"
 #include "tools/partita/subcommand.h"
 
 namespace partita {
@@ -38,49 +46,75 @@ std::string HelpOf(const Subcommand& command) {
 }
 
 bool AsksForHelp(absl::Span<const char* const> words) {
-  for (const char* word : words) {
-    if (absl::string_view(word) == "--help") return true;
-  }
-  return false;
+  return absl::c_any_of(words, [](absl::string_view word) {
+    return word == "--help" || word == "-h";
+  });
 }
 
-int Report(const absl::Status& status, int code) {
+absl::Status CheckOperands(const Subcommand& command,
+                           const Arguments& arguments) {
+  const size_t found = arguments.positional().size();
+  const bool takes_one = command.operand != nullptr;
+  if (found == (takes_one ? 1 : 0)) return absl::OkStatus();
+  return CalledWrongly(
+      absl::StrCat(command.name, ": found ", found, " operands; expected ",
+                   takes_one ? absl::StrCat("one ", command.operand) : "none"));
+}
+
+int ExitCode(const absl::Status& status) {
+  if (status.ok()) return 0;
   std::fprintf(stderr, "partita: %s\n", std::string(status.message()).c_str());
-  return code;
+  return IsCalledWrongly(status) ? kCalledWrongly : kFailed;
 }
 
-int RunCommand(const Subcommand& command, absl::Span<const char* const> words) {
-  if (AsksForHelp(words)) {
-    std::fputs(HelpOf(command).c_str(), stdout);
-    return 0;
+absl::Status RunCommand(const Subcommand& command,
+                        absl::Span<const char* const> words) {
+  if (AsksForHelp(words)) return WriteText("-", HelpOf(command));
+  PARTITA_ASSIGN_OR_RETURN(const Arguments arguments,
+                           Arguments::Parse(words, command.flags));
+  PARTITA_RETURN_IF_ERROR(CheckOperands(command, arguments));
+  return command.run(arguments);
+}
+
+absl::Status NoSuchCommand(absl::string_view name) {
+  std::vector<std::string> names;
+  for (const Subcommand* command : kCommands) names.push_back(command->name);
+  return CalledWrongly(
+      absl::StrCat("found no command ", name, "; expected one of: ",
+                   absl::StrJoin(names, ", "), NearestText(name, names)));
+}
+
+absl::Status Main(absl::Span<const char* const> words) {
+  const absl::string_view name = words.empty() ? "" : words[0];
+  if (name == "--help" || name == "-h" || name == "help") {
+    return WriteText("-", Help());
   }
-  const absl::StatusOr<Arguments> arguments =
-      Arguments::Parse(words, command.flags);
-  if (!arguments.ok()) return Report(arguments.status(), kCalledWrongly);
-  const absl::Status status = command.run(*arguments);
-  return status.ok() ? 0 : Report(status, kFailed);
-}
-
-int Main(int argc, const char* const* argv) {
-  const absl::string_view name = argc > 1 ? argv[1] : "";
-  if (name.empty() || name == "--help" || name == "help") {
-    std::fputs(Help().c_str(), name.empty() ? stderr : stdout);
-    return name.empty() ? kCalledWrongly : 0;
+  if (name.empty()) {
+    return CalledWrongly(absl::StrCat("found no command\n\n", Help()));
   }
   for (const Subcommand* command : kCommands) {
-    if (name != command->name) continue;
-    return RunCommand(*command, absl::MakeConstSpan(argv + 2, argc - 2));
+    if (name == command->name) return RunCommand(*command, words.subspan(1));
   }
-  std::fprintf(stderr, "partita: found no command %s\n\n%s", argv[1],
-               Help().c_str());
-  return kCalledWrongly;
+  return NoSuchCommand(name);
+}
+
+// A file that is opened later must not become standard output. Reading only,
+// so that writing to it is still an error.
+void HoldStandardStreams() {
+  int fd;
+  do {
+    fd = open("/dev/null", O_RDONLY);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  close(fd);
 }
 
 }  // namespace
 }  // namespace partita
 
 int main(int argc, char** argv) {
+  partita::HoldStandardStreams();
   // A file that may not grow is an error of the write, not the program's end.
   std::signal(SIGXFSZ, SIG_IGN);
-  return partita::Main(argc, argv);
+  const absl::Span<const char* const> words(argv, argc);
+  return partita::ExitCode(partita::Main(words.subspan(argc > 0 ? 1 : 0)));
 }

@@ -17,6 +17,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/parser.h"
 #include "placement/machine/detect_host.h"
+#include "placement/planner/planner.h"
 
 namespace partita {
 namespace {
@@ -26,7 +27,7 @@ absl::StatusOr<std::vector<double>> ParseDoubles(absl::string_view flag,
   std::vector<double> values;
   for (absl::string_view part : absl::StrSplit(text, ',')) {
     if (absl::SimpleAtod(part, &values.emplace_back())) continue;
-    return absl::InvalidArgumentError(
+    return CalledWrongly(
         absl::StrCat("--", flag, ": found ", part, "; expected numbers"));
   }
   return values;
@@ -39,7 +40,7 @@ absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
     PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> extent,
                              ParseInts("dim", binding.second));
     if (extent.size() != 1) {
-      return absl::InvalidArgumentError(
+      return CalledWrongly(
           absl::StrCat("--dim ", text, ": expected one extent"));
     }
     options.dims[binding.first] = extent[0];
@@ -62,7 +63,7 @@ absl::Status RefuseImportFlags(const std::string& path,
                                const Arguments& arguments) {
   for (const char* flag : {"dim", "shape", "bind"}) {
     if (!arguments.has(flag)) continue;
-    return absl::InvalidArgumentError(
+    return CalledWrongly(
         absl::StrCat("--", flag, ": found with ", path,
                      ", whose shapes are fixed; expected an ONNX model"));
   }
@@ -109,9 +110,11 @@ absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
   if (name == "resnet50") return ResNet50();
   if (name == "small_conv_net") return SmallConvNet();
   if (name == "two_layer_perceptron") return TwoLayerPerceptron();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return CalledWrongly(absl::StrCat(
       "builtin:", name, ": found no such model; expected resnet50, ",
-      "small_conv_net or two_layer_perceptron"));
+      "small_conv_net or two_layer_perceptron",
+      NearestText(name,
+                  {"resnet50", "small_conv_net", "two_layer_perceptron"})));
 }
 
 absl::StatusOr<Pin> ReadPin(const std::string& text) {
@@ -150,15 +153,20 @@ absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments) {
   return ReadMachine(arguments.Get("machine", ""));
 }
 
+std::vector<std::string> StrategyNames() {
+  std::vector<std::string> names = {"auto"};
+  for (const Planner& planner : Planners()) names.push_back(planner.name);
+  return names;
+}
+
+std::vector<std::string> GoalNames() { return {"latency", "throughput"}; }
+
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   CompileOptions options;
   options.strategy = arguments.Get("strategy", "auto");
-  const std::string goal = arguments.Get("goal", "latency");
-  if (goal != "latency" && goal != "throughput") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--goal: found ", goal, "; expected latency or throughput"));
-  }
-  options.goal = goal == "latency" ? Goal::kLatency : Goal::kThroughput;
+  options.goal = arguments.Get("goal", "latency") == "latency"
+                     ? Goal::kLatency
+                     : Goal::kThroughput;
   for (const std::string& text : arguments.GetAll("pin")) {
     PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
     options.planner.pins.push_back(std::move(pin));

@@ -33,10 +33,13 @@ absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);
 // The flags of ReadCompileOptions.
 inline constexpr FlagDef kMachineFlag = {
     "machine", "FILE", "the machine, as JSON; this host if left out"};
+std::vector<std::string> StrategyNames();
+std::vector<std::string> GoalNames();
 inline constexpr FlagDef kStrategyFlag = {
-    "strategy", "NAME", "auto (default), single, pinned, pipeline or list"};
-inline constexpr FlagDef kGoalFlag = {"goal", "NAME",
-                                      "latency (default) or throughput"};
+    "strategy", "NAME", "auto (default), single, pinned, pipeline or list",
+    StrategyNames};
+inline constexpr FlagDef kGoalFlag = {
+    "goal", "NAME", "latency (default) or throughput", GoalNames};
 inline constexpr FlagDef kPinFlag = {
     "pin", "PATTERN=DEVICE,..[/splitDIM]",
     "nodes of that scope or result name go there, whole on each of several "

@@ -46,9 +46,17 @@ expect 2 "usage: partita COMMAND" "$partita"
 expect 2 "found no command frobnicate" "$partita" frobnicate
 expect 2 "--machin: found no such flag; expected one of those that --help lists; did you mean --machine?" \
   "$partita" compile "$model" --machin "$cpus"
-expect 1 "--strategy lst: found no such strategy; expected one of: auto, single, pinned, pipeline, list" \
+expect 2 "--strategy: found lst; expected one of: auto, single, pinned, pipeline, list; did you mean list?" \
   "$partita" compile "$model" --machine "$cpus" --strategy lst
-expect 1 "run: found 0 models or plans; expected one" "$partita" run
+expect 2 "run: found 0 operands; expected one model or plan" "$partita" run
+expect 2 "--input: found no value; expected NAME=FILE" "$partita" run "$plan" --input --virtual
+expect 2 "--repeat: found nan; expected an integer" "$partita" run "$plan" --repeat nan
+for number in nan inf -1 1e999 many; do
+  expect 2 "--rtol: found $number; expected a number, not negative" "$partita" run "$plan" --virtual "--rtol=$number"
+done
+for number in 0 -1 99999999999999999999; do
+  expect 2 "--depth: found $number; expected an integer in 1..64" "$partita" compile "$model" "--depth=$number"
+done
 
 # Files that are not there.
 gone=$scratch/gone
@@ -91,6 +99,46 @@ if [[ -e $scratch/full.plan ]]; then
   echo "FAILED: a full disk left $scratch/full.plan"
   failures=$((failures + 1))
 fi
+
+# Folders, devices and pipes.
+mkdir "$scratch/folder"
+for command in compile check run simulate; do
+  expect 1 "$scratch/folder: found no regular file; expected one" "$partita" "$command" "$scratch/folder"
+done
+expect 1 "$scratch/folder: cannot be written: Is a directory" \
+  "$partita" compile "$model" --machine "$cpus" --output "$scratch/folder"
+expect 1 "$model: cannot be made a folder: " "$partita" run "$plan" --virtual --output "$model"
+mkfifo "$scratch/pipe"
+"$partita" devices --output "$scratch/pipe" &
+if ! grep -q '"devices"' "$scratch/pipe" || ! wait $! || [[ ! -p $scratch/pipe ]]; then
+  echo "FAILED: a pipe is written to and stays a pipe"
+  failures=$((failures + 1))
+fi
+
+# Standard output that is full, closed, or read no further.
+to_full() { "$@" > /dev/full; }
+to_nobody() { "$@" >&-; }
+to_head() { "$@" | head -1; return "${PIPESTATUS[1]}"; }
+if [[ -c /dev/full ]]; then
+  for command in "--help" "compile --help" "devices" "check $plan" "simulate $plan"; do
+    expect 1 "standard output: found it closed or full" to_full "$partita" $command
+  done
+  expect 1 "/dev/full: cannot be written: No space left on device" \
+    "$partita" compile "$model" --machine "$cpus" --output /dev/full
+  [[ -c /dev/full ]] || { echo "FAILED: /dev/full was replaced"; failures=$((failures + 1)); }
+fi
+expect 1 "standard output: found it closed or full" \
+  to_nobody "$partita" compile "$model" --machine "$cpus" --output "$scratch/alone.plan"
+expect 0 "proved by partita checker" "$partita" check "$scratch/alone.plan"
+expect 0 "plan @mlp" to_head "$partita" check "$plan" --text
+
+# Reports for programs.
+json() { "$@" --json | python3 -c 'import json, sys; print(sorted(json.load(sys.stdin)))'; }
+expect 0 "'strategy'" json "$partita" compile "$model" --machine "$cpus"
+expect 0 "['assumed', 'checker', 'plan', 'proved']" json "$partita" check "$plan"
+expect 0 "['mlp']" json "$partita" simulate "$plan"
+expect 0 "'equals_reference'" json "$partita" run "$plan" --virtual --reference
+expect 2 "check: found --text with --json; expected one of them" "$partita" check "$plan" --text --json
 
 # Every command that the program lists explains itself.
 commands=$("$partita" --help | sed -n 's/^  \([a-z]\+\) .*/\1/p')

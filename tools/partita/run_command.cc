@@ -7,21 +7,19 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <random>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "partita/session.h"
-#include "runtime/executor/session_memory.h"
 #include "tools/partita/compare.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
-#include "tools/partita/report_text.h"
+#include "tools/partita/run_inputs.h"
+#include "tools/partita/run_report.h"
 #include "tools/partita/subcommand.h"
 #include "tools/partita/tensor_file.h"
 
@@ -57,13 +55,14 @@ constexpr FlagDef kFlags[] = {
     {"chaos", "SEED", "random delays, which must not change the result"},
     {"repeat", "N", "run N times and report the median time"},
     {"trace", "FILE", "write the measured timeline in Chrome's format"},
+    {"json", nullptr, "report as JSON"},
 };
 
 absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
   if (arguments.has("timed")) {
     for (const char* flag : {"virtual", "reference", "test-data", "output"}) {
       if (!arguments.has(flag)) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
+      return CalledWrongly(absl::StrCat(
           "--timed: found --", flag, " beside it; expected it alone, as timed ",
           "devices compute nothing"));
     }
@@ -78,7 +77,7 @@ absl::Status RefuseCompileFlags(const Arguments& arguments) {
        {kMachineFlag, kStrategyFlag, kGoalFlag, kPinFlag, kDeviceFlag,
         kStagesFlag, kDepthFlag, kIeeeFlag, kDimFlag, kShapeFlag, kBindFlag}) {
     if (!arguments.has(flag.name)) continue;
-    return absl::InvalidArgumentError(
+    return CalledWrongly(
         absl::StrCat("--", flag.name, ": found it with a plan, which is ",
                      "compiled already; expected it with a model"));
   }
@@ -86,15 +85,17 @@ absl::Status RefuseCompileFlags(const Arguments& arguments) {
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
-                                                   const Arguments& arguments) {
+                                                   const Arguments& arguments,
+                                                   Progress& progress) {
   PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
     PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));
     PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlanInput(path));
     return std::make_shared<const Plan>(std::move(plan));
   }
-  PARTITA_ASSIGN_OR_RETURN(const CompileOptions options,
+  PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
+  options.progress = [&](absl::string_view name) { progress.Stage(name); };
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
   PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
@@ -102,77 +103,29 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
   return std::make_shared<const Plan>(std::move(compiled.plan));
 }
 
-// Numbers like those of normalised data, the same for the same seed.
-HostTensor RandomTensor(const TensorType& type, uint64_t seed) {
-  HostTensor tensor(type);
-  std::mt19937_64 bits(seed);
-  for (int64_t i = 0; i < type.num_elements(); ++i) {
-    const double unit = static_cast<double>(bits() >> 11) * 0x1p-53;
-    SetFromDouble(tensor, i, IsFloat(type.dtype) ? 2 * unit - 1 : unit * 2);
-  }
-  return tensor;
-}
-
-absl::Status SetInputs(Session& session, const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(
-      const int64_t seed,
-      arguments.GetInt("seed", 0, 0, std::numeric_limits<int64_t>::max()));
-  for (int i = 0; i < session.num_inputs(); ++i) {
-    PARTITA_RETURN_IF_ERROR(session.SetInput(
-        i,
-        RandomTensor(session.input_type(i), static_cast<uint64_t>(seed + i))));
-  }
-  for (const std::string& text : arguments.GetAll("input")) {
-    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("input", text));
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor,
-                             ReadTensor(binding.second));
-    PARTITA_RETURN_IF_ERROR(session.SetInput(binding.first, tensor));
-  }
-  const std::string folder = arguments.Get("test-data", "");
-  for (int i = 0; !folder.empty() && i < session.num_inputs(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(
-        const HostTensor tensor,
-        ReadTensor(absl::StrCat(folder, "/input_", i, ".pb")));
-    PARTITA_RETURN_IF_ERROR(session.SetInput(i, tensor));
-  }
-  return absl::OkStatus();
-}
-
-struct Tolerance {
-  double rtol;
-  double atol;
-};
-
-absl::Status CompareTestData(const Session& session,
-                             const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const double rtol,
-                           arguments.GetDouble("rtol", 1e-3));
-  PARTITA_ASSIGN_OR_RETURN(const double atol,
-                           arguments.GetDouble("atol", 1e-3));
-  int bad = 0;
+absl::StatusOr<std::vector<OutputComparison>> CompareTestData(
+    const Session& session, const std::string& folder, double rtol,
+    double atol) {
+  std::vector<OutputComparison> comparisons;
   for (int i = 0; i < session.num_outputs(); ++i) {
-    const std::string path =
-        absl::StrCat(arguments.Get("test-data", ""), "/output_", i, ".pb");
+    const std::string path = absl::StrCat(folder, "/output_", i, ".pb");
     PARTITA_ASSIGN_OR_RETURN(const HostTensor expected, ReadTensor(path));
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
-    const Difference difference =
-        Compare(*actual, expected, rtol, atol * LargestMagnitude(expected));
-    bad += !difference.within;
-    PARTITA_RETURN_IF_ERROR(WriteText(
-        "-",
-        absl::StrFormat("output %s: largest difference %.3g absolute, "
-                        "%.3g relative: %s%s\n",
-                        session.output_name(i), difference.absolute,
-                        difference.relative,
-                        difference.within ? "within tolerance" : "TOO FAR",
-                        difference.problem.empty()
-                            ? ""
-                            : absl::StrCat(" (", difference.problem, ")"))));
+    comparisons.push_back(
+        {session.output_name(i),
+         Compare(*actual, expected, rtol, atol * LargestMagnitude(expected))});
   }
+  return comparisons;
+}
+
+absl::Status CheckTolerances(const RunReport& report) {
+  const int bad = absl::c_count_if(
+      report.outputs,
+      [](const OutputComparison& output) { return !output.difference.within; });
   if (bad == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("found ", bad, " outputs outside rtol ", rtol, " and atol ",
-                   atol, " of the largest magnitude; expected none"));
+      absl::StrCat("found ", bad, " outputs outside the tolerances; expected ",
+                   "none; --rtol and --atol widen them"));
 }
 
 // `reference` is of the step that ran last.
@@ -185,8 +138,7 @@ absl::Status CompareReference(const Session& session,
         "output ", session.output_name(i),
         ": found other bits than the plan's reference has; expected equal"));
   }
-  return WriteText("-",
-                   "every output equals the plan's reference bit for bit\n");
+  return absl::OkStatus();
 }
 
 absl::Status WriteOutputs(const Session& session, const std::string& folder) {
@@ -210,7 +162,7 @@ absl::Status WriteOutputs(const Session& session, const std::string& folder) {
 }
 
 absl::Status RunSteps(Session& session, const Arguments& arguments,
-                      std::vector<double>& seconds,
+                      Progress& progress, std::vector<double>& seconds,
                       std::vector<HostTensor>& reference) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t repeat,
                            arguments.GetInt("repeat", 1, 1, 1'000'000));
@@ -223,6 +175,7 @@ absl::Status RunSteps(Session& session, const Arguments& arguments,
     options.chaos_seed = static_cast<uint64_t>(seed);
   }
   for (int64_t i = 0; i < repeat; ++i) {
+    progress.Stage(absl::StrCat("step ", i + 1, " of ", repeat));
     if (i + 1 == repeat && arguments.has("reference")) {
       // Before the last step: a step may change variables.
       PARTITA_ASSIGN_OR_RETURN(reference, session.RunReference());
@@ -237,53 +190,54 @@ absl::Status RunSteps(Session& session, const Arguments& arguments,
   return absl::OkStatus();
 }
 
-std::string MemoryText(const Session& session) {
-  std::string text;
-  for (const DeviceMemory& use : session.MemoryUse()) {
-    absl::StrAppend(&text, "  ", use.device, " arena ", use.arena,
-                    " bytes, as the plan states\n");
+// What is asked for beside the report; before it, as whoever reads that may
+// stop reading.
+absl::Status WriteFiles(const Session& session, const Arguments& arguments) {
+  if (arguments.has("trace")) {
+    PARTITA_ASSIGN_OR_RETURN(const std::string trace, session.LastTraceJson());
+    PARTITA_RETURN_IF_ERROR(WriteText(arguments.Get("trace", ""), trace));
   }
-  return text;
+  if (!arguments.has("output")) return absl::OkStatus();
+  return WriteOutputs(session, arguments.Get("output", ""));
 }
 
 absl::Status Run(const Arguments& arguments) {
-  if (arguments.positional().size() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("run: found ", arguments.positional().size(),
-                     " models or plans; expected one"));
-  }
-  PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan,
-                           PlanOf(arguments.positional()[0], arguments));
   LoadOptions load;
   PARTITA_ASSIGN_OR_RETURN(load.devices, ReadMode(arguments));
+  PARTITA_ASSIGN_OR_RETURN(const double rtol,
+                           arguments.GetDouble("rtol", 1e-3));
+  PARTITA_ASSIGN_OR_RETURN(const double atol,
+                           arguments.GetDouble("atol", 1e-3));
   load.trust_code = arguments.has("trust-code");
+  Progress progress("run");
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const Plan> plan,
+      PlanOf(arguments.positional()[0], arguments, progress));
+  progress.Stage("load");
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                            Session::Create(plan, load));
-  if (!session->notice().empty()) {
-    PARTITA_RETURN_IF_ERROR(
-        WriteText("-", absl::StrCat("note: ", session->notice(), "\n")));
-  }
   PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
+  RunReport report;
+  report.notice = session->notice();
   std::vector<HostTensor> reference;
-  std::vector<double> seconds;
-  PARTITA_RETURN_IF_ERROR(RunSteps(*session, arguments, seconds, reference));
   PARTITA_RETURN_IF_ERROR(
-      WriteText("-", absl::StrCat("ran ", seconds.size(), " steps, median ",
-                                  SecondsText(seconds[seconds.size() / 2]),
-                                  "\n", MemoryText(*session))));
-  if (arguments.has("trace")) {
-    PARTITA_ASSIGN_OR_RETURN(const std::string trace, session->LastTraceJson());
-    PARTITA_RETURN_IF_ERROR(WriteText(arguments.Get("trace", ""), trace));
-  }
-  if (arguments.has("output")) {
-    PARTITA_RETURN_IF_ERROR(
-        WriteOutputs(*session, arguments.Get("output", "")));
-  }
+      RunSteps(*session, arguments, progress, report.seconds, reference));
+  report.memory = session->MemoryUse();
+  progress.Stage("write");
+  PARTITA_RETURN_IF_ERROR(WriteFiles(*session, arguments));
   if (arguments.has("reference")) {
     PARTITA_RETURN_IF_ERROR(CompareReference(*session, reference));
+    report.equals_reference = true;
   }
-  if (!arguments.has("test-data")) return absl::OkStatus();
-  return CompareTestData(*session, arguments);
+  if (arguments.has("test-data")) {
+    PARTITA_ASSIGN_OR_RETURN(
+        report.outputs,
+        CompareTestData(*session, arguments.Get("test-data", ""), rtol, atol));
+  }
+  progress.Done();
+  PARTITA_RETURN_IF_ERROR(WriteText(
+      "-", arguments.has("json") ? RunJson(report) : RunText(report)));
+  return CheckTolerances(report);
 }
 
 }  // namespace
@@ -298,6 +252,7 @@ const Subcommand kRunCommand = {
         "of a seed.\nWith --virtual, host threads and memory play every "
         "device of the plan. Exits\nnon-zero if an output is outside the "
         "tolerance or differs from the reference.",
+    .operand = "model or plan",
     .flags = kFlags,
     .run = Run,
 };

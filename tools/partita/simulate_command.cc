@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "graph/status_macros.h"
+#include "nlohmann/json.hpp"
 #include "partita/catalogs.h"
 #include "placement/simulate/command_cost.h"
 #include "placement/simulate/predicted_timeline.h"
@@ -19,9 +20,12 @@
 namespace partita {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr FlagDef kFlags[] = {
     {"machine", "FILE", "another machine than the plan was made for"},
     {"trace", "FILE", "write the timeline in Chrome's format"},
+    {"json", nullptr, "report as JSON: for each entry, seconds"},
 };
 
 absl::StatusOr<Machine> MachineOf(const Plan& plan,
@@ -32,7 +36,7 @@ absl::StatusOr<Machine> MachineOf(const Plan& plan,
   if (plan.notes.has_value() && !plan.notes->machine_json.empty()) {
     return ParseMachine(plan.notes->machine_json, "the plan's notes");
   }
-  return absl::InvalidArgumentError(
+  return CalledWrongly(
       "found no machine in the plan's notes; expected one: give --machine "
       "FILE");
 }
@@ -52,34 +56,45 @@ std::string Summary(const Plan& plan, const Simulation& simulation) {
   return text;
 }
 
-absl::Status Run(const Arguments& arguments) {
-  if (arguments.positional().size() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("simulate: found ", arguments.positional().size(),
-                     " plans; expected one; name a plan file or a plan as "
-                     "text"));
+Json EntryJson(const Plan& plan, const Simulation& simulation) {
+  Json busy = Json::object();
+  for (size_t i = 0; i < simulation.busy.size(); ++i) {
+    busy[plan.devices[i].traits.name] = simulation.busy[i];
   }
+  return {{"step_seconds", simulation.step_seconds},
+          {"latency_seconds", simulation.latency_seconds},
+          {"busy_seconds", busy}};
+}
+
+absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const Plan plan,
                            ReadPlanInput(arguments.positional()[0]));
   PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, MachineOf(plan, arguments));
   std::vector<Timeline> timelines;
+  std::string text;
+  Json json = Json::object();
   for (size_t e = 0; e < plan.entries.size(); ++e) {
     const std::vector<double> seconds =
         PlacedNodeSeconds(*plan.entries[e].graph, machine, BuiltInCatalog());
     PARTITA_ASSIGN_OR_RETURN(
         const Simulation simulation,
         Simulate(plan, static_cast<int>(e), machine, seconds));
-    PARTITA_RETURN_IF_ERROR(
-        WriteText("-", absl::StrCat("entry ", plan.entries[e].name, ": ",
-                                    Summary(plan, simulation))));
+    const std::string& name = plan.entries[e].name;
+    absl::StrAppend(&text, "entry ", name, ": ", Summary(plan, simulation));
+    json[name] = EntryJson(plan, simulation);
     PARTITA_ASSIGN_OR_RETURN(
         Timeline timeline,
         PredictedTimeline(plan, static_cast<int>(e), simulation));
     timelines.push_back(std::move(timeline));
   }
-  if (!arguments.has("trace")) return absl::OkStatus();
-  return WriteText(arguments.Get("trace", ""), ChromeTraceJson(timelines));
+  if (arguments.has("trace")) {
+    PARTITA_RETURN_IF_ERROR(
+        WriteText(arguments.Get("trace", ""), ChromeTraceJson(timelines)));
+  }
+  if (!arguments.has("json")) return WriteText("-", text);
+  return WriteText(
+      "-", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace
@@ -91,6 +106,7 @@ const Subcommand kSimulateCommand = {
         "Predicts when every command of a plan runs.\n"
         "Works for machines that are not here: rates and links come from the "
         "machine\nfile that the plan was made for, or from --machine.",
+    .operand = "plan",
     .flags = kFlags,
     .run = Run,
 };

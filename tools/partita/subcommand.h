@@ -12,8 +12,9 @@ namespace partita {
 
 struct Subcommand {
   const char* name;
-  const char* usage;  // "compile MODEL --machine FILE -o PLAN"
-  const char* doc;    // what it does, a few lines
+  const char* usage;    // "compile MODEL --machine FILE -o PLAN"
+  const char* doc;      // what it does, a few lines
+  const char* operand;  // "model", of which it takes one; null for none
   absl::Span<const FlagDef> flags;
   absl::Status (*run)(const Arguments& arguments);
 };

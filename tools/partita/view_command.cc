@@ -17,9 +17,12 @@
 namespace partita {
 namespace {
 
+std::vector<std::string> FormatNames() { return {"html", "dot", "svg"}; }
+
 constexpr FlagDef kFlags[] = {
     {"output", "FILE", "where to write; - for standard output"},
-    {"format", "NAME", "html (default), dot, or svg (needs Graphviz)"},
+    {"format", "NAME", "html (default), dot, or svg (needs Graphviz)",
+     FormatNames},
     {"trace", "FILE", "a step that `partita run --trace` measured; repeatable"},
 };
 
@@ -48,20 +51,16 @@ absl::StatusOr<std::string> Draw(const std::string& format,
     return HtmlPage(view, traces);
   }
   if (arguments.has("trace")) {
-    return absl::InvalidArgumentError(
+    return CalledWrongly(
         absl::StrCat("view: found --trace with --format ", format,
                      "; expected it with html only; leave it out"));
   }
-  if (format == "dot") return DotText(view);
-  if (format == "svg") return SvgOf(DotText(view));
-  return absl::InvalidArgumentError(absl::StrCat(
-      "view: found --format ", format, "; expected html, dot or svg"));
+  return format == "dot" ? DotText(view) : SvgOf(DotText(view));
 }
 
 absl::Status Run(const Arguments& arguments) {
-  if (arguments.positional().size() != 1 || !arguments.has("output")) {
-    return absl::InvalidArgumentError(
-        "view: expected one plan, and --output FILE");
+  if (!arguments.has("output")) {
+    return CalledWrongly("view: found no --output; expected --output FILE");
   }
   PARTITA_ASSIGN_OR_RETURN(const Plan plan,
                            ReadPlanInput(arguments.positional()[0]));
@@ -82,6 +81,7 @@ const Subcommand kViewCommand = {
         "One HTML file that opens from disk and loads nothing. With --trace, "
         "the\nmeasured step lies under the predicted one. --format dot or svg "
         "draws the\ngraph alone. The plan is proved first.",
+    .operand = "plan",
     .flags = kFlags,
     .run = Run,
 };

@@ -27,7 +27,7 @@ absl::StatusOr<File> TemporaryFile() {
   if (file == nullptr) {
     return absl::UnavailableError(
         absl::StrCat("found no temporary file: ", std::strerror(errno),
-                     "; expected a folder to write in; set TMPDIR"));
+                     "; expected room for one in /tmp"));
   }
   return file;
 }

@@ -1,0 +1,71 @@
+// Writes what a run says of itself.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/run_report.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+#include "tools/partita/report_text.h"
+
+namespace partita {
+namespace {
+
+double Median(const RunReport& report) {
+  return report.seconds[report.seconds.size() / 2];
+}
+
+std::string ComparisonText(const OutputComparison& output) {
+  const Difference& difference = output.difference;
+  return absl::StrFormat(
+      "output %s: largest difference %.3g absolute, %.3g relative: %s%s\n",
+      output.output, difference.absolute, difference.relative,
+      difference.within ? "within tolerance" : "TOO FAR",
+      difference.problem.empty() ? ""
+                                 : absl::StrCat(" (", difference.problem, ")"));
+}
+
+}  // namespace
+
+std::string RunText(const RunReport& report) {
+  std::string text;
+  if (!report.notice.empty()) {
+    absl::StrAppend(&text, "note: ", report.notice, "\n");
+  }
+  absl::StrAppend(&text, "ran ", report.seconds.size(), " steps, median ",
+                  SecondsText(Median(report)), "\n");
+  for (const DeviceMemory& use : report.memory) {
+    absl::StrAppend(&text, "  ", use.device, " arena ", use.arena,
+                    " bytes, as the plan states\n");
+  }
+  if (report.equals_reference) {
+    text += "every output equals the plan's reference bit for bit\n";
+  }
+  for (const OutputComparison& output : report.outputs) {
+    text += ComparisonText(output);
+  }
+  return text;
+}
+
+std::string RunJson(const RunReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json memory = Json::object(), outputs = Json::object();
+  for (const DeviceMemory& use : report.memory) {
+    memory[use.device] = {{"arena", use.arena}};
+  }
+  for (const OutputComparison& output : report.outputs) {
+    outputs[output.output] = {{"absolute", output.difference.absolute},
+                              {"relative", output.difference.relative},
+                              {"within", output.difference.within},
+                              {"problem", output.difference.problem}};
+  }
+  const Json json = {{"notice", report.notice},
+                     {"steps", report.seconds.size()},
+                     {"median_seconds", Median(report)},
+                     {"memory", memory},
+                     {"equals_reference", report.equals_reference},
+                     {"outputs", outputs}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace partita

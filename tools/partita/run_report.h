@@ -1,0 +1,33 @@
+// What a run says of itself, for people and for programs.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_RUN_REPORT_H_
+#define PARTITA_TOOLS_PARTITA_RUN_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "runtime/executor/session_memory.h"
+#include "tools/partita/compare.h"
+
+namespace partita {
+
+struct OutputComparison {
+  std::string output;
+  Difference difference;
+};
+
+struct RunReport {
+  std::string notice;           // of the session; may be empty
+  std::vector<double> seconds;  // of each step, ascending, at least one
+  std::vector<DeviceMemory> memory;
+  bool equals_reference = false;          // compared with it, and the same bits
+  std::vector<OutputComparison> outputs;  // with test data, if there is any
+};
+
+std::string RunText(const RunReport& report);
+std::string RunJson(const RunReport& report);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_RUN_REPORT_H_
