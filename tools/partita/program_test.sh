@@ -130,7 +130,7 @@ fi
 expect 1 "standard output: found it closed or full" \
   to_nobody "$partita" compile "$model" --machine "$cpus" --output "$scratch/alone.plan"
 expect 0 "proved by partita checker" "$partita" check "$scratch/alone.plan"
-expect 0 "plan @mlp" to_head "$partita" check "$plan" --text
+expect 0 "graph @mlp" to_head "$partita" check "$plan" --text
 
 # Reports for programs.
 json() { "$@" --json | python3 -c 'import json, sys; print(sorted(json.load(sys.stdin)))'; }

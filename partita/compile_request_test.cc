@@ -1,0 +1,64 @@
+// What Compile refuses before it looks at the model, one case a message.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <functional>
+#include <string>
+
+#include "graph/builder/examples/models.h"
+#include "gtest/gtest.h"
+#include "partita/compile.h"
+
+namespace partita {
+namespace {
+
+Machine OneCpu() {
+  return *ParseMachine(R"({"name": "m", "devices": [{
+      "name": "cpu:0", "kind": "cpu", "memory": "64 MiB", "threads": 1,
+      "isa": "avx2", "peak_flops": {"f32": 1e9}, "memory_bandwidth": 1e9,
+      "launch_seconds": 1e-6}], "links": []})",
+                       "m.json");
+}
+
+struct Case {
+  std::function<void(CompileOptions& options, Machine& machine)> spoil;
+  std::string message;
+};
+
+TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
+  const Case cases[] = {
+      {[](CompileOptions& options, Machine&) { options.strategy = "magic"; },
+       "strategy magic: found no such strategy; expected one of: auto, single, "
+       "pinned, pipeline, list"},
+      {[](CompileOptions& options, Machine&) { options.depth = 65; },
+       "depth: found 65; expected 1..64"},
+      {[](CompileOptions&, Machine& machine) { machine.devices.clear(); },
+       "machine m: found no device; expected at least one"},
+      {[](CompileOptions& options, Machine&) {
+         options.passes.skip = {"remove_all"};
+       },
+       "skipped pass remove_all: found no such pass; expected one of: "
+       "remove_dead"},
+  };
+  for (const Case& c : cases) {
+    CompileOptions options;
+    Machine machine = OneCpu();
+    c.spoil(options, machine);
+    const auto compiled = Compile(*TwoLayerPerceptron(), machine, options);
+    ASSERT_FALSE(compiled.ok()) << c.message;
+    EXPECT_EQ(compiled.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(std::string(compiled.status().message()).find(c.message),
+              std::string::npos)
+        << compiled.status();
+  }
+}
+
+TEST(CompileRequest, KnowsItsStages) {
+  const auto text = CompileTo("lunch", *TwoLayerPerceptron(), OneCpu(), {});
+  ASSERT_FALSE(text.ok());
+  EXPECT_EQ(std::string(text.status().message()),
+            "stage lunch: found no such stage; expected optimised, placed, "
+            "kernels or plan");
+}
+
+}  // namespace
+}  // namespace partita
