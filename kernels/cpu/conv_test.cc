@@ -171,6 +171,40 @@ TEST(OnednnConv, SeveralOperandsOfTheResultsExtents) {
   }
 }
 
+// relu(conv(x) + x) and conv(x) + r, times r.
+OneNode ReadTwice(int64_t channels, bool by_the_root) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", F32({1, channels, 9, 9}));
+  const ValueId w = body->AddInput("w", F32({channels, channels, 3, 3}));
+  const ValueId r =
+      by_the_root ? x : body->AddInput("r", F32({1, channels, 9, 9}));
+  const ValueId c =
+      *body->AddValue({.op = &kConv,
+                       .operands = {x, w},
+                       .attributes = {{"pads_before", Ints{1, 1}},
+                                      {"pads_after", Ints{1, 1}}}});
+  const ValueId d = *body->AddValue({.op = &kAdd, .operands = {c, r}});
+  body->SetOutputs({by_the_root
+                        ? *body->AddValue({.op = &kRelu, .operands = {d}})
+                        : *body->AddValue({.op = &kMul, .operands = {d, r}})});
+  return OneNode(std::move(pool), std::move(body));
+}
+
+TEST(OnednnConv, AnOperandThatIsReadTwiceIsFusedAndNeverInPlace) {
+  for (int64_t channels : {16, 19}) {
+    for (bool by_the_root : {true, false}) {
+      const OneNode one = ReadTwice(channels, by_the_root);
+      ExpectRight(one);
+      for (const KernelChoice& choice :
+           OnednnCatalog().Choices(one.node(), TestCpu(1))) {
+        EXPECT_TRUE(choice.in_place.empty());
+        EXPECT_TRUE(!by_the_root || choice.operands[0] == choice.results[0]);
+      }
+    }
+  }
+}
+
 TEST(OnednnConv, TheLibrarysDefaultPrecisionDoesNotMatter) {
   dnnl::fpmath_mode before;
   ASSERT_EQ(dnnl_get_default_fpmath_mode(

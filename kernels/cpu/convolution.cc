@@ -161,6 +161,7 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
     };
   }
   target.result_layout = wish.results[0];
+  target.allow_read_again = true;
   PARTITA_ASSIGN_OR_RETURN(PostOps post, MakePostOps(node, chain, target));
   if (has_bias) post.bias_operand = chain.root_operands[2];
 
@@ -201,6 +202,7 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   FillLayouts(node, post, recipe);
   recipe.operands[chain.root_operands[0]] = *source_layout;
   recipe.operands[chain.root_operands[1]] = *weights_layout;
+  PARTITA_RETURN_IF_ERROR(CheckReadAgain(post, recipe));
   recipe.arguments = std::move(post.arguments);
   recipe.arguments.push_back(
       {DNNL_ARG_SRC, false, chain.root_operands[0], source});

@@ -84,10 +84,8 @@ class ChainReader {
     if (op.num_operands() == 2) {
       const ValueView other = op.operand(1 - link.running);
       if (other.is_input()) {
-        // A link's operand may lie in the result's place, and in the result's
-        // layout, so nothing else may read it.
-        if (!other.has_one_reader()) return std::nullopt;
         link.other_operand = InputIndex(other);
+        link.is_read_again = !other.has_one_reader();
       } else if (other.is_constant() && other.type().num_elements() == 1) {
         link.scalar = GetAsDouble(*other.constant(), 0);
       } else {

@@ -20,6 +20,8 @@ struct ChainLink {
   int other_operand = -1;  // of the node
   std::optional<double> scalar;
   bool gates = false;  // the link is v * op(v)
+  // The root or another link reads the other operand too.
+  bool is_read_again = false;
 };
 
 // For a node that is not fused: the node itself and no links. For a fused one:
@@ -30,7 +32,6 @@ struct ChainLink {
 //                      %f = relu %e         link
 //                      return %f
 //
-// The other operand of a link is read by that link alone.
 // v * sigmoid(v) is one link: `op` is the sigmoid, and `gates` is set.
 struct FusedChain {
   OpView root;

@@ -161,6 +161,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   PostOpTarget target;
   target.result = node.result_type(0);
   target.result_layout = Layout{};
+  target.allow_read_again = true;
   target.extents = [&](const Shape& dims) {
     return LinkExtents(dims, target.result, product);
   };
@@ -197,6 +198,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   recipe.operands.resize(node.num_operands());
   recipe.operands[b] = *packed_layout;
   recipe.results.resize(1);
+  PARTITA_RETURN_IF_ERROR(CheckReadAgain(post, recipe));
   recipe.arguments = std::move(post.arguments);
   recipe.arguments.push_back({DNNL_ARG_SRC, false, a, source});
   recipe.arguments.push_back({DNNL_ARG_WEIGHTS, false, b, packed});

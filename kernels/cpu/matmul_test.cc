@@ -78,6 +78,25 @@ TEST(OnednnMatmul, BiasResidualAndActivationAreFused) {
   ExpectRight(Fused({2, 3, 7, 13}, {2, 3, 13, 5}, {}, true, kRelu));
 }
 
+TEST(OnednnMatmul, AnOperandThatIsReadTwiceIsFusedAndNeverInPlace) {
+  for (int shared : {0, 1}) {
+    auto pool = std::make_unique<LiteralPool>();
+    auto body = std::make_unique<Graph>("body", pool.get());
+    const ValueIds operands = {body->AddInput("x", F32({48, 48})),
+                               body->AddInput("w", F32({48, 48}))};
+    const ValueId y = *body->AddValue({.op = &kMatmul, .operands = operands});
+    body->SetOutputs(
+        {*body->AddValue({.op = &kAdd, .operands = {y, operands[shared]}})});
+    const OneNode one(std::move(pool), std::move(body));
+    ExpectRight(one);
+    for (const KernelChoice& choice :
+         OnednnCatalog().Choices(one.node(), TestCpu(1))) {
+      EXPECT_TRUE(choice.in_place.empty());
+      EXPECT_EQ(choice.operands[shared], choice.results[0]);
+    }
+  }
+}
+
 TEST(OnednnMatmul, AMaskBroadcastOverHeadsIsRightIfOffered) {
   const OneNode one =
       Fused({2, 3, 7, 13}, {2, 3, 13, 7}, {2, 1, 1, 7}, false, kRelu);

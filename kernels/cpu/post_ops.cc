@@ -76,6 +76,15 @@ const BinaryOp kBinaries[] = {
     {&kDiv, algorithm::binary_div, false},
 };
 
+std::optional<algorithm> BinaryOf(const ChainLink& link) {
+  for (const BinaryOp& binary : kBinaries) {
+    if (!link.op.is(*binary.op)) continue;
+    if (link.running == 1 && !binary.commutes) break;
+    return binary.binary;
+  }
+  return std::nullopt;
+}
+
 // x op s or s op x as a linear function.
 std::vector<EltwiseStep> ScalarSteps(const ChainLink& link) {
   const float s = static_cast<float>(*link.scalar);
@@ -150,6 +159,13 @@ class PostOpMaker {
  private:
   absl::Status AddBinary(const ChainLink& link, bool is_first) {
     const TensorType& type = node_.operand_type(link.other_operand);
+    if (link.is_read_again) {
+      if (!target_.allow_read_again || type.dims != target_.result.dims) {
+        return NotOffered("an operand that is read twice");
+      }
+      post_.read_again.push_back(link.other_operand);
+      return AppendBinary(link, type);
+    }
     if (link.op.is(kAdd) && is_first && target_.is_bias != nullptr &&
         target_.is_bias(type.dims)) {
       post_.bias_operand = link.other_operand;
@@ -162,17 +178,15 @@ class PostOpMaker {
       post_.ops.append_sum(1.0f);
       return absl::OkStatus();
     }
-    for (const BinaryOp& binary : kBinaries) {
-      if (!link.op.is(*binary.op)) continue;
-      if (link.running == 1 && !binary.commutes) break;
-      return AppendBinary(link, binary.binary, type);
-    }
-    return NotOffered(
-        absl::StrCat("no binary post-op for ", link.op.op_name()));
+    return AppendBinary(link, type);
   }
 
-  absl::Status AppendBinary(const ChainLink& link, algorithm binary,
-                            const TensorType& type) {
+  absl::Status AppendBinary(const ChainLink& link, const TensorType& type) {
+    const std::optional<algorithm> binary = BinaryOf(link);
+    if (!binary.has_value()) {
+      return NotOffered(
+          absl::StrCat("no binary post-op for ", link.op.op_name()));
+    }
     const std::optional<Shape> extents = target_.extents(type.dims);
     if (!extents.has_value() || Count(*extents) != type.num_elements()) {
       return NotOffered("an operand that does not broadcast to the result");
@@ -189,7 +203,7 @@ class PostOpMaker {
     post_.arguments.push_back(
         {DNNL_ARG_ATTR_MULTIPLE_POST_OP(post_.ops.len()) | DNNL_ARG_SRC_1,
          false, link.other_operand, desc});
-    post_.ops.append_binary(binary, desc);
+    post_.ops.append_binary(*binary, desc);
     return absl::OkStatus();
   }
 
@@ -199,6 +213,15 @@ class PostOpMaker {
 };
 
 }  // namespace
+
+absl::Status CheckReadAgain(const PostOps& post, const OnednnRecipe& recipe) {
+  for (int operand : post.read_again) {
+    if (recipe.operands[operand] != recipe.results[0]) {
+      return NotOffered("an operand that is read in two layouts");
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<PostOps> MakePostOps(const OpView& node, const FusedChain& chain,
                                     const PostOpTarget& target) {

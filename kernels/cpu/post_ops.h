@@ -25,6 +25,9 @@ struct PostOpTarget {
   // the result that is not summed must have it.
   std::optional<Layout> result_layout;
   bool allow_sum = true;
+  // Links may read operands as large as the result that the root or other links
+  // read too; CheckReadAgain then decides.
+  bool allow_read_again = false;
 };
 
 struct PostOps {
@@ -32,8 +35,13 @@ struct PostOps {
   std::vector<OnednnRecipe::Argument> arguments;
   std::optional<int> bias_operand;
   std::optional<int> summed_operand;
-  bool ieee = true;  // see OnednnRecipe
+  std::vector<int> read_again;  // operands of the node; never in place
+  bool ieee = true;             // see OnednnRecipe
 };
+
+// Unimplemented if an operand that is read twice lies otherwise than the
+// result.
+absl::Status CheckReadAgain(const PostOps& post, const OnednnRecipe& recipe);
 
 // oneDNN 2.6.3 makes a NaN one of the bounds of relu, clip and hard_sigmoid,
 // and silu of minus infinity a NaN; where it multiplies by gemm, sigmoid of a
