@@ -40,6 +40,9 @@ struct BindRequest {
   const KernelBinding* binding;  // kernel, workspace budget, in-place pairs
   const DeviceTraits* device;    // threads and instruction set to bind for
   const KernelImage* image = nullptr;  // generated code of this device, if any
+  // A host kernel for a device that is only played: its workspace lies outside
+  // the arena, and it may keep constants in layouts of its own.
+  bool stands_in = false;
 };
 
 // One library of kernels, found by the part of KernelBinding::kernel before the
@@ -48,6 +51,8 @@ class KernelLibrary {
  public:
   virtual ~KernelLibrary() = default;
   virtual absl::string_view name() const = 0;
+  // KernelBinding::kernel is one of this library's, or only its name: then any
+  // that computes the node.
   // Called on the thread that will launch. ResourceExhausted, with both
   // numbers, if the kernel needs more than the budget; Unimplemented if this
   // library cannot compute the node as the plan binds it.

@@ -11,7 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
+#include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/image/image_library.h"
 #include "kernels/image/image_store.h"
 
@@ -24,13 +26,19 @@ struct MissingCode {
 };
 using MissingByIsa = absl::btree_map<std::string, MissingCode>;
 
-// The generated kernels of an entry without code. Those of divided nodes have
-// none: images hold code for whole ones.
-void AddMissing(const Plan& plan, const Entry& entry, MissingByIsa& missing) {
+absl::btree_map<std::string, const DeviceTraits*> TraitsByName(
+    const Plan& plan) {
   absl::btree_map<std::string, const DeviceTraits*> devices;
   for (const PlanDevice& device : plan.devices) {
     devices.emplace(device.traits.name, &device.traits);
   }
+  return devices;
+}
+
+// The generated kernels of an entry without code. Those of divided nodes have
+// none: images hold code for whole ones.
+void AddMissing(const Plan& plan, const Entry& entry, MissingByIsa& missing) {
+  const auto devices = TraitsByName(plan);
   for (const OpView& node : entry.graph->ops()) {
     const auto& kernel = node.node().kernel;
     const auto& members = node.node().placement.devices;
@@ -58,7 +66,33 @@ size_t Count(const MissingByIsa& missing) {
   return count;
 }
 
+// Elementwise nodes of GPUs that the host plays: it binds them as a CPU of the
+// least instruction set would.
+MissingCode FindPlayed(const Plan& plan) {
+  static const DeviceTraits& host = *new DeviceTraits;
+  const auto devices = TraitsByName(plan);
+  MissingCode played = {&host, {}};
+  for (const Entry& entry : plan.entries) {
+    for (const OpView& node : entry.graph->ops()) {
+      const auto& members = node.node().placement.devices;
+      if (!node.node().kernel.has_value() || members.size() != 1) continue;
+      const auto device = devices.find(members[0]);
+      if (device != devices.end() && device->second->kind != DeviceKind::kCpu &&
+          CountInstructions(node).has_value() && !HasCode(node, host)) {
+        played.nodes.push_back(node);
+      }
+    }
+  }
+  return played;
+}
+
 }  // namespace
+
+absl::Status PreparePlayedCode(const Plan& plan) {
+  const MissingCode played = FindPlayed(plan);
+  if (played.nodes.empty() || !CodegenIsHere()) return absl::OkStatus();
+  return BuildImagesOf(played.nodes, *played.device).status();
+}
 
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
                                                  bool trust_code) {

@@ -128,6 +128,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
     PARTITA_ASSIGN_OR_RETURN(session->notice_,
                              PrepareGeneratedCode(*plan, options.trust_code));
   }
+  if (options.devices == DeviceMode::kVirtual) {
+    PARTITA_RETURN_IF_ERROR(PreparePlayedCode(*plan));
+  }
   for (const Entry& entry : plan->entries) {
     auto tensors = std::make_unique<EntryTensors>();
     tensors->inputs.resize(entry.inputs.size());

@@ -74,12 +74,20 @@ std::vector<KernelChoice> CodegenCatalog::Choices(
 
 absl::StatusOr<std::vector<KernelImage>> CodegenCatalog::BuildImages(
     absl::Span<const OpView> nodes, const DeviceTraits& device) const {
-  std::map<std::string, ElementwiseProgram> by_name;
+  std::vector<OpView> generated;
   for (const OpView& node : nodes) {
     const auto& kernel = node.node().kernel;
-    if (!kernel.has_value() || !absl::StartsWith(kernel->kernel, "codegen.")) {
-      continue;
+    if (kernel.has_value() && absl::StartsWith(kernel->kernel, "codegen.")) {
+      generated.push_back(node);
     }
+  }
+  return BuildImagesOf(generated, device);
+}
+
+absl::StatusOr<std::vector<KernelImage>> BuildImagesOf(
+    absl::Span<const OpView> nodes, const DeviceTraits& device) {
+  std::map<std::string, ElementwiseProgram> by_name;
+  for (const OpView& node : nodes) {
     PARTITA_ASSIGN_OR_RETURN(ElementwiseProgram program,
                              ReadProgram(node, device.isa));
     std::string name = program.name;

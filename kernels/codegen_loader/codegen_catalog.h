@@ -23,6 +23,11 @@ class CodegenCatalog : public KernelCatalog {
       const DeviceTraits& device) const override;
 };
 
+// The image of nodes that CountInstructions takes, whatever kernels they are
+// bound to, for the device's instruction set; trusted likewise.
+absl::StatusOr<std::vector<KernelImage>> BuildImagesOf(
+    absl::Span<const OpView> nodes, const DeviceTraits& device);
+
 }  // namespace partita
 
 #endif  // PARTITA_KERNELS_CODEGEN_LOADER_CODEGEN_CATALOG_H_

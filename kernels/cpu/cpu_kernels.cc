@@ -90,7 +90,8 @@ absl::StatusOr<std::vector<KernelImage>> CpuCatalog::BuildImages(
 absl::StatusOr<std::unique_ptr<BoundKernel>> CpuLibrary::Bind(
     const BindRequest& request) const {
   for (const CpuFamily* family : kFamilies) {
-    if (request.binding->kernel != family->kernel ||
+    if ((request.binding->kernel != family->kernel &&
+         request.binding->kernel != name()) ||
         !Takes(*family, request.node)) {
       continue;
     }

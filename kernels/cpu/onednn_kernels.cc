@@ -14,6 +14,7 @@
 #include "kernels/cpu/node_key.h"
 #include "kernels/cpu/onednn_primitive.h"
 #include "kernels/cpu/onednn_recipe.h"
+#include "kernels/cpu/relaid_primitive.h"
 #include "oneapi/dnnl/dnnl_debug.h"
 
 namespace partita {
@@ -193,6 +194,13 @@ std::string AnswerKey(const OpView& node, const DeviceTraits& device) {
                       device.memory_bandwidth, " ", device.launch_seconds);
 }
 
+const OnednnFamily* FamilyFor(const OpView& node) {
+  for (const OnednnFamily* family : kFamilies) {
+    if (family->accepts(node)) return family;
+  }
+  return nullptr;
+}
+
 const OnednnFamily* FamilyOf(absl::string_view kernel) {
   for (const OnednnFamily* family : kFamilies) {
     if (kernel == family->kernel) return family;
@@ -201,12 +209,61 @@ const OnednnFamily* FamilyOf(absl::string_view kernel) {
 }
 
 absl::StatusOr<std::unique_ptr<BoundKernel>> MakePrimitive(
-    const OnednnRecipe& recipe, const OpView& node, int threads) {
+    const OnednnRecipe& recipe, int threads) {
   try {
-    return std::make_unique<OnednnPrimitive>(recipe, node, threads);
+    return std::make_unique<OnednnPrimitive>(recipe, threads);
   } catch (const dnnl::error& error) {
     return OnednnStatus(error.status, "making a primitive");
   }
+}
+
+absl::StatusOr<std::unique_ptr<BoundKernel>> MakeRelaid(
+    const OpView& node, const OnednnRecipe& recipe, int threads) {
+  try {
+    return std::make_unique<RelaidPrimitive>(node, recipe, threads);
+  } catch (const dnnl::error& error) {
+    return OnednnStatus(error.status, "making a primitive in its own layouts");
+  }
+}
+
+absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      request.node.ToString(), ": found ", needed,
+      " bytes of workspace needed by ", request.binding->kernel, " with ",
+      request.device->threads, " threads; expected at most ",
+      request.binding->workspace, "; compile the plan again on this machine"));
+}
+
+absl::Status NoKernel(const BindRequest& request) {
+  return absl::UnimplementedError(absl::StrCat(
+      request.node.ToString(), ": found kernel ", request.binding->kernel,
+      "; expected one that computes this node"));
+}
+
+// What the choice takes with all reorders around it, which read and write each
+// value once.
+double RelaidSeconds(const OpView& node, const KernelChoice& choice,
+                     const DeviceTraits& device) {
+  double bytes = 0;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    const TensorType& type = node.operand_type(i);
+    if (type.layout == choice.operands[i]) continue;
+    if (node.operand(i).constant() != nullptr) continue;
+    bytes += 2 * StoredBytes(type, choice.operands[i]);
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    const TensorType& type = node.result_type(i);
+    if (type.layout == choice.results[i]) continue;
+    bytes += 2 * StoredBytes(type, choice.results[i]);
+  }
+  return choice.seconds + bytes / std::max(1e8, device.memory_bandwidth);
+}
+
+LayoutWish WishOf(const KernelChoice& choice) {
+  LayoutWish wish;
+  wish.operands.assign(choice.operands.begin(), choice.operands.end());
+  wish.results.assign(choice.results.begin(), choice.results.end());
+  return wish;
 }
 
 }  // namespace
@@ -234,30 +291,43 @@ absl::StatusOr<std::vector<KernelImage>> OnednnCatalog::BuildImages(
 absl::StatusOr<std::unique_ptr<BoundKernel>> OnednnLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
-  const OnednnFamily* family = FamilyOf(request.binding->kernel);
-  if (family == nullptr || !family->accepts(node)) {
-    return absl::UnimplementedError(absl::StrCat(
-        node.ToString(), ": found kernel ", request.binding->kernel,
-        "; expected one that computes this node"));
-  }
+  const OnednnFamily* family = request.binding->kernel == name()
+                                   ? FamilyFor(node)
+                                   : FamilyOf(request.binding->kernel);
+  if (family == nullptr || !family->accepts(node)) return NoKernel(request);
   const ThreadScope threads(request.device->threads);
+  const LayoutWish given = GivenWish(node);
   absl::StatusOr<OnednnRecipe> recipe =
-      Describe(*family, node, GivenWish(node));
+      Describe(*family, node, request.stands_in ? FastestWish(request) : given);
   if (!recipe.ok()) {
     return absl::Status(
         recipe.status().code(),
         absl::StrCat("while binding ", request.binding->kernel, " to ",
                      node.ToString(), ": ", recipe.status().message()));
   }
-  const int64_t needed = ScratchpadBytes(recipe->primitive);
+  const bool as_given = Exactly(*recipe) == given;
+  const int64_t needed = as_given ? ScratchpadBytes(recipe->primitive)
+                                  : RelaidWorkspace(node, *recipe);
   if (needed > request.binding->workspace) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        node.ToString(), ": found ", needed, " bytes of workspace needed by ",
-        request.binding->kernel, " with ", request.device->threads,
-        " threads; expected at most ", request.binding->workspace,
-        "; compile the plan again on this machine"));
+    return TooLittleWorkspace(request, needed);
   }
-  return MakePrimitive(*recipe, node, request.device->threads);
+  if (as_given) return MakePrimitive(*recipe, request.device->threads);
+  return MakeRelaid(node, *recipe, request.device->threads);
+}
+
+LayoutWish OnednnLibrary::FastestWish(const BindRequest& request) const {
+  const OpView& node = request.node;
+  const KernelChoice* fastest = nullptr;
+  double least = 0;
+  const std::vector<KernelChoice> choices =
+      catalog_.Choices(node, *request.device);
+  for (const KernelChoice& choice : choices) {
+    const double seconds = RelaidSeconds(node, choice, *request.device);
+    if (fastest != nullptr && seconds >= least) continue;
+    fastest = &choice;
+    least = seconds;
+  }
+  return fastest == nullptr ? GivenWish(node) : WishOf(*fastest);
 }
 
 }  // namespace partita

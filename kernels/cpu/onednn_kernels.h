@@ -16,6 +16,8 @@
 
 namespace partita {
 
+struct LayoutWish;
+
 // Asks oneDNN for primitive descriptors at the device's number of threads,
 // without generating code, and remembers the answers. What only an
 // implementation of oneDNN's reference loops could do is not offered for fused
@@ -34,11 +36,18 @@ class OnednnCatalog : public KernelCatalog {
       ABSL_GUARDED_BY(mutex_);
 };
 
+// A stand-in reorders what it is given into the layouts in which oneDNN is
+// fastest, and its results back: the plan's layouts are another device's.
 class OnednnLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "onednn"; }
   absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
       const BindRequest& request) const override;
+
+ private:
+  LayoutWish FastestWish(const BindRequest& request) const;
+
+  OnednnCatalog catalog_;
 };
 
 }  // namespace partita

@@ -30,18 +30,17 @@ absl::Status OnednnStatus(dnnl_status_t code, absl::string_view doing) {
       absl::StrCat("onednn: ", dnnl_status2str(code), " while ", doing));
 }
 
-OnednnPrimitive::OnednnPrimitive(const OnednnRecipe& recipe, const OpView& node,
-                                 int threads)
+OnednnPrimitive::OnednnPrimitive(const OnednnRecipe& recipe, int threads)
     : threads_(threads),
       primitive_(recipe.primitive),
       stream_(CpuEngine()),
       scratchpad_(recipe.primitive.scratchpad_desc(), CpuEngine(),
                   DNNL_MEMORY_NONE),
-      summed_operand_(recipe.summed_operand.value_or(-1)),
-      result_bytes_(static_cast<size_t>(node.result_type(0).num_bytes())) {
+      summed_operand_(recipe.summed_operand.value_or(-1)) {
   for (const OnednnRecipe::Argument& argument : recipe.arguments) {
     const dnnl::memory::desc desc =
         argument.is_result ? argument.desc : WithoutPadding(argument.desc);
+    if (argument.is_result) result_bytes_ = desc.get_size();
     slots_.push_back({argument.is_result, argument.index,
                       dnnl::memory(desc, CpuEngine(), DNNL_MEMORY_NONE)});
     arguments_.push_back({argument.id, slots_.back().memory.get()});

@@ -13,7 +13,7 @@ namespace partita {
 // Generates code when made. May throw dnnl::error.
 class OnednnPrimitive : public BoundKernel {
  public:
-  OnednnPrimitive(const OnednnRecipe& recipe, const OpView& node, int threads);
+  OnednnPrimitive(const OnednnRecipe& recipe, int threads);
   absl::Status Launch(const LaunchArgs& args) override;
 
  private:

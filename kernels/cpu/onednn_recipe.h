@@ -23,6 +23,7 @@ namespace partita {
 struct LayoutWish {
   std::vector<std::optional<Layout>> operands;
   std::vector<std::optional<Layout>> results;
+  friend bool operator==(const LayoutWish&, const LayoutWish&) = default;
 };
 
 struct OnednnRecipe {

@@ -76,7 +76,8 @@ class InterpretedKernel : public BoundKernel {
 
 absl::StatusOr<std::unique_ptr<BoundKernel>> ImageLibrary::Bind(
     const BindRequest& request) const {
-  if (request.binding->kernel != kKernel ||
+  if ((request.binding->kernel != kKernel &&
+       request.binding->kernel != name()) ||
       request.device->kind != DeviceKind::kCpu ||
       !IsKnownIsa(request.device->isa)) {
     return absl::UnimplementedError(absl::StrCat(

@@ -35,19 +35,19 @@ KernelLibraries InOrderOfPreference(const KernelLibraries& libraries,
 }
 
 // What one library has to say to a request of the plan: its own binding if the
-// plan names it, else the node under the library's name.
+// plan names it, else any kernel that computes the node.
 class Candidate {
  public:
   Candidate(const BindRequest& request, const KernelLibrary& library)
       : library_(library), binding_(*request.binding), request_(request) {
     if (!IsPreferred(library, binding_.kernel)) {
-      binding_.kernel =
-          absl::StrCat(library.name(), ".", request.node.op_name());
+      binding_.kernel = std::string(library.name());
     }
   }
 
   absl::StatusOr<std::unique_ptr<BoundKernel>> WithinBudget() {
-    return Bind(*request_.device, request_.binding->workspace);
+    return Bind(*request_.device, request_.binding->workspace,
+                /*stands_in=*/false);
   }
 
   // As the host would, with as much scratch as it takes.
@@ -58,7 +58,7 @@ class Candidate {
     absl::Status refusal;
     for (int64_t scratch = 0; scratch <= kMaxOutsideScratch;
          scratch = std::max(scratch * 4, int64_t{4096})) {
-      auto kernel = Bind(host, scratch);
+      auto kernel = Bind(host, scratch, /*stands_in=*/true);
       if (kernel.ok()) return HostKernel{*std::move(kernel), scratch};
       refusal = kernel.status();
       if (!absl::IsResourceExhausted(refusal)) break;
@@ -68,12 +68,14 @@ class Candidate {
 
  private:
   absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(const DeviceTraits& device,
-                                                    int64_t budget) {
+                                                    int64_t budget,
+                                                    bool stands_in) {
     KernelBinding binding = binding_;
     binding.workspace = budget;
     BindRequest request = request_;
     request.binding = &binding;
     request.device = &device;
+    request.stands_in = stands_in;
     PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<BoundKernel> kernel,
                              library_.Bind(request));
     // The pairs are what the plan's own kernel tolerates.
@@ -102,13 +104,18 @@ absl::Status Refusal(const BindRequest& request, absl::StatusCode code,
 absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
                                       const KernelLibraries& libraries,
                                       bool is_virtual) {
+  // No budget of a GPU's kernel says anything of the host's.
+  const bool is_played = is_virtual && request.device->kind != DeviceKind::kCpu;
   std::vector<std::string> answers;
   for (const KernelLibrary* library :
        InOrderOfPreference(libraries, request.binding->kernel)) {
     Candidate candidate(request, *library);
-    auto kernel = candidate.WithinBudget();
-    if (kernel.ok()) return HostKernel{*std::move(kernel), 0};
-    absl::Status refusal = kernel.status();
+    absl::Status refusal;
+    if (!is_played) {
+      auto kernel = candidate.WithinBudget();
+      if (kernel.ok()) return HostKernel{*std::move(kernel), 0};
+      refusal = kernel.status();
+    }
     if (is_virtual) {
       auto stand_in = candidate.AsStandIn();
       if (stand_in.ok()) return stand_in;
