@@ -217,7 +217,7 @@ std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
 
 extern const CpuFamily kCpuSoftmax = {
     .kernel = "cpu.softmax",
-    .bandwidth = 0.2,
+    .bandwidth = 0.4,
     .exact = false,
     .layouts = Layouts,
     .bind = Bind,
