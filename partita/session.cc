@@ -120,7 +120,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
     std::shared_ptr<const Plan> plan, const LoadOptions& options) {
   if (plan->entries.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "plan ", plan->name, ": found no entry; expected one or more"));
+        "plan ", plan->name,
+        ": found no entry; expected one or more; compile the model again"));
   }
   PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, options.devices));
   std::unique_ptr<Session> session(new Session(options));

@@ -87,6 +87,39 @@ plan @count {
 }
 )";
 
+// y = x + (w1 beside w2): the two constants lie side by side, and one buffer
+// over both is the concatenation.
+constexpr char kBothAtOnce[] = R"(
+graph @f(%x: f32[32] on cpu:0) -> f32[32] {
+  %w1 = constant f32[16] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16] on cpu:0
+  %w2 = constant f32[16] [17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32] on cpu:0
+  %w = concat %w1, %w2 {axis = 0} : f32[32] on cpu:0
+  %y = add %x, %w : f32[32] on cpu:0 by "reference.eval"
+  return %y
+}
+plan @f {
+  device cpu:0 cpu threads 1 isa "" memory 4096 alignment 64
+    arena persistent 128 step 256
+  entry @f of @f depth 1 events 0 {
+    input x f32[32]
+    output y f32[32]
+    arena cpu:0
+      !w1  persistent  0  64
+      !w2  persistent  64  64
+      !w  persistent  0  128
+      !x  0  128
+      !y  128  128
+    persistent
+      !w1 = %w1
+      !w2 = %w2
+    stream cpu:0/compute
+      0  feed -> !x input 0
+      1  kernel %y (!x, !w) -> !y
+      2  fetch !y output 0
+  }
+}
+)";
+
 // Softmax of five rows, two on one device and three on another.
 constexpr char kDivided[] = R"(
 graph @f(%x: f32[5, 3] on cpu:0) -> f32[5, 3] {
@@ -170,6 +203,46 @@ TEST(SessionTest, SessionsOfOnePlanShareIt) {
     EXPECT_EQ(Values(**(**session)->GetOutput("y")), kY);
     EXPECT_EQ((**session)->MemoryUse()[0].in_place, 24);
   }
+}
+
+TEST(SessionTest, ABufferMayCoverTwoConstants) {
+  for (bool in_place : {true, false}) {
+    auto session =
+        Session::Create(PlanOf(kBothAtOnce), {.constants_in_place = in_place});
+    ASSERT_TRUE(session.ok()) << session.status();
+    ASSERT_TRUE((*session)
+                    ->SetInput("x", HostTensor::Of<float>(
+                                        {32}, std::vector<float>(32, 100)))
+                    .ok());
+    ASSERT_TRUE((*session)->Run().ok());
+    const std::vector<float> y = Values(**(*session)->GetOutput("y"));
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(y[i], 101 + i) << in_place;
+  }
+}
+
+// A plan that was changed after it was certified is not what it says.
+TEST(SessionTest, ACertificateOverAnotherPlanIsRefused) {
+  const std::string path = testing::TempDir() + "/changed.plan";
+  Plan plan = *ParsePlan(kTwoDevices, "plan", OpSet::BuiltIn());
+  plan.certificate.emplace().checker = "partita checker 1";
+  plan.certificate->plan_hash = "0123";
+  ASSERT_TRUE(WritePlan(plan, path).ok());
+  const absl::Status status = LoadPlan(path).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("found a certificate over the hash 0123"),
+            absl::string_view::npos)
+      << status;
+  EXPECT_EQ(Session::Load(path).status(), status);
+}
+
+TEST(SessionTest, APlanWithoutEntriesIsRefused) {
+  Plan plan = *ParsePlan(kTwoDevices, "plan", OpSet::BuiltIn());
+  plan.entries.clear();
+  EXPECT_EQ(Session::Create(std::make_shared<Plan>(std::move(plan)))
+                .status()
+                .message(),
+            "plan f: found no entry; expected one or more; compile the model "
+            "again");
 }
 
 TEST(SessionTest, AVirtualMachineGivesTheSameBits) {

@@ -4,6 +4,7 @@
 #include "runtime/executor/session_memory.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -30,6 +31,42 @@ TensorType MemberType(const Entry& entry, const PersistentValue& value) {
   const Placement& placement = node.node().placement;
   return InstanceType(node.result_type(0), ShardingOf(placement.results, 0),
                       value.member, static_cast<int>(placement.devices.size()));
+}
+
+// Constants by device and first byte.
+using ConstantPlaces = std::set<std::pair<int, int64_t>>;
+
+// Those that some buffer reads together with bytes beside them: they must lie
+// where the plan puts them.
+ConstantPlaces ReadWithOthers(const Plan& plan) {
+  std::map<std::pair<int, int64_t>, int64_t> ends;
+  for (const Entry& entry : plan.entries) {
+    for (const PersistentValue& value : entry.persistent) {
+      const Buffer& buffer = entry.buffers[value.buffer.index];
+      if (buffer.range.empty()) continue;
+      ends[{buffer.device.index, buffer.range.offset}] = buffer.range.end();
+    }
+  }
+  ConstantPlaces places;
+  for (const Entry& entry : plan.entries) {
+    for (const Buffer& buffer : entry.buffers) {
+      if (!buffer.persistent || buffer.range.empty()) continue;
+      const int device = buffer.device.index;
+      auto it = ends.upper_bound({device, buffer.range.offset});
+      if (it != ends.begin()) --it;
+      for (; it != ends.end() &&
+             it->first < std::pair(device, buffer.range.end());
+           ++it) {
+        const bool inside = it->first.second <= buffer.range.offset &&
+                            buffer.range.end() <= it->second;
+        if (it->first.first == device && it->second > buffer.range.offset &&
+            !inside) {
+          places.insert(it->first);
+        }
+      }
+    }
+  }
+  return places;
 }
 
 // Opens the bytes of one buffer for as long as the object lives.
@@ -100,15 +137,18 @@ absl::Status SessionMemory::NewArenas() {
 }
 
 absl::Status SessionMemory::Load(bool constants_in_place) {
-  std::set<std::pair<int, int64_t>> loaded;  // device, offset
+  const ConstantPlaces together = ReadWithOthers(plan_);
+  ConstantPlaces loaded;
   for (const Entry& entry : plan_.entries) {
     for (const PersistentValue& value : entry.persistent) {
       const Buffer& buffer = entry.buffers[value.buffer.index];
       if (devices_[buffer.device.index]->is_timed()) continue;
-      if (!loaded.emplace(buffer.device.index, buffer.range.offset).second) {
+      const std::pair place(buffer.device.index, buffer.range.offset);
+      if (!loaded.insert(place).second) {
         continue;  // entries share their persistent values
       }
-      const bool in_place = constants_in_place && !IsVariable(entry, value);
+      const bool in_place = constants_in_place && !IsVariable(entry, value) &&
+                            !together.contains(place);
       PARTITA_RETURN_IF_ERROR(LoadValue(entry, value, in_place));
     }
   }
