@@ -64,7 +64,7 @@ TEST(ModelSkeleton, BytesCutShortAreRefusedOrShorterMessages) {
 }
 
 TEST(ModelSkeleton, BytesThatAreNoMessageAreRefused) {
-  for (const std::string bytes : {
+  for (const std::string& bytes : {
            std::string("\x3a\x05", 2),  // a graph of 5 bytes: none
            std::string("\x3a\x02\x2a\x05"
                        "12345",
