@@ -3,9 +3,12 @@
 
 #include "placement/simulate/command_cost.h"
 
+#include <algorithm>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/instance.h"
 #include "graph/status_macros.h"
 #include "placement/cost/node_roles.h"
 #include "placement/cost/roofline.h"
@@ -27,10 +30,21 @@ double SecondsOf(const OpView& node, const DeviceTraits& device,
   return RooflineSeconds(node, device);
 }
 
-bool IsDivided(const Placement& placement) {
-  return absl::c_any_of(placement.results, [](const Sharding& sharding) {
-    return sharding.kind == Sharding::Kind::kSplit;
-  });
+// Of the slowest member.
+double SecondsOfMembers(const OpView& node, const Machine& machine,
+                        const KernelCatalog& catalog) {
+  const auto& names = node.node().placement.devices;
+  double slowest = 0;
+  for (size_t m = 0; m < names.size(); ++m) {
+    const MachineDevice* device = machine.FindDevice(names[m]);
+    if (device == nullptr) continue;
+    const auto piece = CutNode(node, static_cast<int>(m));
+    const double seconds =
+        piece.ok() ? SecondsOf((*piece)->ops().front(), device->traits, catalog)
+                   : SecondsOf(node, device->traits, catalog) / names.size();
+    slowest = std::max(slowest, seconds);
+  }
+  return slowest;
 }
 
 class Pricer {
@@ -190,11 +204,13 @@ std::vector<double> PlacedNodeSeconds(const Graph& graph,
     if (IsStored(node) || node.is(kCopy) || !placement.placed()) continue;
     // A view has a kernel only where its layout made it one.
     if (IsView(node) && !node.node().kernel.has_value()) continue;
+    if (IsCut(node)) {
+      seconds[node.id().index] = SecondsOfMembers(node, machine, catalog);
+      continue;
+    }
     const MachineDevice* device = machine.FindDevice(placement.devices[0]);
     if (device == nullptr) continue;
-    const double whole = SecondsOf(node, device->traits, catalog);
-    seconds[node.id().index] =
-        whole / (IsDivided(placement) ? placement.devices.size() : 1);
+    seconds[node.id().index] = SecondsOf(node, device->traits, catalog);
   }
   return seconds;
 }

@@ -15,10 +15,10 @@
 
 namespace partita {
 
-// By node id of a placed graph, of one member on the first of its devices (an
-// equal part of a node that is cut): what the catalog says of the kernel that
-// the node is bound to (or of its best, if it is bound to none), else the
-// roofline. Zero for constants, variables and copies.
+// By node id of a placed graph, on the first of its devices (of a node that is
+// cut: of the member that is slowest with its part): what the catalog says of
+// the kernel that the node is bound to (or of its best, if it is bound to
+// none), else the roofline. Zero for constants, variables and copies.
 std::vector<double> PlacedNodeSeconds(const Graph& graph,
                                       const Machine& machine,
                                       const KernelCatalog& catalog);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/instance.h"
 #include "graph/op_def.h"
 
 namespace partita {
@@ -32,12 +33,15 @@ LowerBound BoundStep(const CostModel& costs, Goal goal) {
   for (NodeId id : costs.order()) {
     const Node& node = costs.graph().node(id);
     const double seconds = FastestSeconds(costs, id);
+    const bool cut = IsCut(costs.graph().view(id));
+    const double chained =
+        cut ? seconds / node.placement.devices.size() : seconds;
     double start = 0;
     for (ValueId operand : node.operands) {
       start = std::max(start, done[operand.index]);
     }
-    for (ValueId result : node.results) done[result.index] = start + seconds;
-    bound.critical_path = std::max(bound.critical_path, start + seconds);
+    for (ValueId result : node.results) done[result.index] = start + chained;
+    bound.critical_path = std::max(bound.critical_path, start + chained);
     work += seconds;
   }
   bound.device_load = work / std::max(1, costs.num_devices());

@@ -12,8 +12,9 @@ namespace partita {
 // Both count every node at the fastest device that has a kernel for it, and
 // transfers not at all (no cut bound is computed: with room on one device
 // nothing need be cut), nor copies and reorders of a placed graph. They hold
-// for plans that compute the graph's nodes as they are: ask after fusion, with
-// the kernels that the plan will use.
+// for plans that compute the graph's nodes as they are, and divide those that
+// are cut over as many devices: ask after fusion, with the kernels that the
+// plan will use.
 struct LowerBound {
   double critical_path = 0;  // seconds of the longest chain
   double device_load = 0;    // all work, divided evenly over the devices
