@@ -111,7 +111,7 @@ TEST(StandIn, AProductAndAPoolBindByTheLibrarysNameAlone) {
   StandIn matmul(product.node());
   ASSERT_TRUE(matmul.Bind(16 << 20).ok());
   EXPECT_LT(matmul.Error(), 2e-5);
-  const OneNode window(kMaxPool, {F32({1, 32, 14, 14})},
+  const OneNode window(kAvgPool, {F32({1, 32, 14, 14})},
                        {{"kernel", Ints{3, 3}}, {"strides", Ints{2, 2}}});
   StandIn pool(window.node());
   ASSERT_TRUE(pool.Bind(16 << 20).ok());

@@ -147,12 +147,12 @@ TEST(Memory, ADeviceThatIsTooSmallIsRefusedAndTheRemedyWorks) {
       Compile(module->Clone(), machine, {.strategy = "single"});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(
-      refused.status().message(),
+      std::string(refused.status().message()),
       "placement @mlp by single: found 32.4 KiB needed on cpu:0 at fused %h, "
       "2.4 KiB too much; expected at most 30.0 KiB; largest: %w 24.0 KiB "
       "(constant), %x 3.0 KiB (input), %w 2.5 KiB (constant), %h 2.0 KiB "
       "(activation), %h 640 B (workspace); try `--strategy list`, or "
-      "`--strategy pipeline`, or `--machine FILE` with at least 32.4 KiB free "
+      "`--strategy pipeline`, or `--machine FILE` with at least 33280 B free "
       "on cpu:0");
   for (const char* remedy : {"list", "pipeline"}) {
     absl::StatusOr<Compiled> compiled =
