@@ -194,7 +194,10 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   }
   TensorType stored = y;
   stored.layout = *result_layout;
-  if (transposed && stored.num_stored_elements() != y.num_elements()) {
+  // Below AVX-512, and in transposed ones, oneDNN multiplies padded channels by
+  // zero weights, which keeps a NaN.
+  if ((transposed || VectorChannels() < 16) &&
+      stored.num_stored_elements() != y.num_elements()) {
     return NotOffered("padding that a NaN would not leave zero");
   }
   recipe.results = {*result_layout};
