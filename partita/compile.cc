@@ -348,11 +348,11 @@ std::string Summary(const CompileReport& report) {
   std::string text = absl::StrCat("placed by ", report.strategy);
   for (const Candidate& candidate : report.candidates) {
     if (candidate.strategy == report.strategy) continue;
-    absl::StrAppend(&text, "\n", candidate.strategy, ": ",
-                    candidate.refusal.empty()
-                        ? absl::StrFormat("%.3g ms a step",
-                                          candidate.step_seconds * 1e3)
-                        : candidate.refusal);
+    absl::StrAppend(
+        &text, "\n", candidate.strategy, ": ",
+        candidate.refusal.empty()
+            ? absl::StrFormat("%.3g ms a step", candidate.step_seconds * 1e3)
+            : candidate.refusal);
   }
   return text;
 }
