@@ -15,10 +15,11 @@ ValueIds Mapped(const ValueIds& ids, const std::vector<ValueId>& mapped) {
   return result;
 }
 
-NodeSpec SpecOf(const Node& node, const std::vector<ValueId>& mapped,
-                LiteralPool* literals) {
+}  // namespace
+
+NodeSpec CopyOf(const Node& node, ValueIds operands, LiteralPool* literals) {
   NodeSpec spec{.op = node.op,
-                .operands = Mapped(node.operands, mapped),
+                .operands = std::move(operands),
                 .attributes = node.attributes,
                 .regions = {},
                 .result_names = {},
@@ -31,8 +32,6 @@ NodeSpec SpecOf(const Node& node, const std::vector<ValueId>& mapped,
   return spec;
 }
 
-}  // namespace
-
 std::unique_ptr<Graph> Graph::Clone(LiteralPool* literals) const {
   auto copy = std::make_unique<Graph>(name_, literals);
   std::vector<ValueId> mapped(values_.size());
@@ -43,7 +42,8 @@ std::unique_ptr<Graph> Graph::Clone(LiteralPool* literals) const {
   }
   for (NodeId id : order()) {
     // The node was inferred when it was made, so it is inferred again.
-    const NodeId twin = *copy->AddNode(SpecOf(node(id), mapped, literals));
+    const NodeId twin = *copy->AddNode(
+        CopyOf(node(id), Mapped(node(id).operands, mapped), literals));
     copy->node(twin).kernel = node(id).kernel;
     for (size_t i = 0; i < node(id).results.size(); ++i) {
       const ValueId from = node(id).results[i];

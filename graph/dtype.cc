@@ -53,8 +53,4 @@ bool IsUnsignedInteger(DType dtype) {
   return dtype >= DType::kU8 && dtype <= DType::kU64;
 }
 
-bool IsInteger(DType dtype) {
-  return IsSignedInteger(dtype) || IsUnsignedInteger(dtype);
-}
-
 }  // namespace partita

@@ -36,11 +36,10 @@ int BitsOf(DType dtype);
 absl::string_view DTypeName(DType dtype);
 std::optional<DType> ParseDType(absl::string_view name);
 
+// A bool is none of these.
 bool IsFloat(DType dtype);
 bool IsSignedInteger(DType dtype);
 bool IsUnsignedInteger(DType dtype);
-// Signed and unsigned integers; bool is neither float nor integer.
-bool IsInteger(DType dtype);
 
 // Names a C++ type for a visitor of VisitDType.
 template <typename T>

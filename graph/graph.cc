@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
+#include "graph/op_error.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 
@@ -205,19 +206,16 @@ void Graph::MoveBefore(NodeId node, NodeId before) {
   Link(node, before);
 }
 
-void Graph::EraseInput(int input) {
-  inputs_.erase(inputs_.begin() + input);
-  input_placements_.erase(input_placements_.begin() + input);
-  for (size_t i = input; i < inputs_.size(); ++i) {
-    values_[inputs_[i].index].index = static_cast<int>(i);
-  }
-}
-
 absl::Status Graph::InferAgain(NodeId id) {
   std::vector<TensorType> types;
   PARTITA_RETURN_IF_ERROR(Infer(id, types));
   const ValueIds& results = node(id).results;
-  for (size_t i = 0; i < results.size() && i < types.size(); ++i) {
+  if (types.size() != results.size()) {
+    return BadOp(view(id), absl::StrCat(types.size(), " results"),
+                 absl::StrCat("the ", results.size(), " that it has"),
+                 "make another node");
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
     values_[results[i].index].type = std::move(types[i]);
   }
   return absl::OkStatus();

@@ -68,6 +68,10 @@ struct NodeSpec {
   Placement placement;
 };
 
+// What makes a node like `node` over `operands`, but for the results' names and
+// the kernel. Its bodies are copied over `literals`, as Graph::Clone does.
+NodeSpec CopyOf(const Node& node, ValueIds operands, LiteralPool* literals);
+
 // The new value of a module variable at the end of a step.
 struct VariableUpdate {
   std::string variable;
@@ -92,7 +96,6 @@ class Graph {
   std::unique_ptr<Graph> Clone(LiteralPool* literals) const;
 
   const std::string& name() const { return name_; }
-  void set_name(std::string name) { name_ = std::move(name); }
   LiteralPool& literals() const { return *literals_; }
 
   // --- building ---
@@ -148,9 +151,10 @@ class Graph {
   // The node's results must have no uses.
   void Erase(NodeId node);
   void MoveBefore(NodeId node, NodeId before);
-  // Removes input `input`, which must be unread.
-  void EraseInput(int input);
-  // Runs the node's inference again after its attributes changed.
+  // Gives the node's results the row-major types that its op infers now that
+  // its attributes have changed; readers keep theirs, which Verify compares.
+  // InvalidArgument, and no change, if the op refuses or infers another number
+  // of results.
   absl::Status InferAgain(NodeId node);
 
  private:

@@ -19,6 +19,17 @@ class GraphTest : public ::testing::Test {
     return *graph_.AddValue({.op = &kCopy, .operands = {x}}, before);
   }
 
+  // A fused node whose body hands a copy of x out `results` times.
+  NodeSpec FusedCopy(ValueId x, int results) {
+    auto body = std::make_unique<Graph>("body", &literals_);
+    const ValueId inner = body->AddInput("x", kRow);
+    const ValueId copy = *body->AddValue({.op = &kCopy, .operands = {inner}});
+    body->SetOutputs(std::vector<ValueId>(results, copy));
+    NodeSpec spec{.op = &kFused, .operands = {x}};
+    spec.regions.push_back(std::move(body));
+    return spec;
+  }
+
   LiteralPool literals_;
   Graph graph_{"f", &literals_};
 };
@@ -89,6 +100,39 @@ TEST_F(GraphTest, ReplacedValuesAreReadNowhere) {
   EXPECT_EQ(graph_.value(x).uses.size(), 1u);
 }
 
+TEST_F(GraphTest, AnOnlyReaderReadsOnce) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  const ValueId a = Copy(x);
+  const ValueId b = Copy(a);
+  EXPECT_EQ(ValueView(&graph_, a).only_reader()->id(),
+            graph_.value(b).defining_node);
+  EXPECT_FALSE(ValueView(&graph_, b).only_reader().has_value());
+  graph_.SetOutputs({a, b});
+  EXPECT_FALSE(ValueView(&graph_, a).only_reader().has_value());
+  EXPECT_FALSE(ValueView(&graph_, b).only_reader().has_value());
+}
+
+TEST_F(GraphTest, InferenceFollowsChangedAttributes) {
+  const ValueId c = graph_.AddConstant(
+      literals_.Add(HostTensor::Of<float>({2}, {3, 4})), "c");
+  const NodeId node = graph_.value(c).defining_node;
+  graph_.node(node).attributes.Set(
+      "value", literals_.Add(HostTensor::Of<int32_t>({3}, {5, 6, 7})));
+  ASSERT_TRUE(graph_.InferAgain(node).ok());
+  EXPECT_EQ(graph_.type(c).ToString(), "i32[3]");
+}
+
+TEST_F(GraphTest, InferenceKeepsTheNumberOfResults) {
+  const ValueId x = graph_.AddInput("x", kRow);
+  const ValueId fused = *graph_.AddValue(FusedCopy(x, 1));
+  const NodeId node = graph_.value(fused).defining_node;
+  graph_.node(node).regions = std::move(FusedCopy(x, 2).regions);
+  EXPECT_EQ(graph_.InferAgain(node).message(),
+            "fused %1: found 2 results; expected the 1 that it has; make "
+            "another node");
+  EXPECT_EQ(graph_.type(fused), kRow);
+}
+
 TEST_F(GraphTest, DefaultsAreNotStored) {
   const ValueId x = graph_.AddInput("x", kRow);
   const NodeId node = *graph_.AddNode(
@@ -99,12 +143,7 @@ TEST_F(GraphTest, DefaultsAreNotStored) {
 
 TEST_F(GraphTest, AFusedNodeEvaluatesItsBody) {
   const ValueId x = graph_.AddInput("x", kRow);
-  auto body = std::make_unique<Graph>("body", &literals_);
-  const ValueId inner = body->AddInput("x", kRow);
-  body->SetOutputs({*body->AddValue({.op = &kCopy, .operands = {inner}})});
-  NodeSpec spec{.op = &kFused, .operands = {x}};
-  spec.regions.push_back(std::move(body));
-  graph_.SetOutputs({*graph_.AddValue(std::move(spec))});
+  graph_.SetOutputs({*graph_.AddValue(FusedCopy(x, 1))});
 
   std::vector<HostTensor> inputs;
   inputs.push_back(HostTensor::Of<float>({2}, {1.5f, -2}));

@@ -11,10 +11,16 @@
 #include "graph/op_def.h"
 
 namespace partita {
+
 std::optional<OpView> ValueView::defining_op() const {
   const NodeId node = graph_->value(id_).defining_node;
   if (!node.valid()) return std::nullopt;
   return OpView(graph_, node);
+}
+
+std::optional<OpView> ValueView::only_reader() const {
+  if (num_uses() != 1 || !has_one_reader()) return std::nullopt;
+  return OpView(graph_, graph_->value(id_).uses.front().node);
 }
 
 LiteralId ValueView::KnownLiteral() const {

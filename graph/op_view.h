@@ -33,6 +33,8 @@ class ValueView {
   bool has_one_reader() const {
     return num_uses() + graph_->is_output(id_) == 1;
   }
+  // The node that reads the value, if there is one read and no other reader.
+  std::optional<OpView> only_reader() const;
   // True if a `constant` node defines the value and its bytes are at hand.
   // Reads none of them.
   bool is_constant() const { return KnownLiteral().valid(); }

@@ -28,11 +28,12 @@ struct Sharding {
   Reduction reduction = Reduction::kSum;  // kPartial: how the members join
 };
 
-// The devices of a node, by name ("gpu:0"), and the sharding of its values.
-// No devices: not placed yet. One device: nothing is divided. With several,
-// `operands` and `results` hold one entry per value, or are empty when all are
-// replicated. Member m of a split dimension of extent n holds the elements
-// [m*n/d, (m+1)*n/d) of d members, so uneven extents are right.
+// The devices of a node, by name ("gpu:0"), and the sharding of its values;
+// until a planner has run, the user's own choice (a pin) on the nodes that have
+// one. No devices: not placed yet. One device: nothing is divided. With
+// several, `operands` and `results` hold one entry per value, or are empty when
+// all are replicated. Member m of a split dimension of extent n holds the
+// elements [m*n/d, (m+1)*n/d) of d members, so uneven extents are right.
 struct Placement {
   bool placed() const { return !devices.empty(); }
   friend bool operator==(const Placement&, const Placement&) = default;

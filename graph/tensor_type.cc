@@ -9,12 +9,6 @@
 namespace partita {
 namespace {
 
-int64_t Product(absl::Span<const int64_t> dims) {
-  int64_t product = 1;
-  for (int64_t dim : dims) product *= dim;
-  return product;
-}
-
 // True if dims[0] * dims[1] * ... exceeds `limit`; zeros are skipped so that an
 // empty tensor cannot hide an absurd extent.
 bool ProductExceeds(absl::Span<const int64_t> dims, int64_t limit) {
@@ -28,6 +22,12 @@ bool ProductExceeds(absl::Span<const int64_t> dims, int64_t limit) {
 }
 
 }  // namespace
+
+int64_t Product(absl::Span<const int64_t> dims) {
+  int64_t product = 1;
+  for (int64_t dim : dims) product *= dim;
+  return product;
+}
 
 int64_t TensorType::num_elements() const { return Product(dims); }
 

@@ -44,6 +44,8 @@ struct TensorType {
 // rank, or more than kMaxTensorBytes.
 absl::Status CheckType(const TensorType& type);
 
+// The product of extents that are known to be sound; 1 for none.
+int64_t Product(absl::Span<const int64_t> dims);
 // Row-major strides, in elements.
 Shape RowMajorStrides(absl::Span<const int64_t> dims);
 

@@ -26,13 +26,6 @@ bool IsRoot(const OpView& op) {
   return op.is(kConv) || op.is(kMatmul) || op.is(kConvTranspose);
 }
 
-// The one node that reads the value, if there is just one reader.
-std::optional<OpView> OnlyReader(const ValueView& value) {
-  if (value.num_uses() != 1 || !value.has_one_reader()) return std::nullopt;
-  const Graph& graph = value.graph();
-  return graph.view(graph.value(value.id()).uses[0].node);
-}
-
 // True if `op` may join: `running` is the operand computed inside.
 bool Joins(const OpView& op, const ValueView& running) {
   if (op.num_results() != 1 || op.result_type(0) != running.type()) {
@@ -52,7 +45,7 @@ std::vector<NodeId> Chain(const OpView& root) {
   std::vector<NodeId> members = {root.id()};
   ValueView running = root.result(0);
   while (static_cast<int>(members.size()) <= kMaxEpilogue) {
-    const std::optional<OpView> next = OnlyReader(running);
+    const std::optional<OpView> next = running.only_reader();
     if (!next.has_value() || !Joins(*next, running)) break;
     members.push_back(next->id());
     running = next->result(0);

@@ -16,21 +16,6 @@ namespace {
 
 using ValueMap = absl::flat_hash_map<ValueId, ValueId>;
 
-NodeSpec SpecOf(const Node& node, ValueIds operands, LiteralPool* literals) {
-  NodeSpec spec{.op = node.op,
-                .operands = std::move(operands),
-                .attributes = node.attributes,
-                .regions = {},
-                .result_names = {},
-                .scope = node.scope,
-                .location = node.location,
-                .placement = node.placement};
-  for (const auto& region : node.regions) {
-    spec.regions.push_back(region->Clone(literals));
-  }
-  return spec;
-}
-
 // Builds the body and records which outer value each of its inputs stands for.
 class BodyBuilder {
  public:
@@ -42,7 +27,7 @@ class BodyBuilder {
     const Node& node = graph_.node(id);
     ValueIds operands;
     for (ValueId operand : node.operands) operands.push_back(Inner(operand));
-    NodeSpec spec = SpecOf(node, std::move(operands), &graph_.literals());
+    NodeSpec spec = CopyOf(node, std::move(operands), &graph_.literals());
     spec.placement = {};
     for (ValueId result : node.results) {
       spec.result_names.push_back(graph_.value(result).name);
@@ -119,7 +104,7 @@ absl::Status InlineFused(Graph& graph, NodeId fused) {
     const Node& node = body->node(id);
     ValueIds operands;
     for (ValueId operand : node.operands) operands.push_back(outer.at(operand));
-    NodeSpec spec = SpecOf(node, std::move(operands), &graph.literals());
+    NodeSpec spec = CopyOf(node, std::move(operands), &graph.literals());
     spec.scope = graph.node(fused).scope;
     spec.location = graph.node(fused).location;
     spec.placement = graph.node(fused).placement;

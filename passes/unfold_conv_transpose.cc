@@ -68,12 +68,12 @@ HostTensor Repeated(const HostTensor& bias, int64_t times) {
 
 // The activation that alone reads the value, if one does.
 std::optional<OpView> ActivationOf(const ValueView& value) {
-  if (value.num_uses() != 1 || !value.has_one_reader()) return std::nullopt;
-  const Graph& graph = value.graph();
-  const OpView op = graph.view(graph.value(value.id()).uses[0].node);
-  const bool joins = op.op().traits.elementwise && op.num_operands() == 1 &&
-                     op.num_results() == 1 && op.result_type(0) == value.type();
-  return joins ? std::optional(op) : std::nullopt;
+  const std::optional<OpView> op = value.only_reader();
+  if (!op.has_value()) return std::nullopt;
+  const bool joins = op->op().traits.elementwise && op->num_operands() == 1 &&
+                     op->num_results() == 1 &&
+                     op->result_type(0) == value.type();
+  return joins ? op : std::nullopt;
 }
 
 absl::StatusOr<ValueId> AddLike(Graph& graph, const OpView& op, ValueId operand,

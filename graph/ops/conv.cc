@@ -5,14 +5,11 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/planes.h"
 #include "graph/ops/window.h"
 
 namespace partita {
 namespace {
-
-absl::Span<const int64_t> Spatial(const TensorType& type) {
-  return absl::MakeConstSpan(type.dims).subspan(2);
-}
 
 absl::Status CheckOperands(const OpView& op) {
   const TensorType& w = op.operand_type(1);
@@ -60,12 +57,6 @@ Window WindowOfConv(const OpView& op) {
                   Spatial(op.result_type(0)));
 }
 
-int64_t Product(absl::Span<const int64_t> dims) {
-  int64_t product = 1;
-  for (int64_t dim : dims) product *= dim;
-  return product;
-}
-
 // What of the planes of a group makes one plane of the result.
 template <typename W>
 struct Filtering {
@@ -106,7 +97,6 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const int64_t channels = in[1].type().dims[1];  // of a group
   const int64_t group = filters / op.attr_int("groups");
   const int64_t large = Product(window.large);
-  const int64_t small = Product(window.small);
   const int64_t kernel = Product(window.kernel);
   VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -114,19 +104,11 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
     const std::vector<Wide<T>> w = WidenAll<T>(in[1]);
     const Filtering<Wide<T>> filtering = {taps, TapStep(window), channels,
                                           large, kernel};
-    std::vector<Wide<T>> sums;
-    T* y = reinterpret_cast<T*>(out[0].bytes());
-    for (int64_t n = 0; n < in[0].type().dims[0]; ++n) {
-      for (int64_t o = 0; o < filters; ++o, y += small) {
-        const T* bias =
-            in.size() > 2 ? reinterpret_cast<const T*>(in[2].bytes()) : nullptr;
-        sums.assign(small, bias ? static_cast<Wide<T>>(bias[o]) : Wide<T>(0));
-        const int64_t first = n * in[0].type().dims[1] + o / group * channels;
-        filtering.Add(x.data() + first * large,
-                      w.data() + o * channels * kernel, sums.data());
-        for (int64_t i = 0; i < small; ++i) y[i] = Narrow<T>(sums[i]);
-      }
-    }
+    SumPlanes<T>(in, out[0], [&](int64_t n, int64_t o, Wide<T>* sums) {
+      const int64_t first = n * in[0].type().dims[1] + o / group * channels;
+      filtering.Add(x.data() + first * large, w.data() + o * channels * kernel,
+                    sums);
+    });
   });
   return absl::OkStatus();
 }

@@ -6,14 +6,11 @@
 #include "absl/strings/str_join.h"
 #include "graph/ops/arithmetic.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/planes.h"
 #include "graph/ops/window.h"
 
 namespace partita {
 namespace {
-
-absl::Span<const int64_t> Spatial(const TensorType& type) {
-  return absl::MakeConstSpan(type.dims).subspan(2);
-}
 
 absl::Status CheckOperands(const OpView& op) {
   const TensorType& x = op.operand_type(0);
@@ -81,12 +78,6 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, {x.dtype, dims, {}});
 }
 
-int64_t Product(absl::Span<const int64_t> dims) {
-  int64_t product = 1;
-  for (int64_t dim : dims) product *= dim;
-  return product;
-}
-
 // What of the planes of a group reaches one plane of the result.
 template <typename W>
 struct Spread {
@@ -121,29 +112,19 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const int64_t filters = w_type.dims[1];  // of a group
   const int64_t channels = x_type.dims[1] / op.attr_int("groups");
   const int64_t kernel = Product(window.kernel);
-  const int64_t large = Product(window.large);
   const int64_t small = Product(window.small);
   VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using W = Wide<T>;
     const std::vector<W> x = WidenAll<T>(in[0]);
     const std::vector<W> w = WidenAll<T>(in[1]);
-    const std::vector<W> bias =
-        in.size() > 2 ? WidenAll<T>(in[2]) : std::vector<W>();
     const Spread<W> spread = {taps, TapStep(window), small, channels,
                               filters * kernel};
-    std::vector<W> sums;
-    T* y = reinterpret_cast<T*>(out[0].bytes());
-    for (int64_t n = 0; n < x_type.dims[0]; ++n) {
-      for (int64_t o = 0; o < out[0].type().dims[1]; ++o, y += large) {
-        const int64_t first = o / filters * channels;
-        sums.assign(large, bias.empty() ? W(0) : bias[o]);
-        spread.Add(x.data() + (n * x_type.dims[1] + first) * small,
-                   w.data() + (first * filters + o % filters) * kernel,
-                   sums.data());
-        for (int64_t i = 0; i < large; ++i) y[i] = Narrow<T>(sums[i]);
-      }
-    }
+    SumPlanes<T>(in, out[0], [&](int64_t n, int64_t o, W* sums) {
+      const int64_t first = o / filters * channels;
+      spread.Add(x.data() + (n * x_type.dims[1] + first) * small,
+                 w.data() + (first * filters + o % filters) * kernel, sums);
+    });
   });
   return absl::OkStatus();
 }

@@ -2,8 +2,6 @@
 // by an index for each.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/indexing.h"
@@ -42,16 +40,8 @@ absl::Status InferGather(const OpView& op, Types& results) {
 }
 
 absl::Status InferScatter(const OpView& op, Types& results) {
-  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers | kBools));
-  PARTITA_RETURN_IF_ERROR(ExpectJoin(op));
   PARTITA_RETURN_IF_ERROR(CheckIndices(op));
-  PARTITA_RETURN_IF_ERROR(ExpectDims(op, 2, op.operand_type(1).dims));
-  if (op.operand_type(2).dtype != op.operand_type(0).dtype) {
-    return BadOp(op, Describe(op, 2),
-                 absl::StrCat("the type of ", Describe(op, 0)),
-                 "cast the updates");
-  }
-  return results.Set(0, op.operand_type(0).RowMajor());
+  return InferJoin(op, op.operand_type(1).dims, results);
 }
 
 // visit(offset in x, position in the indices) for every index.
@@ -86,8 +76,7 @@ absl::Status EvaluateGather(const OpView& op, absl::Span<const HostTensor> in,
 
 absl::Status EvaluateScatter(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
-  const absl::Span<const std::byte> bytes = in[0].byte_span();
-  std::copy(bytes.begin(), bytes.end(), out[0].bytes());
+  CopyBytes(in[0], out[0]);
   return VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* updates = reinterpret_cast<const T*>(in[2].bytes());

@@ -12,12 +12,6 @@
 namespace partita {
 namespace {
 
-int64_t Product(absl::Span<const int64_t> dims) {
-  int64_t product = 1;
-  for (int64_t dim : dims) product *= dim;
-  return product;
-}
-
 // How the index vectors lie over x: [batch..., indexed..., slice...].
 struct Addressing {
   int batch = 0;
@@ -95,15 +89,8 @@ absl::Status InferGather(const OpView& op, Types& results) {
 }
 
 absl::Status InferScatter(const OpView& op, Types& results) {
-  PARTITA_RETURN_IF_ERROR(ExpectJoin(op));
   PARTITA_RETURN_IF_ERROR(CheckIndices(op));
-  PARTITA_RETURN_IF_ERROR(ExpectDims(op, 2, IndexedDims(op)));
-  if (op.operand_type(2).dtype != op.operand_type(0).dtype) {
-    return BadOp(op, Describe(op, 2),
-                 absl::StrCat("the type of ", Describe(op, 0)),
-                 "cast the updates");
-  }
-  return results.Set(0, op.operand_type(0).RowMajor());
+  return InferJoin(op, IndexedDims(op), results);
 }
 
 // visit(offset of the slice in x, its position among all indexed slices).
@@ -137,8 +124,7 @@ absl::Status EvaluateScatter(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
   const Addressing a = AddressingOf(op);
   const Join join = JoinOf(op);
-  const absl::Span<const std::byte> bytes = in[0].byte_span();
-  std::copy(bytes.begin(), bytes.end(), out[0].bytes());
+  CopyBytes(in[0], out[0]);
   return VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* updates = reinterpret_cast<const T*>(in[2].bytes());

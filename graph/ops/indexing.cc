@@ -3,8 +3,11 @@
 
 #include "graph/ops/indexing.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "graph/op_error.h"
+#include "graph/ops/op_checks.h"
 
 namespace partita {
 namespace {
@@ -47,11 +50,25 @@ absl::StatusOr<std::vector<int64_t>> ReadIndices(
   return positions;
 }
 
-absl::Status ExpectJoin(const OpView& op) {
-  if (FindJoin(op) != nullptr) return absl::OkStatus();
-  return BadOp(
-      op, absl::StrCat("reduction \"", op.attr_string("reduction"), "\""),
-      "\"none\", \"add\", \"mul\", \"min\" or \"max\"", "name one of them");
+absl::Status InferJoin(const OpView& op, absl::Span<const int64_t> updates,
+                       Types& results) {
+  if (FindJoin(op) == nullptr) {
+    return BadOp(
+        op, absl::StrCat("reduction \"", op.attr_string("reduction"), "\""),
+        "\"none\", \"add\", \"mul\", \"min\" or \"max\"", "name one of them");
+  }
+  PARTITA_RETURN_IF_ERROR(ExpectDims(op, 2, updates));
+  if (op.operand_type(2).dtype != op.operand_type(0).dtype) {
+    return BadOp(op, Describe(op, 2),
+                 absl::StrCat("the type of ", Describe(op, 0)),
+                 "cast the updates");
+  }
+  return results.Set(0, op.operand_type(0).RowMajor());
+}
+
+void CopyBytes(const HostTensor& from, HostTensor& to) {
+  const absl::Span<const std::byte> bytes = from.byte_span();
+  std::copy(bytes.begin(), bytes.end(), to.bytes());
 }
 
 Join JoinOf(const OpView& op) { return FindJoin(op)->join; }

@@ -22,8 +22,14 @@ absl::StatusOr<std::vector<int64_t>> ReadIndices(
 
 // How an update joins what is there: the attribute `reduction`.
 enum class Join : uint8_t { kReplace, kAdd, kMul, kMin, kMax };
-absl::Status ExpectJoin(const OpView& op);
 Join JoinOf(const OpView& op);
+
+// Inference of an op that joins operand 2, of extents `updates` and the type of
+// operand 0, into a copy of operand 0.
+absl::Status InferJoin(const OpView& op, absl::Span<const int64_t> updates,
+                       Types& results);
+// Begins the eval of such an op.
+void CopyBytes(const HostTensor& from, HostTensor& to);
 
 template <typename T>
 T Joined(Join join, T old, T update) {

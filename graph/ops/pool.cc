@@ -11,10 +11,6 @@
 namespace partita {
 namespace {
 
-absl::Span<const int64_t> Spatial(const TensorType& type) {
-  return absl::MakeConstSpan(type.dims).subspan(2);
-}
-
 // Only average pools have it.
 absl::Span<const int64_t> CeilExtra(const OpView& op) {
   if (FindAttr(op.op(), "ceil_extra") == nullptr) return {};
@@ -38,12 +34,6 @@ absl::Status Infer(const OpView& op, Types& results) {
 Window WindowOfPool(const OpView& op) {
   return WindowOf(op, op.attr_ints("kernel"), Spatial(op.operand_type(0)),
                   Spatial(op.result_type(0)));
-}
-
-int64_t Product(absl::Span<const int64_t> dims) {
-  int64_t product = 1;
-  for (int64_t dim : dims) product *= dim;
-  return product;
 }
 
 template <typename T>

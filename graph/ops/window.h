@@ -13,6 +13,11 @@
 
 namespace partita {
 
+// The extents of a tensor [n, channels, spatial...].
+inline absl::Span<const int64_t> Spatial(const TensorType& type) {
+  return absl::MakeConstSpan(type.dims).subspan(2);
+}
+
 // Position `o` and tap `k` meet the element o * stride - before + k * dilation
 // of the large side, if there is one. The large side is the operand of a
 // convolution or pool, and the result of a transposed convolution.

@@ -97,6 +97,26 @@ std::string KernelText(const KernelBinding& kernel) {
   return text;
 }
 
+// The placement as a node's line ends with it: "on gpu:0",
+// "on {gpu:0, gpu:1} (split 0, replicated) -> (partial sum)"; empty if not
+// placed.
+std::string PlacementText(const Placement& placement) {
+  if (!placement.placed()) return "";
+  const auto append = [](std::string* out, const std::string& device) {
+    out->append(WordText(device));
+  };
+  std::string text = absl::StrJoin(placement.devices, ", ", append);
+  if (placement.devices.size() > 1) text = absl::StrCat("{", text, "}");
+  text = absl::StrCat("on ", text);
+  if (!placement.operands.empty()) {
+    absl::StrAppend(&text, " ", ShardingsText(placement.operands));
+  }
+  if (!placement.results.empty()) {
+    absl::StrAppend(&text, " -> ", ShardingsText(placement.results));
+  }
+  return text;
+}
+
 class GraphPrinter {
  public:
   GraphPrinter(const Graph& graph, int indent)
@@ -315,27 +335,6 @@ std::string LiteralText(const LiteralPool& literals, LiteralId id) {
     texts.push_back(ElementText(tensor, i));
   }
   return absl::StrCat("[", absl::StrJoin(texts, ", "), "]");
-}
-
-std::string PlacementText(const Placement& placement) {
-  if (!placement.placed()) return "";
-  const auto append = [](std::string* out, const std::string& device) {
-    out->append(WordText(device));
-  };
-  std::string text = absl::StrJoin(placement.devices, ", ", append);
-  if (placement.devices.size() > 1) text = absl::StrCat("{", text, "}");
-  text = absl::StrCat("on ", text);
-  if (!placement.operands.empty()) {
-    absl::StrAppend(&text, " ", ShardingsText(placement.operands));
-  }
-  if (!placement.results.empty()) {
-    absl::StrAppend(&text, " -> ", ShardingsText(placement.results));
-  }
-  return text;
-}
-
-std::string PrintNode(const OpView& node) {
-  return GraphPrinter(node.graph(), 0).NodeLine(node);
 }
 
 std::string PrintGraph(const Graph& graph) {

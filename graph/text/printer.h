@@ -7,7 +7,6 @@
 #include <string>
 
 #include "graph/graph.h"
-#include "graph/op_view.h"
 
 namespace partita {
 
@@ -21,15 +20,6 @@ namespace partita {
 // back). The same graph gives the same text.
 std::string PrintModule(const Module& module);
 std::string PrintGraph(const Graph& graph);
-
-// The node's line (its bodies with it), without indentation or line end. It
-// names the whole graph's values first, so print a graph by PrintGraph.
-std::string PrintNode(const OpView& node);
-
-// The placement as a node's line ends with it: "on gpu:0",
-// "on {gpu:0, gpu:1} (split 0, replicated) -> (partial sum)"; empty if not
-// placed.
-std::string PlacementText(const Placement& placement);
 
 // `[1, 2]`, or `#` and the content hash.
 std::string LiteralText(const LiteralPool& literals, LiteralId id);
