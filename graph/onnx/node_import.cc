@@ -19,40 +19,84 @@ namespace {
 
 // Shape arithmetic is small; a value beyond this is data, not a shape.
 constexpr int64_t kMaxKnownElements = 1 << 20;
-constexpr int kMaxDepth = 500;
+
+bool ReadsTypeOnly(const OpView& op) { return op.is(kShape) || op.is(kSize); }
 
 }  // namespace
 
-const HostTensor* KnownValues::Find(ValueId value) { return Compute(value, 0); }
-
-const HostTensor* KnownValues::Compute(ValueId value, int depth) {
-  const ValueView view(&graph_, value);
-  if (const HostTensor* constant = view.constant()) return constant;
-  if (auto it = computed_.find(value); it != computed_.end()) {
-    return it->second.get();
-  }
-  const std::optional<OpView> op = view.defining_op();
-  if (!op.has_value() || depth > kMaxDepth) return nullptr;
-  if (view.type().num_elements() > kMaxKnownElements) return nullptr;
-  if (op->op().traits.reads_variable || op->op().traits.random) return nullptr;
-  std::vector<HostTensor> operands;
-  const bool type_only = op->is(kShape) || op->is(kSize);
-  for (int i = 0; i < op->num_operands(); ++i) {
-    const void* bytes = nullptr;
-    if (!type_only) {
-      const HostTensor* known = Compute(op->operand(i).id(), depth + 1);
-      if (known == nullptr) return computed_[value] = nullptr, nullptr;
-      bytes = known->bytes();
+const HostTensor* KnownValues::Find(ValueId value) {
+  // A stack of its own, as models nest deeper than calls may.
+  std::vector<ValueId> pending = {value};
+  while (!pending.empty()) {
+    const ValueId next = pending.back();
+    if (IsSettled(next)) {
+      pending.pop_back();
+    } else {
+      Advance(next, pending);
     }
-    operands.push_back(HostTensor::ConstView(op->operand_type(i), bytes));
   }
-  absl::StatusOr<std::vector<HostTensor>> results = EvaluateNode(*op, operands);
-  if (!results.ok()) return nullptr;
+  return At(value);
+}
+
+bool KnownValues::IsSettled(ValueId value) const {
+  return computed_.contains(value) ||
+         ValueView(&graph_, value).constant() != nullptr;
+}
+
+const HostTensor* KnownValues::At(ValueId value) const {
+  const auto it = computed_.find(value);
+  if (it != computed_.end()) return it->second.get();
+  return ValueView(&graph_, value).constant();
+}
+
+bool KnownValues::MayCompute(ValueId value) const {
+  const std::optional<OpView> op = ValueView(&graph_, value).defining_op();
+  if (!op.has_value()) return false;
+  if (op->op().traits.reads_variable || op->op().traits.random) return false;
+  int64_t bytes = bytes_;
   for (int i = 0; i < op->num_results(); ++i) {
-    computed_[op->result(i).id()] =
-        std::make_unique<HostTensor>(std::move((*results)[i]));
+    const TensorType& type = op->result_type(i);
+    if (type.num_elements() > kMaxKnownElements) return false;
+    bytes += type.num_bytes();
   }
-  return computed_[value].get();
+  return bytes <= kMaxBytes;
+}
+
+void KnownValues::Advance(ValueId value, std::vector<ValueId>& pending) {
+  bool known = MayCompute(value);
+  const size_t before = pending.size();
+  if (known) {
+    const OpView op = *ValueView(&graph_, value).defining_op();
+    for (int i = 0; i < op.num_operands() && !ReadsTypeOnly(op); ++i) {
+      const ValueId operand = op.operand(i).id();
+      if (!IsSettled(operand)) {
+        pending.push_back(operand);
+      } else if (At(operand) == nullptr) {
+        known = false;
+      }
+    }
+    if (known && pending.size() == before) Evaluate(op);
+  }
+  if (!known) {
+    pending.resize(before);
+    computed_[value] = nullptr;
+  }
+}
+
+void KnownValues::Evaluate(const OpView& op) {
+  std::vector<HostTensor> operands;
+  for (int i = 0; i < op.num_operands(); ++i) {
+    const void* bytes =
+        ReadsTypeOnly(op) ? nullptr : At(op.operand(i).id())->bytes();
+    operands.push_back(HostTensor::ConstView(op.operand_type(i), bytes));
+  }
+  absl::StatusOr<std::vector<HostTensor>> results = EvaluateNode(op, operands);
+  for (int i = 0; i < op.num_results(); ++i) {
+    std::unique_ptr<HostTensor>& computed = computed_[op.result(i).id()];
+    if (!results.ok()) continue;  // told when the graph is verified
+    bytes_ += op.result_type(i).num_bytes();
+    computed = std::make_unique<HostTensor>(std::move((*results)[i]));
+  }
 }
 
 absl::string_view NodeImport::op_type() const { return node_.op_type(); }

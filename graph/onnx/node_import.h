@@ -33,14 +33,26 @@ class WeightFiles;
 class KnownValues {
  public:
   explicit KnownValues(const Graph& graph) : graph_(graph) {}
-  // The value's elements, or null if they depend on an input. The tensor lives
-  // as long as this object.
+  // The value's elements, or null if they depend on an input, are more than a
+  // shape has, or would be more in all than kMaxBytes. The tensor lives as long
+  // as this object; nothing is computed twice.
   const HostTensor* Find(ValueId value);
 
+  static constexpr int64_t kMaxBytes = int64_t{64} << 20;
+  int64_t bytes() const { return bytes_; }  // computed so far
+
  private:
-  const HostTensor* Compute(ValueId value, int depth);
+  bool IsSettled(ValueId value) const;
+  const HostTensor* At(ValueId value) const;
+  bool MayCompute(ValueId value) const;
+  // Settles the value, or adds to `pending` what must be settled before.
+  void Advance(ValueId value, std::vector<ValueId>& pending);
+  void Evaluate(const OpView& op);
+
   const Graph& graph_;
+  // Null for what is not known.
   absl::flat_hash_map<ValueId, std::unique_ptr<HostTensor>> computed_;
+  int64_t bytes_ = 0;
 };
 
 // Converters ask for attributes by name; one that nobody asked for is an error,
