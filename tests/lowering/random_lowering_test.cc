@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,13 +56,16 @@ std::string Without(const Plan& plan, size_t command, Plan& changed) {
   return proof.ok() ? "accepted" : "refused";
 }
 
+// ./test --full takes ten times as many.
+int Graphs() { return std::getenv("PARTITA_FULL") != nullptr ? 400 : 40; }
+
 class RandomLowering : public testing::TestWithParam<int> {};
 
 TEST_P(RandomLowering, IsProvedAndRunsLikeEvalWithinTheBounds) {
   const int devices = GetParam();
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (int seed = 0; seed < Graphs(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
-    const int steps = 4 + static_cast<int>(seed);
+    const int steps = 4 + seed;
     const Module module = PlacedRandomGraph(seed, devices, steps);
     const absl::StatusOr<Plan> plan =
         PlanOf(PlacedRandomGraph(seed, devices, steps), LinkedMachine(devices));
