@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -30,6 +30,9 @@ std::string TextOf(const ShortPlan& plan);
 Plan PlanOf(const ShortPlan& plan);
 
 const std::vector<ShortPlan>& BasePlans();
+
+// The base plan of this name; ends the program if there is none.
+const ShortPlan& BasePlanNamed(absl::string_view name);
 
 }  // namespace partita
 

@@ -80,7 +80,7 @@ TEST(Loopholes, AConstantIsNotBorrowedAndGivenBack) {
 
 // Slots are written by sends, which value and race rules see only as messages.
 TEST(Loopholes, AMessageSlotIsNotPersistent) {
-  const std::string text = TextOf(BasePlans()[8]);  // a channel of one slot
+  const std::string text = TextOf(BasePlanNamed("a channel of one slot"));
   const std::string persistent = absl::StrReplaceAll(
       text, {{"!slot 4 2", "!slot persistent 0 2"},
              {"arena persistent 0 step 6", "arena persistent 2 step 6"},
@@ -94,7 +94,8 @@ TEST(Loopholes, AMessageSlotIsNotPersistent) {
 
 // A node that computes is no exchange, whatever its shardings say.
 TEST(Loopholes, ACollectiveComputesNothing) {
-  const std::string text = TextOf(BasePlans()[12]);  // all_gather
+  const std::string text =
+      TextOf(BasePlanNamed("all_gather of split rows, then memory used again"));
   const std::string computes =
       absl::StrReplaceAll(text, {{"%g = copy %h", "%g = sign %h"}});
   ASSERT_NE(text, computes);
@@ -274,7 +275,8 @@ TEST(Loopholes, InvocationsDoNotShareWhatTheyShouldNot) {
        {{"invoke out batch 2", "invoke out batch 2147483647"}},
        "expected a micro-batch, a number in 0..1048576"},
   };
-  const std::string text = TextOf(BasePlans()[24]);
+  const std::string text =
+      TextOf(BasePlanNamed("three micro-batches in two slots, by programs"));
   ASSERT_EQ(SaidOf(text), "proved");
   for (const Change& change : kChanges) {
     const std::string changed = absl::StrReplaceAll(text, change.changes);

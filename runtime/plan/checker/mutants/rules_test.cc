@@ -35,14 +35,6 @@ std::optional<Rule> OnlyRuleAgainst(const Plan& plan) {
   return rule;
 }
 
-const ShortPlan& BaseNamed(const std::string& name) {
-  for (const ShortPlan& base : BasePlans()) {
-    if (base.name == name) return base;
-  }
-  ADD_FAILURE() << "no base plan " << name;
-  return BasePlans()[0];
-}
-
 // A base plan with one change made by hand, where mutations seldom hit.
 struct ByHand {
   const char* base;
@@ -106,7 +98,7 @@ TEST(Rules, EachIsNeeded) {
   EXPECT_EQ(OnlyRuleAgainst(PlanOf(kTwoWrites)), Rule::kWriteAfterWrite);
   ++needed[Rule::kWriteAfterWrite];
   for (const ByHand& by_hand : kByHand) {
-    Plan plan = PlanOf(BaseNamed(by_hand.base));
+    Plan plan = PlanOf(BasePlanNamed(by_hand.base));
     by_hand.change(plan);
     const std::optional<Rule> rule = OnlyRuleAgainst(plan);
     EXPECT_TRUE(rule.has_value()) << by_hand.base;

@@ -1,0 +1,166 @@
+// Good plans with collectives, one of each kind.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/mutants/plan_families.h"
+
+namespace partita {
+namespace {
+
+constexpr ShortPlan kAllReduce = {
+    .name = "all_reduce of partial sums",
+    .graph = R"(graph @f(%x: i8[2]) -> i8[2] {
+  %p = neg %x : i8[2] on {gpu:0, gpu:1} (replicated) -> (partial sum)
+  %r = copy %p : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
+  %y = abs %r : i8[2] on {gpu:0, gpu:1} (replicated) -> (replicated)
+  %z = copy %y : i8[2] on gpu:0
+  return %z
+})",
+    .devices = R"(
+      gpu:0 0 8
+      gpu:1 0 6)",
+    .declared = R"(
+      input x i8[2]
+      output y i8[2]
+      arena gpu:0
+        !x0 0 2
+        !p0 2 2
+        !r0 4 2
+        !y0 6 2
+      arena gpu:1
+        !x1 0 2
+        !p1 2 2
+        !r1 4 2
+      group 0 (gpu:0/s, gpu:1/s))",
+    .launch = R"(
+      gpu:0/s feed -> !x0 input 0
+      gpu:0/s kernel %p member 0 (!x0) -> !p0
+      gpu:1/s feed -> !x1 input 0
+      gpu:1/s kernel %p member 1 (!x1) -> !p1
+      gpu:0/s collective %r member 0 !p0 -> !r0 group 0
+      gpu:1/s collective %r member 1 !p1 -> !r1 group 0
+      gpu:0/s kernel %y member 0 (!r0) -> !y0
+      gpu:0/s fetch !y0 output 0)",
+};
+
+constexpr ShortPlan kAllGather = {
+    .name = "all_gather of split rows, then memory used again",
+    .graph = R"(graph @f(%x: i8[4]) -> i8[4] {
+  %h = neg %x : i8[4] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %g = copy %h : i8[4] on {gpu:0, gpu:1} (split 0) -> (replicated)
+  %y = abs %g : i8[4] on {gpu:0, gpu:1} (replicated) -> (replicated)
+  return %y
+})",
+    .devices = R"(
+      gpu:0 0 10
+      gpu:1 0 10)",
+    .declared = R"(
+      input x i8[4]
+      output y i8[4]
+      arena gpu:0
+        !x0 0 4
+        !half0 0 2
+        !h0 4 2
+        !g0 6 4
+      arena gpu:1
+        !x1 0 4
+        !half1 2 2
+        !h1 4 2
+        !g1 6 4
+      group 0 (gpu:0/c, gpu:1/c))",
+    .launch = R"(
+      gpu:0/s feed -> !x0 input 0
+      gpu:0/s kernel %h member 0 (!half0) -> !h0
+      gpu:0/s record ev0
+      gpu:1/s feed -> !x1 input 0
+      gpu:1/s kernel %h member 1 (!half1) -> !h1
+      gpu:1/s record ev1
+      gpu:0/c wait ev0
+      gpu:1/c wait ev1
+      gpu:0/c collective %g member 0 !h0 -> !g0 group 0
+      gpu:1/c collective %g member 1 !h1 -> !g1 group 0
+      gpu:0/c record ev2
+      gpu:0/s wait ev2
+      gpu:0/s kernel %y member 0 (!g0) -> !x0
+      gpu:0/s fetch !x0 output 0)",
+};
+
+constexpr ShortPlan kReduceScatter = {
+    .name = "reduce_scatter and all_gather in place",
+    .graph = R"(graph @f(%x: i8[4]) -> i8[4] {
+  %p = neg %x : i8[4] on {gpu:0, gpu:1} (replicated) -> (partial sum)
+  %s = copy %p : i8[4] on {gpu:0, gpu:1} (partial sum) -> (split 0)
+  %g = copy %s : i8[4] on {gpu:0, gpu:1} (split 0) -> (replicated)
+  return %g
+})",
+    .devices = R"(
+      gpu:0 0 8
+      gpu:1 0 8)",
+    .declared = R"(
+      input x i8[4]
+      output y i8[4]
+      arena gpu:0
+        !x0 0 4
+        !p0 4 4
+        !s0 4 2
+      arena gpu:1
+        !x1 0 4
+        !p1 4 4
+        !s1 6 2
+      group 0 (gpu:0/s, gpu:1/s))",
+    .launch = R"(
+      gpu:0/s feed -> !x0 input 0
+      gpu:0/s kernel %p member 0 (!x0) -> !p0
+      gpu:1/s feed -> !x1 input 0
+      gpu:1/s kernel %p member 1 (!x1) -> !p1
+      gpu:0/s collective %s member 0 !p0 -> !s0 group 0
+      gpu:1/s collective %s member 1 !p1 -> !s1 group 0
+      gpu:0/s collective %g member 0 !s0 -> !p0 group 0
+      gpu:1/s collective %g member 1 !s1 -> !p1 group 0
+      gpu:0/s fetch !p0 output 0)",
+};
+
+constexpr ShortPlan kAllToAll = {
+    .name = "all_to_all from rows to columns",
+    .graph = R"(graph @f(%x: i8[2, 2]) -> i8[2, 2] {
+  %h = neg %x : i8[2, 2] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %t = copy %h : i8[2, 2] on {gpu:0, gpu:1} (split 0) -> (split 1)
+  %y = abs %t : i8[2, 2] on {gpu:0, gpu:1} (split 1) -> (split 1)
+  return %y
+})",
+    .devices = R"(
+      gpu:0 0 8
+      gpu:1 0 8)",
+    .declared = R"(
+      input x i8[2, 2]
+      output y i8[2, 2]
+      arena gpu:0
+        !x0 0 4
+        !row0 0 2
+        !h0 4 2
+        !t0 6 2
+      arena gpu:1
+        !x1 0 4
+        !row1 2 2
+        !h1 4 2
+        !t1 6 2
+      group 0 (gpu:0/s, gpu:1/s))",
+    .launch = R"(
+      gpu:0/s feed -> !x0 input 0
+      gpu:0/s kernel %h member 0 (!row0) -> !h0
+      gpu:1/s feed -> !x1 input 0
+      gpu:1/s kernel %h member 1 (!row1) -> !h1
+      gpu:0/s collective %t member 0 !h0 -> !t0 group 0
+      gpu:1/s collective %t member 1 !h1 -> !t1 group 0
+      gpu:0/s kernel %y member 0 (!t0) -> !h0
+      gpu:1/s kernel %y member 1 (!t1) -> !h1
+      gpu:0/s fetch !h0 output 0
+      gpu:1/s fetch !h1 output 0)",
+};
+
+}  // namespace
+
+std::vector<ShortPlan> CollectivePlans() {
+  return {kAllReduce, kAllGather, kReduceScatter, kAllToAll};
+}
+
+}  // namespace partita

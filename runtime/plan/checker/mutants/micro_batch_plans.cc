@@ -1,0 +1,145 @@
+// Good plans that run a step in micro-batches.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/mutants/plan_families.h"
+
+namespace partita {
+namespace {
+
+constexpr ShortPlan kMicroBatches = {
+    .name = "two micro-batches in two slots",
+    .graph = R"(graph @f(%x: i8[2]) -> i8[2] {
+  %a = neg %x : i8[2] on gpu:0
+  %c = copy %a : i8[2] on gpu:1
+  %y = abs %c : i8[2] on gpu:1
+  return %y
+})",
+    .devices = R"(
+      gpu:0 0 6
+      gpu:1 0 6)",
+    .declared = R"(
+      input x i8[4]
+      output y i8[4]
+      arena gpu:0
+        !x 0 2
+        !a0 2 2
+        !a1 4 2
+      arena gpu:1
+        !c0 0 2
+        !c1 2 2
+        !y 4 2)",
+    .launch = R"(
+      gpu:0/compute feed batch 0 -> !x input 0
+      gpu:0/compute kernel %a batch 0 (!x) -> !a0
+      gpu:0/compute record ev0
+      gpu:1/compute wait ev0
+      gpu:1/compute copy %c batch 0 !a0 -> !c0
+      gpu:0/compute feed batch 1 -> !x input 0
+      gpu:0/compute kernel %a batch 1 (!x) -> !a1
+      gpu:0/compute record ev1
+      gpu:1/compute kernel %y batch 0 (!c0) -> !y
+      gpu:1/compute fetch batch 0 !y output 0
+      gpu:1/compute wait ev1
+      gpu:1/compute copy %c batch 1 !a1 -> !c1
+      gpu:1/compute kernel %y batch 1 (!c1) -> !y
+      gpu:1/compute fetch batch 1 !y output 0)",
+};
+
+constexpr ShortPlan kOneSlot = {
+    .name = "two micro-batches in one slot",
+    .graph = R"(graph @f(%x: i8[2]) -> i8[2] {
+  %a = neg %x : i8[2] on gpu:0
+  %c = copy %a : i8[2] on gpu:1
+  return %c
+})",
+    .devices = R"(
+      gpu:0 0 4
+      gpu:1 0 2)",
+    .declared = R"(
+      input x i8[4]
+      output y i8[4]
+      arena gpu:0
+        !x 0 2
+        !a 2 2
+      arena gpu:1
+        !c 0 2)",
+    .launch = R"(
+      gpu:0/compute feed batch 0 -> !x input 0
+      gpu:0/compute kernel %a batch 0 (!x) -> !a
+      gpu:0/compute record ev0
+      gpu:0/copy wait ev0
+      gpu:0/copy copy %c batch 0 !a -> !c
+      gpu:0/copy record ev1
+      gpu:0/compute feed batch 1 -> !x input 0
+      gpu:0/compute wait ev1
+      gpu:0/compute kernel %a batch 1 (!x) -> !a
+      gpu:0/compute record ev2
+      gpu:1/out wait ev1
+      gpu:1/out fetch batch 0 !c output 0
+      gpu:1/out record ev3
+      gpu:0/copy wait ev2
+      gpu:0/copy wait ev3
+      gpu:0/copy copy %c batch 1 !a -> !c
+      gpu:0/copy record ev4
+      gpu:1/out wait ev4
+      gpu:1/out fetch batch 1 !c output 0)",
+};
+
+constexpr ShortPlan kPrograms = {
+    .name = "three micro-batches in two slots, by programs",
+    .graph = R"(graph @f(%x: i8[1]) -> i8[1] {
+  %a = neg %x : i8[1] on gpu:0
+  %c = copy %a : i8[1] on gpu:1
+  return %c
+})",
+    .devices = R"(
+      gpu:0 0 3
+      gpu:1 0 1)",
+    .declared = R"(
+      input x i8[3]
+      output y i8[3]
+      arena gpu:0
+        !x 0 1
+        !a0 1 1
+        !a1 2 1
+      arena gpu:1
+        !c 0 1
+      stream gpu:0/s
+      stream gpu:1/s
+      program first buffers 1 events 1 {
+        stream gpu:0/s
+          0 feed -> !x input 0
+          1 kernel %a (!x) -> $0
+          2 record slot0
+      }
+      program later buffers 1 events 2 {
+        stream gpu:0/s
+          0 feed -> !x input 0
+          1 wait slot1
+          2 kernel %a (!x) -> $0
+          3 record slot0
+      }
+      program out buffers 1 events 2 {
+        stream gpu:1/s
+          0 wait slot0
+          1 copy %c $0 -> !c
+          2 record slot1
+          3 fetch !c output 0
+      }
+      schedule
+        invoke first batch 0 buffers (!a0) events (ev0)
+        invoke first batch 1 buffers (!a1) events (ev1)
+        invoke out batch 0 buffers (!a0) events (ev0, ev2)
+        invoke later batch 2 buffers (!a0) events (ev4, ev2)
+        invoke out batch 1 buffers (!a1) events (ev1, ev3)
+        invoke out batch 2 buffers (!a0) events (ev4, ev5))",
+    .launch = "",
+};
+
+}  // namespace
+
+std::vector<ShortPlan> MicroBatchPlans() {
+  return {kMicroBatches, kOneSlot, kPrograms};
+}
+
+}  // namespace partita

@@ -1,0 +1,23 @@
+// The base plans by what they are about: one file for each family.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_PLAN_FAMILIES_H_
+#define PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_PLAN_FAMILIES_H_
+
+#include <vector>
+
+#include "runtime/plan/checker/mutants/base_plans.h"
+
+namespace partita {
+
+std::vector<ShortPlan> OrderPlans();
+std::vector<ShortPlan> SharedBytePlans();
+std::vector<ShortPlan> MicroBatchPlans();
+std::vector<ShortPlan> MessagePlans();
+std::vector<ShortPlan> CollectivePlans();
+std::vector<ShortPlan> StepPlans();
+std::vector<ShortPlan> CopyPlans();
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_CHECKER_MUTANTS_PLAN_FAMILIES_H_
