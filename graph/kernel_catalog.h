@@ -18,6 +18,9 @@
 
 namespace partita {
 
+// A kernel's workspace begins at a multiple of this many bytes.
+inline constexpr int64_t kWorkspaceAlignment = 64;
+
 // One way to compute a node.
 struct KernelChoice {
   std::string kernel;            // "onednn.conv"; the part before the dot names
@@ -56,9 +59,9 @@ class KernelCatalog {
       const OpView& node, const DeviceTraits& device) const = 0;
 
   // Code for those of `nodes` that a generated kernel is bound to.
-  // Unimplemented if this catalog generates none.
+  // Unimplemented, as here, if this catalog generates none.
   virtual absl::StatusOr<std::vector<KernelImage>> BuildImages(
-      absl::Span<const OpView> nodes, const DeviceTraits& device) const = 0;
+      absl::Span<const OpView> nodes, const DeviceTraits& device) const;
 };
 
 }  // namespace partita

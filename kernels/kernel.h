@@ -23,7 +23,7 @@ struct LaunchArgs {
   void* stream = nullptr;  // the device's native stream; null on the CPU
   absl::Span<void* const> operands;
   absl::Span<void* const> results;
-  void* workspace = nullptr;
+  void* workspace = nullptr;  // at a multiple of kWorkspaceAlignment
 };
 
 // A kernel bound to one node. Launch allocates nothing, reads and writes only

@@ -80,13 +80,6 @@ std::vector<KernelChoice> CpuCatalog::Choices(
   return choices;
 }
 
-absl::StatusOr<std::vector<KernelImage>> CpuCatalog::BuildImages(
-    absl::Span<const OpView>, const DeviceTraits&) const {
-  return absl::UnimplementedError(
-      "found a request for images; expected none, as these kernels are part of "
-      "the program");
-}
-
 absl::StatusOr<std::unique_ptr<BoundKernel>> CpuLibrary::Bind(
     const BindRequest& request) const {
   for (const CpuFamily* family : kFamilies) {

@@ -20,9 +20,6 @@ class CpuCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
-      absl::Span<const OpView> nodes,
-      const DeviceTraits& device) const override;
 };
 
 class CpuLibrary : public KernelLibrary {

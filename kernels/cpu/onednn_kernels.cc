@@ -281,13 +281,6 @@ std::vector<KernelChoice> OnednnCatalog::Choices(
   return answers_.try_emplace(key, std::move(choices)).first->second;
 }
 
-absl::StatusOr<std::vector<KernelImage>> OnednnCatalog::BuildImages(
-    absl::Span<const OpView>, const DeviceTraits&) const {
-  return absl::UnimplementedError(
-      "found a request for images; expected none, as oneDNN generates its code "
-      "when a plan is loaded");
-}
-
 absl::StatusOr<std::unique_ptr<BoundKernel>> OnednnLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;

@@ -26,9 +26,6 @@ class OnednnCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
-      absl::Span<const OpView> nodes,
-      const DeviceTraits& device) const override;
 
  private:
   mutable absl::Mutex mutex_;

@@ -11,8 +11,6 @@
 namespace partita {
 namespace {
 
-constexpr int64_t kAlignment = 64;
-
 TensorType InLayout(TensorType type, const Layout& layout) {
   type.layout = layout;
   return type;
@@ -21,7 +19,8 @@ TensorType InLayout(TensorType type, const Layout& layout) {
 // The room of a value of the type; `offset` is moved behind it.
 int64_t Reserve(const TensorType& type, int64_t& offset) {
   const int64_t begin = offset;
-  offset += (type.num_bytes() + kAlignment - 1) / kAlignment * kAlignment;
+  offset += (type.num_bytes() + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+            kWorkspaceAlignment;
   return begin;
 }
 

@@ -142,11 +142,4 @@ std::vector<KernelChoice> DeclaredCatalog::Choices(
   return choices;
 }
 
-absl::StatusOr<std::vector<KernelImage>> DeclaredCatalog::BuildImages(
-    absl::Span<const OpView>, const DeviceTraits&) const {
-  return absl::UnimplementedError(
-      "found a request for images; expected none, as declared kernels are "
-      "data");
-}
-
 }  // namespace partita

@@ -18,9 +18,6 @@ class DeclaredCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
-      absl::Span<const OpView> nodes,
-      const DeviceTraits& device) const override;
 };
 
 }  // namespace partita

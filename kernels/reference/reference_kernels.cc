@@ -129,11 +129,4 @@ std::vector<KernelChoice> ReferenceCatalog::Choices(
   return {std::move(choice)};
 }
 
-absl::StatusOr<std::vector<KernelImage>> ReferenceCatalog::BuildImages(
-    absl::Span<const OpView>, const DeviceTraits&) const {
-  return absl::UnimplementedError(
-      "found a request for images; expected none, as reference kernels are "
-      "part of the program");
-}
-
 }  // namespace partita

@@ -33,9 +33,6 @@ class ReferenceCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
-      absl::Span<const OpView> nodes,
-      const DeviceTraits& device) const override;
 };
 
 }  // namespace partita

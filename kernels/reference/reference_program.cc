@@ -14,10 +14,9 @@
 namespace partita {
 namespace {
 
-constexpr int64_t kAlignment = 64;
-
 int64_t Aligned(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+         kWorkspaceAlignment;
 }
 
 }  // namespace

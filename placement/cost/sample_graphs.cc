@@ -83,9 +83,4 @@ std::vector<KernelChoice> SampleCatalog::Choices(
   return {choice};
 }
 
-absl::StatusOr<std::vector<KernelImage>> SampleCatalog::BuildImages(
-    absl::Span<const OpView>, const DeviceTraits&) const {
-  return absl::UnimplementedError("the sample catalog generates no code");
-}
-
 }  // namespace partita

@@ -50,9 +50,6 @@ class SampleCatalog : public KernelCatalog {
   explicit SampleCatalog(SampleSeconds seconds, int64_t workspace = 0);
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
-      absl::Span<const OpView> nodes,
-      const DeviceTraits& device) const override;
 
  private:
   SampleSeconds seconds_;

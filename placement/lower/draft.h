@@ -17,6 +17,7 @@ namespace partita {
 
 // Arenas and the offsets in them are multiples of this.
 inline constexpr int64_t kArenaAlignment = 64;
+static_assert(kArenaAlignment % kWorkspaceAlignment == 0);
 int64_t AlignUp(int64_t bytes);
 
 // What one device holds of a value: all of it, or the part of one member of a

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/kernel_catalog.h"
 #include "runtime/plan/checker/collective.h"
 #include "runtime/plan/checker/command_ids.h"
 #include "runtime/plan/checker/form.h"
@@ -158,22 +159,27 @@ class CommandForm {
                                     buffer.range.count,
                                     " blocks; expected one block; copy first"));
     }
-    const int64_t element = std::max(1, BitsOf(dtype) / 8);
-    const int64_t base = view_.device(buffer.device).alignment;
-    if (base < element && !buffer.range.empty()) {
+    ExpectAligned(id, std::max(1, BitsOf(dtype) / 8));
+  }
+
+  // Wherever the arena begins, and in the bytes of every step.
+  void ExpectAligned(BufferId id, int64_t alignment) {
+    const Buffer& buffer = view_.buffer(id);
+    if (buffer.range.empty()) return;
+    const PlanDevice& device = view_.device(buffer.device);
+    if (device.alignment < alignment) {
       Add(Rule::kRange,
           absl::StrCat("found ", view_.BufferText(id), " in an arena aligned ",
-                       "to ", base, "; expected at least ", element,
-                       "; raise the device's alignment"));
+                       "to ", device.alignment, "; expected at least ",
+                       alignment, "; raise the device's alignment"));
     }
     for (int copy = 0; copy < std::min(view_.entry->depth, 2); ++copy) {
       const int64_t begin =
-          PartBegin(view_.device(buffer.device), buffer, copy) +
-          buffer.range.offset;
-      if (buffer.range.empty() || begin % element == 0) continue;
+          PartBegin(device, buffer, copy) + buffer.range.offset;
+      if (begin % alignment == 0) continue;
       Add(Rule::kRange,
           absl::StrCat("found ", view_.BufferText(id), " at offset ", begin,
-                       "; expected a multiple of ", element,
+                       "; expected a multiple of ", alignment,
                        "; move the buffer"));
       return;
     }
@@ -224,6 +230,7 @@ class CommandForm {
       Add(Rule::kSize,
           "found workspace in blocks; expected one block; use another buffer");
     }
+    if (found > 0) ExpectAligned(command_.workspace, kWorkspaceAlignment);
   }
 
   void CheckCopy() {

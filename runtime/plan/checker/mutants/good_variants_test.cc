@@ -116,11 +116,13 @@ TEST(GoodVariants, EventsByOtherNumbers) {
 TEST(GoodVariants, StepLocalBytesFurtherUp) {
   EXPECT_EQ(AcceptedVariants([](Plan& plan, Random&) {
               for (Buffer& buffer : plan.entries[0].buffers) {
-                if (!buffer.persistent) buffer.range.offset += 8;
+                if (!buffer.persistent) {
+                  buffer.range.offset += kWorkspaceAlignment;
+                }
               }
               for (PlanDevice& device : plan.devices) {
-                device.step_bytes += 8;
-                device.memory += 8 * plan.entries[0].depth;
+                device.step_bytes += kWorkspaceAlignment;
+                device.memory += kWorkspaceAlignment * plan.entries[0].depth;
               }
               return true;
             }),

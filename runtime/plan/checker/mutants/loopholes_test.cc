@@ -22,7 +22,7 @@ constexpr ShortPlan kSmall = {"small",
   %y = neg %a : f32[2] on gpu:0 by k {in_place = [0 -> 0], workspace = 4}
   return %y
 })",
-                              "gpu:0 16 24",
+                              "gpu:0 16 52",
                               R"(input x f32[2]
        output y f32[2]
        arena gpu:0
@@ -30,7 +30,7 @@ constexpr ShortPlan kSmall = {"small",
          !spare persistent 8 8
          !x 0 8
          !a 8 8
-         !scratch 16 4
+         !scratch 48 4
        persistent
          !w = %w)",
                               R"(gpu:0/s feed -> !x input 0
@@ -116,11 +116,11 @@ TEST(Loopholes, PortsHaveTheTypesOfTheirValues) {
 }
 
 TEST(Loopholes, AddressesAreAlignedWhereverTheArenaBegins) {
-  EXPECT_EQ(Said({{"memory 40", "memory 40 alignment 2"}}),
+  EXPECT_EQ(Said({{"memory 68", "memory 68 alignment 2"}}),
             "plan @f: command 1 kernel: found gpu:0 !x in an arena aligned to "
             "2; expected at least 4; raise the device's alignment");
-  EXPECT_EQ(Said({{"memory 40", "memory 40 alignment 48"}}),
-            "plan @f: device gpu:0: found memory 40, persistent 16, step 24 "
+  EXPECT_EQ(Said({{"memory 68", "memory 68 alignment 48"}}),
+            "plan @f: device gpu:0: found memory 68, persistent 16, step 52 "
             "and alignment 48; expected sizes of 0 to 2^50 bytes, a power of "
             "two as alignment, and a name that no other device has; change "
             "what differs");
@@ -169,8 +169,8 @@ struct Change {
 TEST(Loopholes, SmallChangesAreFound) {
   const Change kChanges[] = {
       {"a view past the end of its part",
-       {{"!a 8 8", "!a 20 8"}},
-       "expected a range inside the 24 bytes of the step-local part"},
+       {{"!a 8 8", "!a 48 8"}},
+       "expected a range inside the 52 bytes of the step-local part"},
       {"an offset that overflows with its size",
        {{"!a 8 8", "!a 1152921504606846976 8"}},
        "expected a range inside"},
@@ -178,7 +178,7 @@ TEST(Loopholes, SmallChangesAreFound) {
        {{"!a 8 8", "!a 8 1099511627776 x 1099511627776 every 1099511627776"}},
        "expected a range inside"},
       {"many blocks whose last one lies outside",
-       {{"!a 8 8", "!a 0 4 x 2 every 24"}},
+       {{"!a 8 8", "!a 0 4 x 2 every 52"}},
        "expected a range inside"},
       {"blocks over each other",
        {{"!a 8 8", "!a 8 4 x 2 every 2"}},
@@ -193,17 +193,25 @@ TEST(Loopholes, SmallChangesAreFound) {
        {{"!x 0 8", "!x 0 12"}},
        "found 12 bytes in gpu:0 !x; expected the 8"},
       {"a workspace that is too small",
-       {{"!scratch 16 4", "!scratch 16 3"}},
+       {{"!scratch 48 4", "!scratch 48 3"}},
        "found 3 bytes of workspace; expected 4 for k"},
+      {"a workspace where no kernel can take it",
+       {{"!scratch 48 4", "!scratch 44 4"}},
+       "found gpu:0 !scratch at offset 60; expected a multiple of 64; move the "
+       "buffer"},
+      {"a workspace in an arena that begins anywhere",
+       {{"memory 68", "memory 68 alignment 32"}},
+       "found gpu:0 !scratch in an arena aligned to 32; expected at least 64; "
+       "raise the device's alignment"},
       {"a workspace over the operand",
-       {{"!scratch 16 4", "!scratch 12 4"}},
+       {{"!a 8 8", "!a 44 8"}},
        "overlaps its own"},
       {"a workspace over a constant",
-       {{"!scratch 16 4", "!scratch persistent 4 4"}},
+       {{"!scratch 48 4", "!scratch persistent 0 4"}},
        "over the constant in bytes 0..8"},
       {"half in place",
        {{"-> !a workspace", "-> !b workspace"},
-        {"!scratch 16 4", "!scratch 0 4\n    !b 12 8"}},
+        {"!scratch 48 4", "!scratch 48 4\n    !b 12 8"}},
        "overlaps its own"},
       {"an operand that was taken in place and is read again",
        {{"3 fetch !a output 0",
@@ -220,11 +228,11 @@ TEST(Loopholes, SmallChangesAreFound) {
          "3 fetch !a output 0\n      4 fetch !a output 0"}},
        "expected each of its 8 bytes once"},
       {"memory that the device has not",
-       {{"memory 40", "memory 39"}},
-       "expected at most 39"},
+       {{"memory 68", "memory 67"}},
+       "expected at most 67"},
       {"two steps in the memory of one",
        {{"@f depth 1", "@f depth 2"}},
-       "2 x 24 for steps"},
+       "2 x 52 for steps"},
       {"a value kept from the last step",
        {{"0 feed -> !x input 0\n", ""},
         {"1 kernel", "0 kernel"},

@@ -38,7 +38,7 @@ const char* ReasonToRefuse(Rule rule) {
       return "partners say that they exchange different values";
     case Rule::kSize:
     case Rule::kRange:
-      return "a range has not the bytes that its value has";
+      return "a range has not the bytes that its value has, or lies askew";
     case Rule::kSlots:
       return "a message slot is also something else";
     case Rule::kDevice:

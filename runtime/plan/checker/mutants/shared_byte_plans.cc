@@ -68,7 +68,7 @@ constexpr ShortPlan kWorkspace = {
   %b = abs %x : i8[2] on gpu:0 by k {workspace = 2}
   return %a, %b
 })",
-    .devices = "gpu:0 0 8",
+    .devices = "gpu:0 0 66",
     .declared = R"(
       input x i8[2]
       output a i8[2]
@@ -77,7 +77,7 @@ constexpr ShortPlan kWorkspace = {
         !x 0 2
         !a 2 2
         !b 4 2
-        !scratch 6 2)",
+        !scratch 64 2)",
     .launch = R"(
       gpu:0/s feed -> !x input 0
       gpu:0/s kernel %a (!x) -> !a workspace !scratch
