@@ -1,0 +1,76 @@
+// Reads the parts that a plan file's metadata is made of; trusts none of them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_PLAN_METADATA_READER_H_
+#define PARTITA_RUNTIME_PLAN_METADATA_READER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "graph/ids.h"
+#include "graph/literal_pool.h"
+#include "graph/tensor_type.h"
+#include "runtime/plan/plan_generated.h"
+
+namespace partita {
+
+template <typename T>
+using Tables = flatbuffers::Vector<flatbuffers::Offset<T>>;
+
+// The first fault is kept; after it, and once more was read than the metadata
+// can honestly hold (its tables may refer to each other over and over), every
+// call gives nothing. What is absent reads as empty.
+class MetadataReader {
+ public:
+  explicit MetadataReader(int64_t metadata_bytes) : budget_(metadata_bytes) {}
+
+  bool ok() const { return status_.ok(); }
+  const absl::Status& status() const { return status_; }
+  void Fail(absl::string_view where, absl::string_view message);
+  void Update(const absl::Status& status) { status_.Update(status); }
+
+  // False if the metadata cannot hold as much as was read with these bytes.
+  bool Spend(int64_t bytes);
+  std::string Text(const flatbuffers::String* from);
+  std::vector<std::string> Texts(const Tables<flatbuffers::String>* from);
+  TensorType Type(const flatbuffers::String* from);
+  // Metadata counts the nodes of a graph in its order; -1: none.
+  NodeId Node(int place, absl::Span<const NodeId> order);
+  template <typename Id>
+  std::vector<Id> Ids(const flatbuffers::Vector<int32_t>* from);
+  // Calls unpack(const T&) until there is a fault.
+  template <typename T, typename Fn>
+  void ForEach(const Tables<T>* from, Fn unpack);
+
+ private:
+  absl::Status status_;
+  int64_t budget_;
+};
+
+ContentHash HashOf(const fb::Hash* from);
+
+template <typename Id>
+std::vector<Id> MetadataReader::Ids(const flatbuffers::Vector<int32_t>* from) {
+  std::vector<Id> ids;
+  if (from == nullptr || !Spend(int64_t{4} * from->size())) return ids;
+  ids.reserve(from->size());
+  for (int32_t index : *from) ids.emplace_back(index);
+  return ids;
+}
+
+template <typename T, typename Fn>
+void MetadataReader::ForEach(const Tables<T>* from, Fn unpack) {
+  if (from == nullptr || !Spend(int64_t{4} * from->size())) return;
+  for (const T* item : *from) {
+    if (!ok()) return;
+    unpack(*item);
+  }
+}
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_PLAN_METADATA_READER_H_
