@@ -10,22 +10,27 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/string_view.h"
 #include "graph/text/diagnostics.h"
+#include "runtime/plan/entry_scope.h"
 #include "runtime/plan/literal_index.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_line.h"
+#include "runtime/plan/program_parser.h"
 
 namespace partita {
-
-using DevicesByName = absl::flat_hash_map<std::string, DeviceId>;
 
 // Takes the lines of an entry one by one; each line stands for itself, so that
 // a faulty one does not hide what the others say.
 class EntryParser {
  public:
   EntryParser(Plan& plan, const DevicesByName& devices, LiteralIndex& literals,
-              Diagnostics& faults);
+              Diagnostics& faults)
+      : plan_(plan),
+        literals_(literals),
+        faults_(faults),
+        scope_(devices, entry_) {}
+  EntryParser(const EntryParser&) = delete;  // scope_ refers to entry_
+  EntryParser& operator=(const EntryParser&) = delete;
 
   // The line `entry @name of @graph depth 1 events 0 {`, after its first word.
   void ReadHead(PlanLine& line);
@@ -42,54 +47,38 @@ class EntryParser {
     kStream,
     kSchedule
   };
-  // A program whose closing brace has not come yet; the entry's own commands
-  // are one too.
-  struct OpenProgram {
-    Program program;
-    std::vector<int64_t> numbers;           // as written; -1: none
-    std::vector<absl::string_view> places;  // of the commands
-  };
 
+  void ReadStatement(PlanLine& line);
+  void ReadOfSection(PlanLine& line);
+  void ReadInput(PlanLine& line) { ReadPort(line, entry_.inputs); }
+  void ReadOutput(PlanLine& line) { ReadPort(line, entry_.outputs); }
   void ReadPort(PlanLine& line, std::vector<Port>& ports);
   void ReadArena(PlanLine& line);
   void ReadBuffer(PlanLine& line);
+  void OpenPersistent(PlanLine&) { section_ = Section::kPersistent; }
   void ReadPersistent(PlanLine& line);
   LiteralId ReadInitial(PlanLine& line);
   void ReadStream(PlanLine& line);
+  void ReadCommand(PlanLine& line);
   void ReadGroup(PlanLine& line);
   void ReadChannel(PlanLine& line);
   void ReadProgram(PlanLine& line);
+  void OpenSchedule(PlanLine&) { section_ = Section::kSchedule; }
   void ReadInvocation(PlanLine& line);
-  void ReadCommand(PlanLine& line);
-  void ReadCommandParts(PlanLine& line, Command& command);
-  void CloseProgram(PlanLine& line);
+  void CloseProgram();
   void CloseEntry(PlanLine& line);
-  // In launch order, if the numbers say one.
-  std::optional<Program> InLaunchOrder(OpenProgram open);
-  void CheckIds(absl::string_view place, const Command& command);
-
-  DeviceId FindDevice(PlanLine& line);
-  StreamId FindStream(PlanLine& line, bool declare);
-  NodeId FindNode(PlanLine& line);
-  BufferId FindBuffer(PlanLine& line, bool slots);
-  std::vector<BufferId> FindBuffers(PlanLine& line, bool slots);
-  EventId FindEvent(PlanLine& line, bool slots);
 
   Plan& plan_;
-  const DevicesByName& devices_;
   LiteralIndex& literals_;
   Diagnostics& faults_;
   Entry entry_;
+  EntryScope scope_;
   Section section_ = Section::kNone;
   DeviceId arena_;
   StreamId stream_;
-  bool events_given_ = false;
-  absl::flat_hash_map<std::string, NodeId> nodes_;
-  absl::flat_hash_map<std::string, BufferId> buffers_;
-  absl::flat_hash_map<std::pair<DeviceId, std::string>, StreamId> streams_;
   absl::flat_hash_map<std::string, int> programs_;
-  OpenProgram main_;
-  std::optional<OpenProgram> open_;
+  ProgramParser main_{"main"};         // the entry's own commands
+  std::optional<ProgramParser> open_;  // whose closing brace has not come yet
 };
 
 }  // namespace partita

@@ -264,6 +264,16 @@ int64_t PlanLine::SigilNumber(char sigil, int64_t bound) {
   return Numbered(absl::string_view(&sigil, 1), bound);
 }
 
+void PlanLine::ReadList(absl::string_view open, absl::string_view close,
+                        absl::FunctionRef<void()> read) {
+  Expect(open);
+  for (bool first = true; ok_ && !NextIs(close); first = false) {
+    if (!first) Expect(",");
+    read();
+  }
+  Expect(close);
+}
+
 TensorType PlanLine::Type() {
   TensorType type;
   const std::string name = Name("a type, as in f32[2, 3]");
@@ -274,13 +284,10 @@ TensorType PlanLine::Type() {
   if (!ok_) return type;
   const absl::string_view first = tokens_[next_ - 1].where;
   type.dtype = *dtype;
-  Expect("[");
-  while (ok_ && !NextIs("]")) {
-    if (!type.dims.empty()) Expect(",");
+  ReadList("[", "]", [&] {
     type.dims.push_back(Int("an extent", 0, kMaxTensorBytes));
     if (type.rank() > kMaxRank) FailHere("expected fewer dimensions");
-  }
-  Expect("]");
+  });
   // A brace right behind the type is its layout; any other opens a block.
   if (NextIs("{") &&
       tokens_[next_].where.data() == tokens_[next_ - 1].where.end()) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/literal_pool.h"
@@ -56,6 +57,9 @@ class PlanLine {
   int64_t SigilNumber(char sigil, int64_t bound);
   TensorType Type();
   ContentHash Hash();
+  // What `read` takes, again and again between commas, in brackets.
+  void ReadList(absl::string_view open, absl::string_view close,
+                absl::FunctionRef<void()> read);
 
   // Reports a fault at the word taken last, or at the next one.
   void FailHere(absl::string_view message, absl::string_view hint = "");

@@ -3,8 +3,10 @@
 
 #include "runtime/plan/plan_names.h"
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/text/names.h"
 #include "runtime/plan/plan_line.h"
 
@@ -19,6 +21,13 @@ std::string Look(const std::vector<std::string>& names, Id id,
     return absl::StrCat(sigil, "?", id.index);
   }
   return names[id.index];
+}
+
+// "(a, b)", each spelled by `spell`.
+template <typename Id, typename Spell>
+std::string InParentheses(const std::vector<Id>& ids, Spell spell) {
+  const auto append = [&](std::string* out, Id id) { out->append(spell(id)); };
+  return absl::StrCat("(", absl::StrJoin(ids, ", ", append), ")");
 }
 
 }  // namespace
@@ -51,17 +60,26 @@ std::vector<std::string> DeviceNames(const Plan& plan) {
 
 std::vector<std::string> NodeNames(const Graph& graph) {
   const std::vector<std::string> values = ValueNames(graph);
-  std::vector<std::string> names(graph.node_id_bound());
+  std::vector<NodeId> nodes;
+  std::vector<std::string> wishes;
   for (NodeId id : graph.order()) {
-    const Node& node = graph.node(id);
-    if (node.results.empty()) continue;
-    names[id.index] = SpellSigilName('%', values[node.results[0].index]);
+    const ValueIds& results = graph.node(id).results;
+    if (results.empty()) continue;
+    const std::string& text = values[results[0].index];
+    nodes.push_back(id);
+    wishes.push_back(Unquoted(text).value_or(text));
   }
+  const std::vector<std::string> unique = UniqueNames(wishes);
+  std::vector<std::string> names(graph.node_id_bound());
+  for (size_t i = 0; i < nodes.size(); ++i) names[nodes[i].index] = unique[i];
   return names;
 }
 
 EntryNames::EntryNames(const Plan& plan, const Entry& entry) {
   if (entry.graph != nullptr) nodes_ = NodeNames(*entry.graph);
+  for (std::string& name : nodes_) {
+    if (!name.empty()) name = SpellSigilName('%', name);
+  }
   for (const Buffer& buffer : entry.buffers) buffers_.push_back(buffer.name);
   buffers_ = UniqueNames(buffers_);
   for (std::string& name : buffers_) name = SpellSigilName('!', name);
@@ -98,6 +116,14 @@ std::string EntryNames::event(EventId id) const {
 
 std::string EntryNames::stream(StreamId id) const {
   return Look(streams_, id, "");
+}
+
+std::string EntryNames::buffers(const std::vector<BufferId>& ids) const {
+  return InParentheses(ids, [this](BufferId id) { return buffer(id); });
+}
+
+std::string EntryNames::events(const std::vector<EventId>& ids) const {
+  return InParentheses(ids, [this](EventId id) { return event(id); });
 }
 
 }  // namespace partita

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "runtime/plan/plan.h"
 
@@ -28,6 +27,8 @@ class EntryNames {
   std::string buffer(BufferId id) const;  // !a, or $0 for a slot
   std::string event(EventId id) const;    // ev0, or slot0 for a slot
   std::string stream(StreamId id) const;  // gpu:0/compute
+  std::string buffers(const std::vector<BufferId>& ids) const;  // (!a, !b)
+  std::string events(const std::vector<EventId>& ids) const;    // (ev0, ev1)
 
  private:
   std::vector<std::string> nodes_;  // by node id; empty: no such node
@@ -35,7 +36,8 @@ class EntryNames {
   std::vector<std::string> streams_;
 };
 
-// "%a" by node id: the name of the first result, as the graph's text has it.
+// By node id the name of the first result, without sigil and quotes; empty if
+// there is none. The names differ: to plan text, quotes tell nothing apart.
 std::vector<std::string> NodeNames(const Graph& graph);
 
 // The spelling of the plan's devices.

@@ -55,6 +55,49 @@ TEST(PlanText, ReadsEveryField) {
             "kernels touch \"declared\" ranges only");
 }
 
+// Values that the graph's text tells apart by quotes, and names that only one
+// of the two texts takes bare.
+TEST(PlanText, NodeNamesAreQuotedOnce) {
+  absl::StatusOr<Plan> plan = Parse(R"(graph @f(%x: f32[2]) -> f32[2] {
+  %0 = neg %x
+  %"0" = neg %0
+  %"a b" = neg %"0"
+  %"a//b" = neg %"a b"
+  return %"a//b"
+}
+plan @f {
+  device cpu:0 cpu
+  entry @f of @f {
+  }
+}
+)");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  Entry& entry = plan->entries[0];
+  entry.streams = {{"s", DeviceId(0)}};
+  entry.programs.resize(1);
+  entry.programs[0].name = "main";
+  entry.schedule.resize(1);
+  for (NodeId node : entry.graph->order()) {
+    Command command;
+    command.stream = StreamId(0);
+    command.instance.node = node;
+    entry.programs[0].commands.push_back(command);
+  }
+  const std::string text = PrintPlan(*plan, {.comments = false});
+  EXPECT_NE(text.find("0  kernel %0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1  kernel %0.1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("2  kernel %\"a b\"\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("3  kernel %\"a//b\"\n"), std::string::npos) << text;
+  absl::StatusOr<Plan> again = Parse(text);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(PrintPlan(*again, {.comments = false}), text);
+  for (int i = 0; i < 4; ++i) {
+    const Entry& read = again->entries[0];
+    EXPECT_EQ(read.programs[0].commands[i].instance.node,
+              read.graph->order()[i]);
+  }
+}
+
 constexpr absl::string_view kShort = R"(graph @f(%x: f32[2]) -> f32[2] {
   %c = constant f32[2] [3, 4]
   %y = copy %x
