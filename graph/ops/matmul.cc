@@ -113,7 +113,7 @@ struct Product {
     LoadMatrix(y, k, n, transpose_b, b);
     for (int64_t i = 0; i < m; ++i) {
       row.assign(n, 0);
-      for (int64_t p = 0; p < k; ++p) AddRow(a[i * k + p], &b[p * n]);
+      for (int64_t p = 0; p < k; ++p) AddRow(a[i * k + p], b.data() + p * n);
       for (int64_t j = 0; j < n; ++j) z[i * n + j] = Narrow<T>(row[j]);
     }
   }

@@ -63,7 +63,7 @@ class Partitioner {
   absl::Status HomeVariables();
   void CollectNeeds();
   absl::Status PlaceSources();
-  absl::Status PlaceOneSource(NodeId id, const Needs& needs);
+  absl::Status PlaceOneSource(NodeId id, NodeId next, const Needs& needs);
   absl::StatusOr<ValueId> CloneSource(NodeId id, const Whereabouts& place,
                                       NodeId before);
   void PlaceInputs();
@@ -240,8 +240,10 @@ absl::StatusOr<ValueId> Partitioner::CloneSource(NodeId id,
 }
 
 // One node on each device that reads the value whole, or one on all of them if
-// a device set reads it whole; and one for each way in which it is split.
-absl::Status Partitioner::PlaceOneSource(NodeId id, const Needs& needs) {
+// a device set reads it whole; and one for each way in which it is split. They
+// stand before `next`, the node behind.
+absl::Status Partitioner::PlaceOneSource(NodeId id, NodeId next,
+                                         const Needs& needs) {
   const ValueId original = graph_.node(id).results[0];
   std::set<std::string> whole;
   std::vector<Whereabouts> places;
@@ -269,9 +271,6 @@ absl::Status Partitioner::PlaceOneSource(NodeId id, const Needs& needs) {
   first.results.clear();
   if (places[0].sharding != Sharding()) first.results = {places[0].sharding};
   clones_[{original, places[0]}] = original;
-  const std::vector<NodeId> order = graph_.order();
-  const auto at = std::find(order.begin(), order.end(), id);
-  const NodeId next = at + 1 == order.end() ? NodeId() : *(at + 1);
   for (size_t i = 1; i < places.size(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const ValueId clone,
                              CloneSource(id, places[i], next));
@@ -281,9 +280,13 @@ absl::Status Partitioner::PlaceOneSource(NodeId id, const Needs& needs) {
 }
 
 absl::Status Partitioner::PlaceSources() {
-  for (const OpView& op : graph_.ops()) {
+  const std::vector<NodeId> order = graph_.order();
+  for (size_t i = 0; i < order.size(); ++i) {
+    const OpView op = graph_.view(order[i]);
     if (!IsSource(op) || IsUpdated(op)) continue;
-    PARTITA_RETURN_IF_ERROR(PlaceOneSource(op.id(), needs_[op.result(0).id()]));
+    const NodeId next = i + 1 < order.size() ? order[i + 1] : NodeId();
+    PARTITA_RETURN_IF_ERROR(
+        PlaceOneSource(op.id(), next, needs_[op.result(0).id()]));
   }
   return absl::OkStatus();
 }

@@ -55,11 +55,10 @@ class Pricer {
         entry_(entry),
         machine_(machine),
         node_seconds_(node_seconds) {
-    const auto cpu =
-        absl::c_find_if(machine.devices, [](const MachineDevice& device) {
-          return device.traits.kind == DeviceKind::kCpu;
-        });
-    if (cpu != machine.devices.end()) host_ = &cpu->traits;
+    for (const MachineDevice& device : machine.devices) {
+      if (device.traits.kind != DeviceKind::kCpu) continue;
+      cpus_.push_back(&device.traits);
+    }
   }
 
   absl::StatusOr<CommandCost> Price(const Command& command) const {
@@ -173,24 +172,33 @@ class Pricer {
     return PriceLink(*link, link->from == source_name, target, bytes);
   }
 
-  CommandCost PricePort(BufferId id, bool feed) const {
+  // Feeds and fetches of a CPU are copies in its memory; those of other devices
+  // go over the link to a CPU. A machine that names no CPU says nothing of
+  // them.
+  absl::StatusOr<CommandCost> PricePort(BufferId id, bool feed) const {
     const int device = buffer(id).device.index;
     const int64_t bytes = buffer(id).range.size();
-    const std::string& name = traits(device).name;
-    const Link* link = host_ == nullptr || host_->name == name
-                           ? nullptr
-                           : machine_.FindLink(host_->name, name);
-    if (traits(device).kind == DeviceKind::kCpu || link == nullptr) {
+    if (traits(device).kind == DeviceKind::kCpu || cpus_.empty()) {
       return PriceLocal(device, bytes);
     }
-    return PriceLink(*link, (link->from == host_->name) == feed, device, bytes);
+    const std::string& name = traits(device).name;
+    for (const DeviceTraits* cpu : cpus_) {
+      const Link* link = machine_.FindLink(cpu->name, name);
+      if (link == nullptr) continue;
+      return PriceLink(*link, (link->from == cpu->name) == feed, device, bytes);
+    }
+    return absl::FailedPreconditionError(absl::StrCat(
+        "found ", feed ? "an input that is fed to " : "an output fetched from ",
+        name, " and no link between it and a CPU in machine ", machine_.name,
+        "; expected one; add the link, or pin the readers of inputs and the "
+        "makers of outputs to other devices"));
   }
 
   const Plan& plan_;
   const Entry& entry_;
   const Machine& machine_;
   const absl::Span<const double> node_seconds_;
-  const DeviceTraits* host_ = nullptr;
+  std::vector<const DeviceTraits*> cpus_;
 };
 
 }  // namespace

@@ -267,6 +267,24 @@ TEST(SimulateTest, FeedsOfAGpuTakeTheHostsLink) {
   EXPECT_TIMES(result->commands[1], 0, 0.2);  // twice 1e10 bytes at 1e11
 }
 
+TEST(SimulateTest, AGpuWithoutALinkToACpuIsNotFed) {
+  Machine machine = CpuAndGpus(1, 1000);
+  machine.links.clear();
+  PlanWriter p(machine);
+  Command feed;
+  feed.kind = Command::Kind::kFeed;
+  feed.stream = p.Stream(1);
+  feed.results = {p.Buffer(1, kSecond)};
+  feed.port = 0;
+  p.entry().programs[0].commands.push_back(feed);
+  EXPECT_EQ(p.Run().status().message(),
+            "plan @p: command 0: found an input that is fed to gpu:0 and no "
+            "link between it and a CPU in machine " +
+                machine.name +
+                "; expected one; add the link, or pin the readers of inputs "
+                "and the makers of outputs to other devices");
+}
+
 TEST(SimulateTest, WhatCannotBeSimulatedIsRefused) {
   Machine machine = EqualCpus(2, 1000);
   PlanWriter stuck(machine);

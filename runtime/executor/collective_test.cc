@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "graph/core_ops.h"
+#include "graph/instance.h"
 #include "gtest/gtest.h"
 #include "runtime/device/host_device.h"
-#include "graph/instance.h"
 #include "runtime/executor/rendezvous.h"
 
 namespace partita {
@@ -78,7 +78,7 @@ HostTensor Numbers(const TensorType& type, int seed) {
   HostTensor tensor(type);
   VisitDType(type.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    int i = seed;
+    uint32_t i = seed;
     for (T& x : tensor.data<T>()) x = static_cast<T>((i = i * 7 + 3) % 5);
   });
   return tensor;

@@ -218,6 +218,7 @@ absl::Status Run(const Arguments& arguments) {
                            Session::Create(plan, load));
   PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
   RunReport report;
+  report.on_virtual_devices = arguments.has("virtual");
   report.notice = session->notice();
   std::vector<HostTensor> reference;
   PARTITA_RETURN_IF_ERROR(

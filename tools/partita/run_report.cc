@@ -33,7 +33,11 @@ std::string RunText(const RunReport& report) {
     absl::StrAppend(&text, "note: ", report.notice, "\n");
   }
   absl::StrAppend(&text, "ran ", report.seconds.size(), " steps, median ",
-                  SecondsText(Median(report)), "\n");
+                  SecondsText(Median(report)),
+                  report.on_virtual_devices
+                      ? " on virtual devices: threads of this host, whose "
+                        "times are not those of the plan's machine\n"
+                      : "\n");
   for (const DeviceMemory& use : report.memory) {
     absl::StrAppend(&text, "  ", use.device, " arena ", use.arena,
                     " bytes, as the plan states\n");
@@ -60,6 +64,7 @@ std::string RunJson(const RunReport& report) {
                               {"problem", output.difference.problem}};
   }
   const Json json = {{"notice", report.notice},
+                     {"on_virtual_devices", report.on_virtual_devices},
                      {"steps", report.seconds.size()},
                      {"median_seconds", Median(report)},
                      {"memory", memory},

@@ -18,7 +18,8 @@ struct OutputComparison {
 };
 
 struct RunReport {
-  std::string notice;           // of the session; may be empty
+  std::string notice;  // of the session; may be empty
+  bool on_virtual_devices = false;
   std::vector<double> seconds;  // of each step, ascending, at least one
   std::vector<DeviceMemory> memory;
   bool equals_reference = false;          // compared with it, and the same bits
