@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -49,9 +50,9 @@ int Update(const std::string& path, const GoldenFile& file) {
   return 1;
 }
 
-// Registered tests refer to the file until the program ends.
+// The registered tests own the file together.
 void AddTests(const std::string& path, GoldenFile file) {
-  const auto* kept = new GoldenFile(std::move(file));
+  const auto kept = std::make_shared<const GoldenFile>(std::move(file));
   for (size_t i = 0; i < kept->examples.size(); ++i) {
     testing::RegisterTest(
         path.c_str(), kept->examples[i].title.c_str(), nullptr, nullptr,
