@@ -62,14 +62,16 @@ absl::Status Decompose(Graph& graph, const OpView& op) {
       graph.AddValue({.op = &kMul,
                       .operands = {op.operand(0).id(), scale},
                       .scope = op.node().scope,
-                      .location = op.node().location},
+                      .location = op.node().location,
+                      .placement = op.node().placement},
                      op.id()));
   PARTITA_ASSIGN_OR_RETURN(
       const ValueId sum, graph.AddValue({.op = &kAdd,
                                          .operands = {product, shift},
                                          .result_names = {op.result(0).name()},
                                          .scope = op.node().scope,
-                                         .location = op.node().location},
+                                         .location = op.node().location,
+                                         .placement = op.node().placement},
                                         op.id()));
   graph.ReplaceAllUses(op.result(0).id(), sum);
   graph.Erase(op.id());

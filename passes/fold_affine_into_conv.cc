@@ -10,6 +10,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
+#include "passes/common_placement.h"
 
 namespace partita {
 namespace {
@@ -19,6 +20,7 @@ struct Affine {
   OpView op;
   OpView conv;
   const HostTensor* factor;  // one element, or one a channel
+  CommonPlacement common;    // of op and conv
 };
 
 // True if the constant has one element, or extents of 1 but along dimension 1
@@ -52,7 +54,9 @@ std::optional<Affine> Match(const OpView& op) {
     }
     if (!IsPerChannel(factor.type(), op.result_type(0))) continue;
     if (op.operand_type(side) != op.result_type(0)) continue;
-    return Affine{op, *conv, factor.constant()};
+    CommonPlacement common;
+    if (!common.Admit(conv->node()) || !common.Admit(op.node())) continue;
+    return Affine{op, *conv, factor.constant(), common};
   }
   return std::nullopt;
 }
@@ -130,7 +134,8 @@ absl::Status Fold(Graph& graph, const Affine& affine) {
                       .attributes = conv.node().attributes,
                       .result_names = {graph.value(old).name},
                       .scope = conv.node().scope,
-                      .location = conv.node().location},
+                      .location = conv.node().location,
+                      .placement = affine.common.get()},
                      affine.op.id()));
   graph.ReplaceAllUses(old, folded);
   graph.Erase(affine.op.id());

@@ -30,7 +30,6 @@ int64_t ResultBytes(const OpView& op) {
 bool CanFold(const OpView& op) {
   const OpTraits& traits = op.op().traits;
   if (op.is(kConstant) || traits.random || traits.reads_variable) return false;
-  if (op.node().placement.placed()) return false;
   for (int i = 0; i < op.num_operands(); ++i) {
     if (!op.operand(i).is_constant()) return false;
   }

@@ -10,6 +10,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "passes/common_placement.h"
 
 namespace partita {
 namespace {
@@ -72,7 +73,11 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
   const NodeId last = members.back();
   const ValueId old = graph.node(last).results[0];
   BodyBuilder builder(graph, "body");
-  for (NodeId member : members) PARTITA_RETURN_IF_ERROR(builder.Add(member));
+  CommonPlacement common;
+  for (NodeId member : members) {
+    PARTITA_RETURN_IF_ERROR(builder.Add(member));
+    common.Admit(graph.node(member));
+  }
   NodeSpec spec{.op = &kFused,
                 .operands = builder.operands(),
                 .attributes = {},
@@ -80,7 +85,7 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
                 .result_names = {graph.value(old).name},
                 .scope = graph.node(principal).scope,
                 .location = graph.node(principal).location,
-                .placement = graph.node(principal).placement};
+                .placement = common.get()};
   spec.regions.push_back(builder.Finish(old));
   PARTITA_ASSIGN_OR_RETURN(const NodeId fused,
                            graph.AddNode(std::move(spec), last));

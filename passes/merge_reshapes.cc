@@ -7,6 +7,7 @@
 
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
+#include "passes/common_placement.h"
 
 namespace partita {
 
@@ -14,6 +15,12 @@ absl::Status MergeReshapes(Graph& graph) {
   for (OpView outer : graph.ops(kReshape)) {
     const std::optional<OpView> inner = outer.operand(0).defining_op();
     if (!inner.has_value() || !inner->is(kReshape)) continue;
+    CommonPlacement common;
+    if (!common.Admit(inner->node()) || !common.Admit(outer.node()) ||
+        common.divides()) {
+      continue;
+    }
+    graph.node(outer.id()).placement = common.get();
     graph.SetOperand(outer.id(), 0, inner->operand(0).id());
   }
   return absl::OkStatus();

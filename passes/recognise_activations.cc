@@ -6,10 +6,12 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <vector>
 
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
+#include "passes/common_placement.h"
 
 namespace partita {
 namespace {
@@ -140,12 +142,31 @@ std::optional<Gate> Match(const OpView& op) {
   return std::nullopt;
 }
 
+// Admits the ops between x and the activation's last op; false if pins keep two
+// of them apart. There are no more of them than Match looks at.
+bool AdmitAll(const OpView& last, const ValueView& x, CommonPlacement& common) {
+  std::vector<OpView> members = {last};
+  while (!members.empty()) {
+    const OpView op = members.back();
+    members.pop_back();
+    if (!common.Admit(op.node())) return false;
+    for (int i = 0; i < op.num_operands(); ++i) {
+      const ValueView operand = op.operand(i);
+      if (operand.id() == x.id() || operand.is_constant()) continue;
+      members.push_back(*operand.defining_op());
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::Status RecogniseActivations(Graph& graph) {
   for (OpView op : graph.ops()) {
     const std::optional<Gate> gate = Match(op);
     if (!gate.has_value() || gate->x.type() != op.result_type(0)) continue;
+    CommonPlacement common;
+    if (!AdmitAll(op, gate->x, common)) continue;
     const ValueId old = op.result(0).id();
     PARTITA_ASSIGN_OR_RETURN(
         const ValueId activation,
@@ -153,7 +174,8 @@ absl::Status RecogniseActivations(Graph& graph) {
                         .operands = {gate->x.id()},
                         .result_names = {graph.value(old).name},
                         .scope = op.node().scope,
-                        .location = op.node().location},
+                        .location = op.node().location,
+                        .placement = common.get()},
                        op.id()));
     graph.ReplaceAllUses(old, activation);
     graph.Erase(op.id());

@@ -12,6 +12,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
+#include "passes/common_placement.h"
 
 namespace partita {
 namespace {
@@ -76,17 +77,37 @@ std::optional<OpView> ActivationOf(const ValueView& value) {
   return joins ? op : std::nullopt;
 }
 
+// The transposed convolution and the activations behind it.
+struct Chain {
+  std::vector<OpView> ops;
+  CommonPlacement common;
+};
+
+Chain ChainOf(const OpView& conv) {
+  Chain chain;
+  chain.ops.push_back(conv);
+  chain.common.Admit(conv.node());
+  while (const std::optional<OpView> next =
+             ActivationOf(chain.ops.back().result(0))) {
+    if (!chain.common.Admit(next->node())) break;
+    chain.ops.push_back(*next);
+  }
+  return chain;
+}
+
 absl::StatusOr<ValueId> AddLike(Graph& graph, const OpView& op, ValueId operand,
-                                NodeId before) {
+                                const Placement& placement) {
   return graph.AddValue({.op = op.node().op,
                          .operands = {operand},
                          .attributes = op.node().attributes,
                          .scope = op.node().scope,
-                         .location = op.node().location},
-                        before);
+                         .location = op.node().location,
+                         .placement = placement},
+                        op.id());
 }
 
-absl::StatusOr<ValueId> AddConv(Graph& graph, const OpView& op) {
+absl::StatusOr<ValueId> AddConv(Graph& graph, const OpView& op,
+                                const Placement& placement) {
   const HostTensor& weights = *op.operand(1).constant();
   const int64_t area = weights.type().dims[2] * weights.type().dims[3];
   LiteralPool& literals = graph.literals();
@@ -100,32 +121,33 @@ absl::StatusOr<ValueId> AddConv(Graph& graph, const OpView& op) {
   return graph.AddValue({.op = &kConv,
                          .operands = std::move(operands),
                          .scope = op.node().scope,
-                         .location = op.node().location},
+                         .location = op.node().location,
+                         .placement = placement},
                         op.id());
 }
 
 absl::Status Unfold(Graph& graph, const OpView& op) {
-  std::vector<NodeId> replaced = {op.id()};
-  PARTITA_ASSIGN_OR_RETURN(ValueId running, AddConv(graph, op));
-  ValueView last = op.result(0);
-  while (const std::optional<OpView> next = ActivationOf(last)) {
-    PARTITA_ASSIGN_OR_RETURN(running,
-                             AddLike(graph, *next, running, next->id()));
-    replaced.push_back(next->id());
-    last = next->result(0);
+  const auto [replaced, common] = ChainOf(op);
+  PARTITA_ASSIGN_OR_RETURN(ValueId running, AddConv(graph, op, common.get()));
+  for (size_t i = 1; i < replaced.size(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(
+        running, AddLike(graph, replaced[i], running, common.get()));
   }
+  const NodeId last = replaced.back().id();
+  const ValueId old = replaced.back().result(0).id();
   const int64_t block = op.operand_type(1).dims[2];
   PARTITA_ASSIGN_OR_RETURN(
       const ValueId placed,
       graph.AddValue({.op = &kDepthToSpace,
                       .operands = {running},
                       .attributes = {{"block", block}},
-                      .result_names = {graph.value(last.id()).name},
+                      .result_names = {graph.value(old).name},
                       .scope = op.node().scope,
-                      .location = op.node().location},
-                     replaced.back()));
-  graph.ReplaceAllUses(last.id(), placed);
-  for (size_t i = replaced.size(); i-- > 0;) graph.Erase(replaced[i]);
+                      .location = op.node().location,
+                      .placement = common.get()},
+                     last));
+  graph.ReplaceAllUses(old, placed);
+  for (size_t i = replaced.size(); i-- > 0;) graph.Erase(replaced[i].id());
   return absl::OkStatus();
 }
 
@@ -133,7 +155,8 @@ absl::Status Unfold(Graph& graph, const OpView& op) {
 
 absl::Status UnfoldConvTranspose(Graph& graph) {
   for (OpView op : graph.ops(kConvTranspose)) {
-    if (!Matches(op)) continue;
+    // A division speaks of channels and rows that the unfolded ones have not.
+    if (!Matches(op) || !op.node().placement.results.empty()) continue;
     PARTITA_RETURN_IF_ERROR(Unfold(graph, op));
   }
   return absl::OkStatus();

@@ -1,0 +1,22 @@
+// Compares pins.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "passes/common_placement.h"
+
+namespace partita {
+
+bool CommonPlacement::Admit(const Node& node) {
+  const Placement& pin = node.placement;
+  if (!placement_.has_value()) placement_ = pin;
+  if (*placement_ == pin) return true;
+  if (divides() || !pin.results.empty()) return false;
+  if (!placement_->placed()) placement_ = pin;
+  return !pin.placed() || *placement_ == pin;
+}
+
+const Placement& CommonPlacement::get() const {
+  static const Placement& none = *new Placement;
+  return placement_.has_value() ? *placement_ : none;
+}
+
+}  // namespace partita
