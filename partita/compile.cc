@@ -48,23 +48,6 @@ struct Attempt {
   std::string kernels_text;
 };
 
-// What a graph's text says `on` are pins of those nodes. Read before any pass,
-// so that a node that a fusion takes is told, as with pins of the options.
-absl::StatusOr<std::vector<Pin>> WrittenPins(const Graph& graph) {
-  std::vector<Pin> pins;
-  for (OpView op : graph.ops()) {
-    const auto& devices = op.node().placement.devices;
-    if (devices.empty()) continue;
-    if (devices.size() > 1 || op.result(0).name().empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          op.ToString(), ": found it on ", absl::StrJoin(devices, ","),
-          "; expected a named result on one device; leave `on` out"));
-    }
-    pins.push_back({op.result(0).name(), {devices[0]}});
-  }
-  return pins;
-}
-
 class Compilation {
  public:
   Compilation(Module module, const Machine& machine,
@@ -94,16 +77,15 @@ class Compilation {
   }
 
   absl::Status Optimise() {
-    return Stage("optimise", [&] {
+    return Stage("optimise", [&]() -> absl::Status {
       PARTITA_RETURN_IF_ERROR(VerifyModule(source_));
+      PARTITA_ASSIGN_OR_RETURN(const std::vector<WrittenPin> pins,
+                               WritePins(source_, machine_, options_.pins));
       for (const auto& function : source_.functions()) {
-        PARTITA_ASSIGN_OR_RETURN(std::vector<Pin> pins, WrittenPins(*function));
-        pins.insert(pins.end(), options_.planner.pins.begin(),
-                    options_.planner.pins.end());
-        pins_.push_back(std::move(pins));
         PARTITA_RETURN_IF_ERROR(RunPipeline(SourcePasses(), options_.passes,
                                             *function, &report_.passes));
       }
+      report_.idle_pins = PinsWithoutNodes(source_, pins);
       return absl::OkStatus();
     });
   }
@@ -118,14 +100,12 @@ class Compilation {
     Module module = source_.Clone();
     notes.clear();
     PARTITA_RETURN_IF_ERROR(Stage("place", [&]() -> absl::Status {
-      PlannerOptions planner_options = options_.planner;
       for (const auto& function : module.functions()) {
-        planner_options.pins = pins_[notes.size()];
         PARTITA_ASSIGN_OR_RETURN(
             const PlacementTable table,
             planner.plan(*function, machine_, BuiltInCatalog(),
                          {.goal = options_.goal, .memory_limits = limits},
-                         planner_options));
+                         options_.planner));
         notes.push_back(ReasonNotes(*function, table));
         const std::unique_ptr<Graph> before =
             function->Clone(&function->literals());
@@ -289,23 +269,32 @@ class Compilation {
   Module source_;
   const Machine& machine_;
   const CompileOptions& options_;
-  std::vector<std::vector<Pin>> pins_;  // by function
   std::vector<DeviceTraits> traits_;
   std::vector<int64_t> usable_;
   PackedConstants packed_;
   CompileReport report_;
 };
 
-// Auto leaves out strategies that the options cannot mean: pinned without pins.
+bool HasPins(const Module& module, const CompileOptions& options) {
+  const auto is_placed = [](const OpView& op) {
+    return op.node().placement.placed();
+  };
+  return !options.pins.empty() ||
+         absl::c_any_of(module.functions(), [&](const auto& function) {
+           return absl::c_any_of(function->ops(), is_placed);
+         });
+}
+
+// Auto leaves out strategies that cannot be meant: pinned without pins.
 absl::StatusOr<std::vector<Planner>> PlannersFor(
-    const CompileOptions& options) {
+    const Module& module, const CompileOptions& options) {
   const std::string& strategy = options.strategy;
+  const bool has_pins = HasPins(module, options);
   std::vector<Planner> planners;
   std::vector<std::string> names = {"auto"};
   for (const Planner& planner : Planners()) {
     names.push_back(planner.name);
-    const bool tried = strategy == "auto" &&
-                       (!planner.needs_pins || !options.planner.pins.empty());
+    const bool tried = strategy == "auto" && (!planner.needs_pins || has_pins);
     if (tried || strategy == planner.name) planners.push_back(planner);
   }
   if (!planners.empty()) return planners;
@@ -363,7 +352,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
                                  const CompileOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           PlannersFor(options));
+                           PlannersFor(module, options));
   Compilation compilation(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
   std::optional<Attempt> best;
@@ -431,7 +420,7 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
         "finished plans; expected a strategy by name, such as list"));
   }
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
-                           PlannersFor(options));
+                           PlannersFor(compilation.source(), options));
   PARTITA_ASSIGN_OR_RETURN(
       const Attempt attempt,
       compilation.Try(planners.front(), /*with_texts=*/true));

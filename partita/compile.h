@@ -15,6 +15,7 @@
 #include "graph/graph.h"
 #include "passes/pipeline.h"
 #include "placement/machine/machine.h"
+#include "placement/planner/pins.h"
 #include "placement/planner/planner.h"
 #include "runtime/plan/plan.h"
 
@@ -23,9 +24,11 @@ namespace partita {
 struct CompileOptions {
   std::string strategy = "auto";  // or a name of Planners()
   Goal goal = Goal::kLatency;
-  PlannerOptions planner;  // `on` in the graph's text is a pin before its pins
-  int depth = 1;           // steps that may overlap
-  std::string plan_name;   // empty: the first function's name
+  PlannerOptions planner;
+  std::vector<Pin> pins;  // held against the module as it is given; `on` in a
+                          // graph's text is a pin too and stands before them
+  int depth = 1;          // steps that may overlap
+  std::string plan_name;  // empty: the first function's name
   PipelineOptions passes;
   // Called before each stage with its name, for progress; may be empty.
   std::function<void(absl::string_view stage)> progress;
@@ -64,6 +67,8 @@ struct CompileReport {
   double step_seconds = 0;   // predicted, with depth steps overlapping
   double bound_seconds = 0;  // no plan for this machine can be faster
   std::vector<std::string> fallbacks;  // nodes that only eval computes
+  // Pins none of whose nodes is left, as passes folded or removed them.
+  std::vector<std::string> idle_pins;
 };
 
 struct Compiled {

@@ -20,7 +20,7 @@ Module ConvNet() { return *SmallConvNet(); }
 
 // The bytes that the refusal's last remedy asks for; 0 if it asks for none.
 int64_t RemedyBytes(const std::string& refusal) {
-  constexpr char kBefore[] = "`--machine FILE` with at least ";
+  constexpr char kBefore[] = "a machine with at least ";
   const size_t at = refusal.rfind(kBefore);
   if (at == std::string::npos) return 0;
   const size_t begin = at + sizeof(kBefore) - 1;

@@ -96,13 +96,12 @@ class InputReader {
                                  const std::vector<std::string>& known) {
     for (const auto& [name, _] : given) {
       if (absl::c_linear_search(known, name)) continue;
-      return MendedBy(
-          option,
-          absl::InvalidArgumentError(absl::StrCat(
-              what, " ", name, ": found no such ", kind, "; expected ",
-              known.empty()
-                  ? "none, as the model has none"
-                  : absl::StrCat("one of: ", absl::StrJoin(known, ", ")))));
+      absl::Status unknown = absl::InvalidArgumentError(absl::StrCat(
+          what, " ", name, ": found no such ", kind, "; expected ",
+          known.empty()
+              ? "none, as the model has none"
+              : absl::StrCat("one of: ", absl::StrJoin(known, ", "))));
+      return known.empty() ? unknown : MendedBy(option, std::move(unknown));
     }
     return absl::OkStatus();
   }

@@ -27,6 +27,7 @@ class SampleGraph {
                int64_t elements, const std::string& scope = "");
   void Return(const std::vector<ValueId>& outputs);
 
+  Module& module() { return module_; }
   Graph& graph() { return *graph_; }
   const Graph& graph() const { return *graph_; }
   NodeId node(ValueId value) const {

@@ -281,7 +281,7 @@ TEST(Lower, ADeviceThatIsTooSmallIsRefusedWithWhatFillsIt) {
             "plan @mlp: found 320 B needed on gpu:0 at command 1, 192 B too "
             "much; expected at most 128 B; largest: matmul %a 104 B "
             "(workspace, 1), %x 64 B (live 0..1), %w1 32 B (constant), %a 8 B "
-            "(live 1..5); try `--machine FILE` with at least 320 B free on "
+            "(live 1..5); try a machine with at least 320 B free on "
             "gpu:0, or pins of some layers to a device other than gpu:0, or "
             "a smaller batch");
   const std::optional<MissingBytes> missing = MissingBytesOf(plan.status());

@@ -8,8 +8,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "graph/status_macros.h"
-#include "placement/planner/pins.h"
 
 namespace partita {
 namespace {
@@ -78,14 +76,14 @@ void Put(Draft& draft, NodeId node, int device, PlacedNode why) {
 
 void PutPinned(const PlanRequest& request, Draft& draft) {
   for (NodeId node : request.costs.order()) {
-    const Pin* pin = request.pin(node);
+    const Placement* pin = request.pin(node);
     if (pin == nullptr || request.costs.is_stored(node)) continue;
     NodeDevices& place = draft.assignment[node.index];
     place.devices.clear();
     for (const std::string& name : pin->devices) {
       place.devices.push_back(request.costs.FindDevice(name));
     }
-    place.split = pin->dim >= 0 && place.devices.size() > 1;
+    place.split = !pin->results.empty();
     draft.why[node.index].reason = Reason::kPinned;
   }
 }
@@ -175,19 +173,17 @@ Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
   return refusal;
 }
 
-absl::StatusOr<PlacementTable> ToTable(const PlanRequest& request,
-                                       const Draft& draft,
-                                       absl::string_view strategy) {
+PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
+                       absl::string_view strategy) {
   PlacementTable table;
   table.strategy = std::string(strategy);
   table.nodes = draft.why;
   for (NodeId id : request.costs.order()) {
     Placement& placement = table.nodes[id.index].placement;
     const NodeDevices& place = draft.assignment[id.index];
-    const Pin* pin = request.pin(id);
+    const Placement* pin = request.pin(id);
     if (pin != nullptr && !request.costs.is_stored(id)) {
-      PARTITA_ASSIGN_OR_RETURN(placement,
-                               PinnedPlacement(request.graph().view(id), *pin));
+      placement = *pin;
       continue;
     }
     for (int device : place.devices) {

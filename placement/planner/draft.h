@@ -17,15 +17,18 @@
 
 namespace partita {
 
-// What a strategy is given. `pins` is by node id (ResolvePins).
+// What a strategy is given.
 struct PlanRequest {
   const CostModel& costs;
   const Objective& objective;
   const PlannerOptions& options;
-  const std::vector<const Pin*>& pins;
 
   const Graph& graph() const { return costs.graph(); }
-  const Pin* pin(NodeId node) const { return pins[node.index]; }
+  // What the user chose for a node, or null.
+  const Placement* pin(NodeId node) const {
+    const Placement& placement = graph().node(node).placement;
+    return placement.placed() ? &placement : nullptr;
+  }
 };
 
 // By node id. `why` holds reasons only; its placements stay empty.
@@ -61,10 +64,9 @@ std::optional<Shortage> FindShortage(const PlanRequest& request,
 // Device, largest tensors and place of a shortage; no remedies yet.
 Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
                         const Shortage& shortage, absl::string_view strategy);
-// Device names and shardings instead of indices.
-absl::StatusOr<PlacementTable> ToTable(const PlanRequest& request,
-                                       const Draft& draft,
-                                       absl::string_view strategy);
+// Device names instead of indices, and pins as they stand.
+PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
+                       absl::string_view strategy);
 
 // Unimplemented if some node runs nowhere, or not on its only allowed device.
 absl::Status CheckKernelsExist(const CostModel& costs);

@@ -28,7 +28,7 @@ Home HomeOf(const PlanRequest& request, const Draft& draft, ValueId value) {
     if (!Placed(draft, maker)) return {};
     return {draft.assignment[maker.index].devices[0], Reason::kFollows};
   }
-  const Pin* pin = request.pin(maker);
+  const Placement* pin = request.pin(maker);
   if (pin == nullptr) return {};
   return {request.costs.FindDevice(pin->devices[0]), Reason::kNearConstant};
 }

@@ -3,13 +3,25 @@
 
 #include "placement/planner/pins.h"
 
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/core_ops.h"
 #include "graph/op_def.h"
+#include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "graph/text/names.h"
+#include "placement/cost/node_roles.h"
 
 namespace partita {
 namespace {
+
+constexpr size_t kMostNamesTold = 6;
+constexpr size_t kMostNamesLookedAt = 4096;
 
 bool MatchesNode(const Pin& pin, const OpView& node) {
   if (MatchesPattern(pin.pattern, node.node().scope)) return true;
@@ -19,94 +31,235 @@ bool MatchesNode(const Pin& pin, const OpView& node) {
   return false;
 }
 
-const Pin* FirstMatch(const OpView& node, absl::Span<const Pin> pins) {
-  for (const Pin& pin : pins) {
-    if (MatchesNode(pin, node)) return &pin;
-  }
-  return nullptr;
-}
-
 std::string PinText(const Pin& pin) {
   std::string text =
-      absl::StrCat("pin ", pin.pattern, "=", absl::StrJoin(pin.devices, ","));
+      absl::StrCat(pin.pattern, "=", absl::StrJoin(pin.devices, ","));
   if (pin.dim >= 0) absl::StrAppend(&text, "/split", pin.dim);
   return text;
 }
 
-absl::Status CheckDevices(const CostModel& costs, const Pin& pin) {
-  std::vector<std::string> names;
-  for (const MachineDevice& device : costs.machine().devices) {
-    names.push_back(device.traits.name);
-  }
+std::string DeviceNames(const Machine& machine) {
+  return absl::StrJoin(machine.devices, ", ",
+                       [](std::string* out, const MachineDevice& device) {
+                         out->append(device.traits.name);
+                       });
+}
+
+absl::Status CheckDevices(const Machine& machine, const Pin& pin) {
+  const std::string where = absl::StrCat("pin ", PinText(pin), ": ");
   if (pin.devices.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(PinText(pin), ": found no device; expected one of ",
-                     absl::StrJoin(names, ", ")));
+    return absl::InvalidArgumentError(absl::StrCat(
+        where, "found no device; expected one of ", DeviceNames(machine)));
   }
-  for (size_t i = 0; i < pin.devices.size(); ++i) {
-    if (costs.FindDevice(pin.devices[i]) < 0) {
+  absl::btree_set<std::string> seen;
+  for (const std::string& device : pin.devices) {
+    if (machine.FindDevice(device) == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat(PinText(pin), ": found unknown device ", pin.devices[i],
-                       "; expected one of ", absl::StrJoin(names, ", ")));
+          absl::StrCat(where, "found unknown device ", device,
+                       "; expected one of ", DeviceNames(machine)));
     }
-    for (size_t j = 0; j < i; ++j) {
-      if (pin.devices[j] != pin.devices[i]) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat(PinText(pin), ": found ", pin.devices[i],
-                       " twice; expected every device once"));
+    if (!seen.insert(device).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          where, "found ", device, " twice; expected every device once"));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckKernels(const CostModel& costs, NodeId id, const Pin& pin) {
-  for (const std::string& name : pin.devices) {
-    if (costs.cost(id, costs.FindDevice(name)).can_run) continue;
+bool HasDimension(const OpView& node, int dim) {
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (dim >= node.result_type(i).rank()) return false;
+  }
+  return true;
+}
+
+// Stored values lie as their readers want them.
+Placement PlacementOf(const Pin& pin, const OpView& node) {
+  Placement placement;
+  placement.devices.assign(pin.devices.begin(), pin.devices.end());
+  if (pin.dim < 0 || pin.devices.size() == 1 || IsStored(node) ||
+      !HasDimension(node, pin.dim)) {
+    return placement;
+  }
+  placement.results.assign(
+      node.num_results(),
+      Sharding{.kind = Sharding::Kind::kSplit, .dim = pin.dim});
+  return placement;
+}
+
+// By node id: what an output or update needs. Other nodes go as dead ones.
+std::vector<bool> NeededNodes(const Graph& graph) {
+  std::vector<bool> needed(graph.node_id_bound(), false);
+  const auto need = [&](ValueId value) {
+    const NodeId maker = graph.value(value).defining_node;
+    if (maker.valid()) needed[maker.index] = true;
+  };
+  for (ValueId output : graph.outputs()) need(output);
+  for (const VariableUpdate& update : graph.updates()) need(update.value);
+  const std::vector<NodeId> order = graph.order();
+  for (auto node = order.rbegin(); node != order.rend(); ++node) {
+    if (!needed[node->index]) continue;
+    for (ValueId operand : graph.node(*node).operands) need(operand);
+  }
+  return needed;
+}
+
+// What a graph's text may say of a node: devices, and results divided or whole.
+absl::StatusOr<Placement> WrittenPlacement(const OpView& node) {
+  Placement placement = node.node().placement;
+  placement.operands.clear();
+  const auto is = [&](Sharding::Kind kind) {
+    return absl::c_any_of(placement.results, [kind](const Sharding& sharding) {
+      return sharding.kind == kind;
+    });
+  };
+  if (is(Sharding::Kind::kPartial)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        node.ToString(),
+        ": found it placed with a partial result; expected devices, and "
+        "results that are split or whole; leave the rest to the compiler"));
+  }
+  if (IsStored(node) || placement.devices.size() == 1 ||
+      !is(Sharding::Kind::kSplit)) {
+    placement.results.clear();
+  }
+  return placement;
+}
+
+// "one such as %h, %p or encoder/0", those spelled most like the pattern.
+std::string NearestNames(const Module& module, absl::string_view pattern) {
+  absl::btree_set<std::string> names;
+  for (const auto& function : module.functions()) {
+    for (const OpView& node : function->ops()) {
+      if (names.size() >= kMostNamesLookedAt) break;
+      names.insert(node.node().scope);
+      for (int i = 0; i < node.num_results(); ++i) {
+        names.insert(node.result(i).name());
+      }
+    }
+  }
+  names.erase("");
+  if (names.empty()) return "a node with a name, of which there is none";
+  const std::vector<std::string> all(names.begin(), names.end());
+  return absl::StrCat(
+      "one such as ",
+      absl::StrJoin(ClosestNames(pattern, all, kMostNamesTold), ", "));
+}
+
+// Writes pins on nodes, function by function.
+class Writer {
+ public:
+  explicit Writer(absl::Span<const Pin> pins)
+      : pins_(pins), matched_(pins.size()), divides_(pins.size()) {
+    for (const Pin& pin : pins) written_.push_back({PinText(pin), {}});
+  }
+
+  absl::Status WriteOn(int function, Graph& graph) {
+    const std::vector<bool> needed = NeededNodes(graph);
+    for (const OpView& node : graph.ops()) {
+      PARTITA_ASSIGN_OR_RETURN(const int pin, PlaceByPin(graph, node));
+      if (pin < 0) continue;
+      written_[pin].nodes.push_back(
+          {function, needed[node.id().index] ? node.id() : NodeId(),
+           node.num_results() == 0 ? "" : node.result(0).name(),
+           node.node().placement});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckMatched(const Module& module) const {
+    for (size_t i = 0; i < pins_.size(); ++i) {
+      const std::string where = absl::StrCat("pin ", PinText(pins_[i]), ": ");
+      if (!matched_[i]) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            where, "found no node with such a scope or result name; expected ",
+            NearestNames(module, pins_[i].pattern),
+            "; * stands for any run of characters"));
+      }
+      if (divides_[i]) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          where, "found no dimension ", pins_[i].dim,
+          " of the nodes that match; expected one of their results'"));
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<WrittenPin> Finish() { return std::move(written_); }
+
+ private:
+  // The index in `written_` of the pin that the node has; -1 if none.
+  absl::StatusOr<int> PlaceByPin(Graph& graph, const OpView& node) {
+    Placement& placement = graph.node(node.id()).placement;
+    int found = -1;
+    if (placement.placed()) {
+      PARTITA_ASSIGN_OR_RETURN(placement, WrittenPlacement(node));
+      found = static_cast<int>(written_.size());
+      written_.push_back({absl::StrCat(node.ToString(), " on ",
+                                       absl::StrJoin(placement.devices, ",")),
+                          {}});
+    }
+    for (size_t i = 0; i < pins_.size(); ++i) {
+      if (!MatchesNode(pins_[i], node)) continue;
+      matched_[i] = true;
+      divides_[i] = divides_[i] || HasDimension(node, pins_[i].dim);
+      if (found >= 0) continue;
+      found = static_cast<int>(i);
+      placement = PlacementOf(pins_[i], node);
+    }
+    return found;
+  }
+
+  const absl::Span<const Pin> pins_;
+  std::vector<bool> matched_;        // by pin
+  std::vector<bool> divides_;        // by pin: some match has its dimension
+  std::vector<WrittenPin> written_;  // the pins, then what the text places
+};
+
+// What the passes left of a function, as far as it tells of pins.
+struct Remains {
+  explicit Remains(const Graph& graph) : graph(graph) {
+    for (const OpView& node : graph.ops()) {
+      if (node.is(kConstant)) constants.insert(node.result(0).name());
+      if (IsStored(node) || !node.node().placement.placed()) continue;
+      placements.push_back(node.node().placement);
+    }
+  }
+
+  // Folding leaves a constant of the node's name; else a node that is gone may
+  // have become one with others, which then have its placement.
+  bool Has(const WrittenPin::On& on) const {
+    if (!on.node.valid()) return false;
+    if (graph.alive(on.node)) return true;
+    if (!on.name.empty() && constants.contains(on.name)) return false;
+    return absl::c_linear_search(placements, on.placement);
+  }
+
+  const Graph& graph;
+  absl::flat_hash_set<std::string> constants;
+  std::vector<Placement> placements;
+};
+
+absl::Status CheckPin(const CostModel& costs, const OpView& node) {
+  for (const std::string& name : node.node().placement.devices) {
+    const int device = costs.FindDevice(name);
+    if (device < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(node.ToString(), ": found it on unknown device ", name,
+                       "; expected one of ", DeviceNames(costs.machine())));
+    }
+    if (costs.cost(node.id(), device).can_run) continue;
     std::vector<std::string> able;
     for (int d = 0; d < costs.num_devices(); ++d) {
-      if (costs.cost(id, d).can_run) able.push_back(costs.device_name(d));
+      if (costs.cost(node.id(), d).can_run)
+        able.push_back(costs.device_name(d));
     }
     return absl::UnimplementedError(absl::StrCat(
-        costs.graph().view(id).ToString(), ": found no kernel on ", name,
-        ", where ", PinText(pin), " puts it; expected ",
+        node.ToString(), ": found no kernel on ", name,
+        ", where a pin puts it; expected ",
         able.empty() ? "a device with one" : absl::StrJoin(able, " or "),
         "; change the pin"));
   }
   return absl::OkStatus();
-}
-
-// The factor that divides dimension `dim` of every result; -1 if there is none
-// that may be cut.
-int FactorOfResults(const DimensionRule& rule, int dim) {
-  int factor = -1;
-  for (const DimensionRule::Dims& dims : rule.results) {
-    if (dim >= static_cast<int>(dims.size()) || dims[dim].empty()) return -1;
-    const int outermost = dims[dim].front();
-    if (factor >= 0 && outermost != factor) return -1;
-    factor = outermost;
-  }
-  if (factor < 0) return -1;
-  const Factor::Kind kind = rule.factors[factor].kind;
-  const bool cuttable =
-      kind == Factor::Kind::kKept || kind == Factor::Kind::kHalo;
-  return cuttable ? factor : -1;
-}
-
-// A neighbour's rows are not part of a shard: such an operand is whole.
-std::vector<Sharding> ShardsAlong(const std::vector<DimensionRule::Dims>& all,
-                                  const Factor& factor, int index,
-                                  bool operands) {
-  std::vector<Sharding> shards;
-  for (const DimensionRule::Dims& dims : all) {
-    const int dim = DimensionOf(dims, index);
-    Sharding sharding;
-    if (dim >= 0 && !(operands && factor.kind == Factor::Kind::kHalo)) {
-      sharding.kind = Sharding::Kind::kSplit;
-      sharding.dim = dim;
-    }
-    shards.push_back(sharding);
-  }
-  return shards;
 }
 
 }  // namespace
@@ -133,58 +286,42 @@ bool MatchesPattern(absl::string_view pattern, absl::string_view text) {
   return p == pattern.size();
 }
 
-absl::StatusOr<Placement> PinnedPlacement(const OpView& node, const Pin& pin) {
-  Placement placement;
-  placement.devices.assign(pin.devices.begin(), pin.devices.end());
-  if (pin.dim < 0 || pin.devices.size() == 1) return placement;
-  const DimensionRule rule = node.op().dimension_rule != nullptr
-                                 ? node.op().dimension_rule(node)
-                                 : WholeRule(node);
-  const int factor = FactorOfResults(rule, pin.dim);
-  if (factor < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        node.ToString(), ": found ", PinText(pin),
-        ", which cannot be cut; expected a dimension whose parts are computed "
-        "apart; pin it to one device or along another dimension"));
+absl::StatusOr<std::vector<WrittenPin>> WritePins(Module& module,
+                                                  const Machine& machine,
+                                                  absl::Span<const Pin> pins) {
+  for (const Pin& pin : pins) {
+    PARTITA_RETURN_IF_ERROR(CheckDevices(machine, pin));
   }
-  placement.operands =
-      ShardsAlong(rule.operands, rule.factors[factor], factor, true);
-  placement.results =
-      ShardsAlong(rule.results, rule.factors[factor], factor, false);
-  return placement;
+  Writer writer(pins);
+  for (size_t i = 0; i < module.functions().size(); ++i) {
+    PARTITA_RETURN_IF_ERROR(
+        writer.WriteOn(static_cast<int>(i), *module.functions()[i]));
+  }
+  PARTITA_RETURN_IF_ERROR(writer.CheckMatched(module));
+  return writer.Finish();
 }
 
-absl::StatusOr<std::vector<const Pin*>> ResolvePins(
-    const CostModel& costs, absl::Span<const Pin> pins) {
-  for (const Pin& pin : pins) {
-    PARTITA_RETURN_IF_ERROR(CheckDevices(costs, pin));
+std::vector<std::string> PinsWithoutNodes(const Module& module,
+                                          absl::Span<const WrittenPin> pins) {
+  std::vector<Remains> remains;
+  for (const auto& function : module.functions()) {
+    remains.emplace_back(*function);
   }
-  const Graph& graph = costs.graph();
-  std::vector<const Pin*> table(graph.node_id_bound(), nullptr);
-  std::vector<bool> used(pins.size(), false);
+  std::vector<std::string> texts;
+  for (const WrittenPin& pin : pins) {
+    const bool left = absl::c_any_of(pin.nodes, [&](const WrittenPin::On& on) {
+      return remains[on.function].Has(on);
+    });
+    if (!left) texts.push_back(pin.text);
+  }
+  return texts;
+}
+
+absl::Status CheckPins(const CostModel& costs) {
   for (NodeId id : costs.order()) {
-    const OpView node = graph.view(id);
-    for (size_t i = 0; i < pins.size(); ++i) {
-      if (!used[i] && MatchesNode(pins[i], node)) used[i] = true;
-    }
-    const Pin* pin = FirstMatch(node, pins);
-    if (pin == nullptr) continue;
-    table[id.index] = pin;
-    if (costs.is_stored(id)) continue;
-    PARTITA_RETURN_IF_ERROR(CheckKernels(costs, id, *pin));
-    PARTITA_RETURN_IF_ERROR(PinnedPlacement(node, *pin).status());
+    PARTITA_RETURN_IF_ERROR(CheckPin(costs, costs.graph().view(id)));
   }
-  for (size_t i = 0; i < pins.size(); ++i) {
-    if (used[i]) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(PinText(pins[i]),
-                     ": found no node with such a scope or result name "
-                     "in @",
-                     graph.name(),
-                     "; expected at least one; * stands for any run "
-                     "of characters"));
-  }
-  return table;
+  return absl::OkStatus();
 }
 
 }  // namespace partita

@@ -1,34 +1,65 @@
-// The user's own choices, resolved to nodes and devices.
+// The user's own choices, written on the nodes that they name.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PLANNER_PINS_H_
 #define PARTITA_PLACEMENT_PLANNER_PINS_H_
 
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "placement/cost/cost_model.h"
-#include "placement/planner/planner.h"
+#include "placement/machine/machine.h"
 
 namespace partita {
+
+// Nodes whose scope or result name matches `pattern` (MatchesPattern) go to
+// `devices`: whole on each of them, or divided along dimension `dim` of their
+// results if it is not negative and they have it. Of several pins that match a
+// node the first wins.
+struct Pin {
+  std::string pattern;
+  std::vector<std::string> devices;
+  int dim = -1;
+};
 
 // Shell-style: * is any run of characters, ? any one; the whole text matches.
 bool MatchesPattern(absl::string_view pattern, absl::string_view text);
 
-// The pin of each node by node id; null where the user said nothing. Constants
-// take the devices of their readers whatever pins say. An error for a device
-// that the machine lacks, a pattern that matches no node, a dimension along
-// which a matching node cannot be cut, and a device without a kernel for it.
-absl::StatusOr<std::vector<const Pin*>> ResolvePins(const CostModel& costs,
-                                                    absl::Span<const Pin> pins);
+// A pin, and the nodes that have their placement from it.
+struct WrittenPin {
+  struct On {
+    int function = 0;
+    NodeId node;       // invalid if nobody needs its results
+    std::string name;  // of its first result
+    Placement placement;
+  };
+  std::string text;  // "h=gpu:0", or "relu %h on gpu:0" from a graph's text
+  std::vector<On> nodes;
+};
 
-// The placement that a pin asks of a node: its devices and, for several of
-// them, the sharding of operands and results that the op's dimension rule gives
-// for a cut along `pin.dim` of the results.
-absl::StatusOr<Placement> PinnedPlacement(const OpView& node, const Pin& pin);
+// Writes the pins into Node::placement, where passes and planners find them:
+// before the passes, so that they match the nodes that the user knows. A node
+// that has a placement keeps it: `on` in a graph's text stands before all pins.
+// What a placement says of operands goes, as it follows from the results.
+// InvalidArgument for a device that the machine lacks, and for a pattern that
+// matches no node of any function or none with dimension `dim`.
+absl::StatusOr<std::vector<WrittenPin>> WritePins(Module& module,
+                                                  const Machine& machine,
+                                                  absl::Span<const Pin> pins);
+
+// The texts of the pins none of whose nodes is left in the module after the
+// passes: they were folded, do nothing, or nobody reads them.
+std::vector<std::string> PinsWithoutNodes(const Module& module,
+                                          absl::Span<const WrittenPin> pins);
+
+// An error if a node is pinned to a device that the machine lacks, or that has
+// no kernel for it. Constants go where they are read whatever pins say.
+absl::Status CheckPins(const CostModel& costs);
 
 }  // namespace partita
 

@@ -106,7 +106,7 @@ class Pipeline {
   int begin_of(int piece) const { return piece == 0 ? 0 : ends_[piece - 1]; }
 
   double Seconds(const FlowItem& item, int device, bool pins_outside) const {
-    if (const Pin* pin = request_.pin(item.node); pin != nullptr) {
+    if (const Placement* pin = request_.pin(item.node); pin != nullptr) {
       if (pins_outside) return 0;
       const bool here = pin->devices.size() == 1 &&
                         costs_.FindDevice(pin->devices[0]) == device;
@@ -231,7 +231,7 @@ absl::Status CheckStageCount(const PlanRequest& request, int pieces) {
   const int stages = request.options.stages;
   if (stages >= 0 && stages <= most) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--stages: found ", stages, "; expected at most ", most,
+      absl::StrCat("stages: found ", stages, "; expected at most ", most,
                    ", one device and one node for each (0: as many as help)"));
 }
 
@@ -320,7 +320,7 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request,
       request.options.stages > 0 ? absl::StrCat(request.options.stages, " ")
                                  : "",
       "consecutive stages with kernels and links for all of them; expected at "
-      "least one way; try `--strategy list`"));
+      "least one way; try strategy list"));
 }
 
 }  // namespace partita

@@ -45,15 +45,6 @@ struct PlacementTable {
 // "pinned", "near_constant %w1", "follows %y": the same words everywhere.
 std::string ReasonText(const Graph& graph, const PlacedNode& node);
 
-// A user's own choice: nodes whose scope or result name matches `pattern`
-// (shell-style * and ?) go to `devices`, cut along `dim` of their results if it
-// is not negative. The first pin that matches wins.
-struct Pin {
-  std::string pattern;
-  std::vector<std::string> devices;
-  int dim = -1;
-};
-
 enum class Goal : uint8_t { kLatency, kThroughput };
 
 struct Objective {
@@ -64,23 +55,23 @@ struct Objective {
 };
 
 struct PlannerOptions {
-  std::vector<Pin> pins;
   std::string device;  // `single`: which; empty: the fastest that fits
   int stages = 0;      // `pipeline`: 0 for as many as help
 };
 
-// Writes no graph and reads no clock. The graph has types, no layouts and no
-// placement. ResourceExhausted if nothing fits, with device, bytes short, what
-// fills it and remedies.
+// Writes no graph and reads no clock. The graph has types and no layouts; where
+// a node has a placement, the user pinned it (WritePins), and it stays.
+// ResourceExhausted if nothing fits, with device, bytes short, what fills it
+// and remedies.
 using PlannerFn = absl::StatusOr<PlacementTable> (*)(
     const Graph& graph, const Machine& machine, const KernelCatalog& catalog,
     const Objective& objective, const PlannerOptions& options);
 
 struct Planner {
-  const char* name;  // of --strategy
-  const char* doc;   // one line for --help
+  const char* name;
+  const char* doc;  // one line for --help
   PlannerFn plan;
-  bool needs_pins = false;  // says nothing without PlannerOptions::pins
+  bool needs_pins = false;  // says nothing without pins
 };
 
 // single, pinned, pipeline, list: every strategy but auto, in the order in

@@ -9,27 +9,12 @@
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/pins.h"
+#include "placement/planner/plan_sample.h"
 
 namespace partita {
 namespace {
 
 constexpr int64_t kLine = 16;  // f32 elements of 64 bytes
-
-absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
-                                      const SampleGraph& g,
-                                      const Machine& machine,
-                                      const PlannerOptions& options = {},
-                                      const SampleCatalog& catalog = {}) {
-  Objective objective;
-  for (const MachineDevice& device : machine.devices) {
-    objective.memory_limits.push_back(device.usable());
-  }
-  for (const Planner& planner : Planners()) {
-    if (planner.name != strategy) continue;
-    return planner.plan(g.graph(), machine, catalog, objective, options);
-  }
-  return absl::NotFoundError(strategy);
-}
 
 // "a gpu:0 pinned\nb gpu:1 follows %a\n", in order.
 std::string Text(const SampleGraph& g,
@@ -45,6 +30,14 @@ std::string Text(const SampleGraph& g,
     absl::StrAppend(&text, ReasonText(g.graph(), placed), "\n");
   }
   return text;
+}
+
+NodeId NodeNamed(const SampleGraph& g, absl::string_view name) {
+  for (const OpView& node : g.graph().ops()) {
+    if (node.result(0).name() == name) return node.id();
+  }
+  ADD_FAILURE() << name;
+  return g.graph().order().front();
 }
 
 double GpusAreTwiceAsFast(const std::string&, const DeviceTraits& device) {
@@ -102,15 +95,15 @@ TEST(SingleTest, ADeviceWithoutAllKernelsIsPassedOver) {
   EXPECT_EQ(Text(g, PlanBy("single", g, CpuAndGpus(1, 1000),
                            {.device = "gpu:0"}, catalog)),
             "work %b: found no kernel on gpu:0; expected one device that runs "
-            "every node; try `--strategy list`");
+            "every node; try strategy list");
 }
 
 TEST(SingleTest, AnUnknownDeviceIsNamed) {
   Chain g(1);
   EXPECT_EQ(
       Text(g, PlanBy("single", g, EqualCpus(2, 1000), {.device = "gpu:0"})),
-      "--device: found unknown device gpu:0; expected one of cpu:0, "
-      "cpu:1");
+      "device gpu:0: found no such device in this machine; expected one of "
+      "cpu:0, cpu:1");
 }
 
 TEST(PlannerTest, ANodeThatRunsNowhereIsNamed) {
@@ -127,22 +120,21 @@ TEST(PlannerTest, ANodeThatRunsNowhereIsNamed) {
 TEST(PinnedTest, WhatIsNotPinnedStaysNearWhatIs) {
   Chain g(1);
   const Machine machine = CpuAndGpus(2, 10000);
-  EXPECT_EQ(Text(g, PlanBy("pinned", g, machine, {.pins = {{"b", {"gpu:1"}}}})),
+  EXPECT_EQ(Text(g, PlanPinned("pinned", g, machine, {{"b", {"gpu:1"}}})),
             "wa gpu:1 follows %a\na gpu:1 follows %b\n"
             "wb gpu:1 follows %b\nb gpu:1 pinned\n"
             "wc gpu:1 follows %c\nc gpu:1 follows %b\n");
-  EXPECT_EQ(
-      Text(g, PlanBy("pinned", g, machine,
-                     {.pins = {{"net/a", {"gpu:0"}}, {"net/?", {"gpu:1"}}}})),
-      "wa gpu:0 follows %a\na gpu:0 pinned\n"
-      "wb gpu:1 follows %b\nb gpu:1 pinned\n"
-      "wc gpu:1 follows %c\nc gpu:1 pinned\n");
+  EXPECT_EQ(Text(g, PlanPinned("pinned", g, machine,
+                               {{"net/a", {"gpu:0"}}, {"net/?", {"gpu:1"}}})),
+            "wa gpu:0 follows %a\na gpu:0 pinned\n"
+            "wb gpu:1 follows %b\nb gpu:1 pinned\n"
+            "wc gpu:1 follows %c\nc gpu:1 pinned\n");
 }
 
 TEST(PinnedTest, APinnedConstantDrawsItsReader) {
   Chain g(1);
-  EXPECT_EQ(Text(g, PlanBy("pinned", g, CpuAndGpus(2, 10000),
-                           {.pins = {{"wc", {"gpu:0"}}, {"a", {"gpu:1"}}}})),
+  EXPECT_EQ(Text(g, PlanPinned("pinned", g, CpuAndGpus(2, 10000),
+                               {{"wc", {"gpu:0"}}, {"a", {"gpu:1"}}})),
             "wa gpu:1 follows %a\na gpu:1 pinned\n"
             "wb gpu:1 follows %b\nb gpu:1 follows %a\n"
             "wc gpu:0 follows %c\nc gpu:0 near_constant %wc\n");
@@ -161,14 +153,14 @@ TEST(PinnedTest, ACrossingWithoutALinkNamesBothDevices) {
   Chain g(1);
   Machine machine = CpuAndGpus(2, 10000);
   machine.links.pop_back();  // gpu:0 and gpu:1
-  EXPECT_EQ(Text(g, PlanBy("pinned", g, machine,
-                           {.pins = {{"a", {"gpu:0"}}, {"b", {"gpu:1"}}}})),
+  EXPECT_EQ(Text(g, PlanPinned("pinned", g, machine,
+                               {{"a", {"gpu:0"}}, {"b", {"gpu:1"}}})),
             "work %b: found operand %a on gpu:0 and no link from there to "
             "gpu:1; expected a direct link; add one to the machine file or "
             "keep both on one device with a pin");
 }
 
-TEST(PinnedTest, APinToSeveralDevicesCutsAlongADimension) {
+TEST(PinnedTest, APinToSeveralDevicesDividesTheResults) {
   SampleGraph g;
   NodeSpec spec;
   spec.op = &kMatmul;
@@ -180,18 +172,15 @@ TEST(PinnedTest, APinToSeveralDevicesCutsAlongADimension) {
   const ValueId y = g.graph().AddValue(std::move(spec)).value();
   g.Return({y});
   const auto placement = [&](int dim) {
-    const auto table = PlanBy("list", g, EqualCpus(2, 10000),
-                              {.pins = {{"y", {"cpu:0", "cpu:1"}, dim}}});
+    const auto table = PlanPinned("list", g, EqualCpus(2, 10000),
+                                  {{"y", {"cpu:0", "cpu:1"}, dim}});
     EXPECT_TRUE(table.ok()) << table.status();
     return table.ok() ? table->nodes[g.node(y).index].placement : Placement();
   };
-  const Sharding whole;
   const Sharding rows = {Sharding::Kind::kSplit, 0, Reduction::kSum};
   const Sharding columns = {Sharding::Kind::kSplit, 1, Reduction::kSum};
   EXPECT_EQ(placement(0).devices.size(), 2u);
-  EXPECT_EQ(placement(0).operands, std::vector<Sharding>({rows, whole}));
   EXPECT_EQ(placement(0).results, std::vector<Sharding>({rows}));
-  EXPECT_EQ(placement(1).operands, std::vector<Sharding>({whole, columns}));
   EXPECT_EQ(placement(1).results, std::vector<Sharding>({columns}));
   EXPECT_TRUE(placement(-1).results.empty());  // replicated
 }
@@ -200,7 +189,7 @@ TEST(PinnedTest, FaultyPinsAreRefused) {
   Chain g(1);
   const Machine machine = CpuAndGpus(1, 10000);
   const auto error = [&](Pin pin) {
-    return Text(g, PlanBy("pinned", g, machine, {.pins = {pin}}));
+    return Text(g, PlanPinned("pinned", g, machine, {pin}));
   };
   EXPECT_EQ(error({"b", {"gpu:7"}}),
             "pin b=gpu:7: found unknown device gpu:7; expected one of cpu:0, "
@@ -211,12 +200,65 @@ TEST(PinnedTest, FaultyPinsAreRefused) {
             "pin b=gpu:0,gpu:0: found gpu:0 twice; expected every device once");
   EXPECT_EQ(error({"nothing*", {"gpu:0"}}),
             "pin nothing*=gpu:0: found no node with such a scope or result "
-            "name in @sample; expected at least one; * stands for any run of "
-            "characters");
-  EXPECT_EQ(error({"b", {"cpu:0", "gpu:0"}, 0}),
-            "work %b: found pin b=cpu:0,gpu:0/split0, which cannot "
-            "be cut; expected a dimension whose parts are computed apart; pin "
-            "it to one device or along another dimension");
+            "name; expected one such as a, b, c, net/a, net/b, net/c; * stands "
+            "for any run of characters");
+  EXPECT_EQ(error({"b", {"cpu:0", "gpu:0"}, 1}),
+            "pin b=cpu:0,gpu:0/split1: found no dimension 1 of the nodes that "
+            "match; expected one of their results'");
+}
+
+TEST(PinnedTest, WhatTheTextPlacesStandsBeforePins) {
+  Chain g(1);
+  const auto place = [&](absl::string_view name) -> Placement& {
+    return g.graph().node(NodeNamed(g, name)).placement;
+  };
+  const Machine machine = CpuAndGpus(2, 10000);
+  place("a").devices = {"gpu:0"};
+  const Sharding rows = {Sharding::Kind::kSplit, 0, Reduction::kSum};
+  place("b") = {{"gpu:0", "gpu:1"}, {rows, Sharding()}, {rows}};
+  ASSERT_TRUE(WritePins(g.module(), machine, {{"net/*", {"gpu:1"}}}).ok());
+  EXPECT_EQ(place("a"), (Placement{{"gpu:0"}, {}, {}}));
+  EXPECT_EQ(place("b"), (Placement{{"gpu:0", "gpu:1"}, {}, {rows}}));
+  EXPECT_EQ(place("c"), (Placement{{"gpu:1"}, {}, {}}));
+  place("b").results[0].kind = Sharding::Kind::kPartial;
+  EXPECT_EQ(std::string(WritePins(g.module(), machine, {}).status().message()),
+            "work %b: found it placed with a partial result; expected devices, "
+            "and results that are split or whole; leave the rest to the "
+            "compiler");
+  place("b") = {{"gpu:7"}, {}, {}};
+  ASSERT_TRUE(WritePins(g.module(), machine, {}).ok());
+  EXPECT_EQ(Text(g, PlanBy("list", g, machine)),
+            "work %b: found it on unknown device gpu:7; expected one of cpu:0, "
+            "gpu:0, gpu:1");
+}
+
+TEST(PinnedTest, PinsWhoseNodesAreGoneAreTold) {
+  Chain g(1);
+  const ValueId unread = g.Work("unread", {g.graph().inputs()[0]}, kLine);
+  g.Work("idle", {unread}, kLine);
+  const Machine machine = CpuAndGpus(2, 10000);
+  const auto written = WritePins(g.module(), machine,
+                                 {{"wa", {"gpu:1"}},
+                                  {"a", {"gpu:0"}},
+                                  {"b", {"gpu:1"}},
+                                  {"idle", {"gpu:0"}},
+                                  {"unread", {"gpu:0"}},
+                                  {"c", {"gpu:0"}}});
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(PinsWithoutNodes(g.module(), *written),
+            std::vector<std::string>({"idle=gpu:0", "unread=gpu:0"}));
+  // As passes do: %b is replaced by what it reads, and %c by a constant, which
+  // leaves %a alone where its pin says.
+  const auto replace = [&](absl::string_view name, ValueId by) {
+    const NodeId node = NodeNamed(g, name);
+    g.graph().ReplaceAllUses(g.graph().node(node).results[0], by);
+    g.graph().Erase(node);
+  };
+  replace("b", g.graph().node(NodeNamed(g, "a")).results[0]);
+  replace("c", g.Weight("c", kLine));
+  EXPECT_EQ(PinsWithoutNodes(g.module(), *written),
+            std::vector<std::string>(
+                {"b=gpu:1", "idle=gpu:0", "unread=gpu:0", "c=gpu:0"}));
 }
 
 TEST(PinnedTest, APinToADeviceWithoutAKernelIsRefused) {
@@ -225,9 +267,9 @@ TEST(PinnedTest, APinToADeviceWithoutAKernelIsRefused) {
       [](const std::string& name, const DeviceTraits& device) {
         return name == "b" && device.kind == DeviceKind::kCuda ? -1.0 : 1.0;
       });
-  EXPECT_EQ(Text(g, PlanBy("pinned", g, CpuAndGpus(1, 1000),
-                           {.pins = {{"b", {"gpu:0"}}}}, catalog)),
-            "work %b: found no kernel on gpu:0, where pin b=gpu:0 puts it; "
+  EXPECT_EQ(Text(g, PlanPinned("pinned", g, CpuAndGpus(1, 1000),
+                               {{"b", {"gpu:0"}}}, catalog)),
+            "work %b: found no kernel on gpu:0, where a pin puts it; "
             "expected cpu:0; change the pin");
 }
 

@@ -50,18 +50,15 @@ std::vector<std::string> FindRemedies(const PlanRequest& request,
     if (other.draft == failed.draft) continue;
     Refusal ignored;
     if (!other.draft(request, ignored).ok()) continue;
-    remedies.push_back(absl::StrCat("`--strategy ", other.name, "`"));
+    remedies.push_back(absl::StrCat("strategy ", other.name));
   }
   if (!request.options.device.empty()) {
     PlannerOptions any = request.options;
     any.device.clear();
     Refusal ignored;
-    if (failed
-            .draft({request.costs, request.objective, any, request.pins},
-                   ignored)
-            .ok()) {
+    if (failed.draft({request.costs, request.objective, any}, ignored).ok()) {
       remedies.push_back(
-          absl::StrCat("`--strategy ", failed.name, "` without --device"));
+          absl::StrCat("strategy ", failed.name, " on any device"));
     }
   }
   remedies.push_back(MemoryRemedy(refusal.needed, refusal.device));
@@ -76,9 +73,8 @@ absl::StatusOr<PlacementTable> Run(const Strategy& strategy, const Graph& graph,
   PARTITA_RETURN_IF_ERROR(CheckObjective(machine, objective));
   const CostModel costs(graph, machine, catalog);
   PARTITA_RETURN_IF_ERROR(CheckKernelsExist(costs));
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<const Pin*> pins,
-                           ResolvePins(costs, options.pins));
-  const PlanRequest request = {costs, objective, options, pins};
+  PARTITA_RETURN_IF_ERROR(CheckPins(costs));
+  const PlanRequest request = {costs, objective, options};
   Refusal refusal;
   absl::StatusOr<Draft> draft = strategy.draft(request, refusal);
   if (draft.ok()) return ToTable(request, *draft, strategy.name);
@@ -98,8 +94,8 @@ absl::StatusOr<PlacementTable> Plan(const Graph& graph, const Machine& machine,
 constexpr Planner kPlanners[] = {
     {"single", "everything on one device, the fastest that holds it",
      Plan<kSingle>},
-    {"pinned", "where --pin says, and the rest near what it reads",
-     Plan<kPinned>, /*needs_pins=*/true},
+    {"pinned", "where pins say, and the rest near what it reads", Plan<kPinned>,
+     /*needs_pins=*/true},
     {"pipeline", "consecutive stages, the slowest as fast as can be",
      Plan<kPipeline>},
     {"list", "the earliest finish of each node, within memory", Plan<kList>},

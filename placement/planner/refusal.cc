@@ -51,7 +51,7 @@ std::string MemoryRemedy(int64_t needed, absl::string_view device) {
   int64_t step = 1;
   while (needed / step >= 128) step *= 2;
   const int64_t rounded = (needed + step - 1) / step * step;
-  return absl::StrCat("`--machine FILE` with at least ", ExactByteSize(rounded),
+  return absl::StrCat("a machine with at least ", ExactByteSize(rounded),
                       " free on ", device);
 }
 

@@ -29,19 +29,19 @@ struct Refusal {
   int64_t needed = 0;  // bytes
   int64_t limit = 0;
   std::vector<RefusalHolder> largest;  // largest first
-  // Each complete by itself: "--strategy pipeline", "a machine file in which
-  // gpu:0 has at least 9.4 GiB".
+  // Each complete by itself: "strategy pipeline", "a machine with at least 9600
+  // MiB free on gpu:0".
   std::vector<std::string> remedies;
 };
 
 // "placement @mlp by single: found 9.4 GiB needed on gpu:0 at %h, 1.4 GiB too
 // much; expected at most 8.0 GiB; largest: %w7 1.6 GiB (constant), ...; try
-// `--strategy pipeline` or ...".
+// strategy pipeline, or ...".
 std::string RefusalText(const Refusal& refusal);
 absl::Status RefusalError(const Refusal& refusal);  // ResourceExhausted
 
-// The remedy that names the machine file's own words: the bytes that the device
-// must have free, rounded up to a size that machine files take.
+// The remedy that helps always: the bytes that the device must have free,
+// rounded up to a size that machine files take.
 std::string MemoryRemedy(int64_t needed, absl::string_view device);
 
 // "%w1", or the number by which the textual IR calls an unnamed value.

@@ -31,8 +31,9 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
         names.push_back(costs.device_name(d));
       }
       return absl::InvalidArgumentError(absl::StrCat(
-          "--device: found unknown device ", request.options.device,
-          "; expected one of ", absl::StrJoin(names, ", ")));
+          "device ", request.options.device,
+          ": found no such device in this machine; expected one of ",
+          absl::StrJoin(names, ", ")));
     }
     devices.push_back(device);
   }
@@ -45,7 +46,7 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
   return absl::UnimplementedError(absl::StrCat(
       request.graph().view(node).ToString(), ": found no kernel on ",
       costs.device_name(devices.front()),
-      "; expected one device that runs every node; try `--strategy list`"));
+      "; expected one device that runs every node; try strategy list"));
 }
 
 // 2. Everything that is not pinned on `device`.

@@ -11,33 +11,13 @@
 #include "placement/cost/memory_estimate.h"
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
+#include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
 
 namespace partita {
 namespace {
 
 constexpr int64_t kLine = 16;  // f32 elements of 64 bytes
-
-Objective WholeMemory(const Machine& machine) {
-  Objective objective;
-  for (const MachineDevice& device : machine.devices) {
-    objective.memory_limits.push_back(device.usable());
-  }
-  return objective;
-}
-
-absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
-                                      const SampleGraph& g,
-                                      const Machine& machine,
-                                      const PlannerOptions& options = {},
-                                      const SampleCatalog& catalog = {}) {
-  for (const Planner& planner : Planners()) {
-    if (planner.name != strategy) continue;
-    return planner.plan(g.graph(), machine, catalog, WholeMemory(machine),
-                        options);
-  }
-  return absl::NotFoundError(strategy);
-}
 
 // "a gpu:0 stage 0\n", computing nodes in order.
 std::string Text(const SampleGraph& g,
@@ -121,7 +101,7 @@ TEST(PipelineTest, MemoryMovesTheCut) {
 TEST(PipelineTest, MoreStagesThanDevicesAreRefused) {
   Chain g(4, 1);
   EXPECT_EQ(Text(g, PlanBy("pipeline", g, EqualCpus(2, 1000), {.stages = 3})),
-            "--stages: found 3; expected at most 2, one device and one node "
+            "stages: found 3; expected at most 2, one device and one node "
             "for each (0: as many as help)");
 }
 
@@ -136,14 +116,13 @@ TEST(PipelineTest, AChainOfLinksIsEnoughForAChainOfStages) {
 TEST(PipelineTest, PinsAreKept) {
   Chain g(4, 1);
   const Machine machine = EqualCpus(2, 10000);
-  EXPECT_EQ(
-      Text(g, PlanBy("pipeline", g, machine, {.pins = {{"n0", {"cpu:1"}}}})),
-      "n0 cpu:1 pinned\nn1 cpu:1 stage 0\n"
-      "n2 cpu:0 stage 1\nn3 cpu:0 stage 1\n");
+  EXPECT_EQ(Text(g, PlanPinned("pipeline", g, machine, {{"n0", {"cpu:1"}}})),
+            "n0 cpu:1 pinned\nn1 cpu:1 stage 0\n"
+            "n2 cpu:0 stage 1\nn3 cpu:0 stage 1\n");
   // No two stages can hold these: the pinned nodes stand outside.
-  const auto table = PlanBy(
-      "pipeline", g, machine,
-      {.pins = {{"n1", {"cpu:1"}}, {"n0", {"cpu:0"}}, {"n2", {"cpu:0"}}}});
+  const auto table =
+      PlanPinned("pipeline", g, machine,
+                 {{"n1", {"cpu:1"}}, {"n0", {"cpu:0"}}, {"n2", {"cpu:0"}}});
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_TRUE(absl::StrContains(
       Text(g, table), "n0 cpu:0 pinned\nn1 cpu:1 pinned\nn2 cpu:0 pinned\n"));
@@ -214,12 +193,12 @@ TEST(EveryStrategyTest, LimitsPinsAndLinksHoldOnRandomGraphs) {
   std::mt19937 random(11);
   int placed = 0, refused = 0;
   for (int round = 0; round < 60; ++round) {
-    const RandomGraph g(5 + round % 40, random);
+    RandomGraph g(5 + round % 40, random);
     Machine machine = CpuAndGpus(round % 4, 600 + 200 * (round % 30));
     machine.devices[0].memory = 800 + 100 * (round % 50);
     if (round % 5 == 4 && machine.links.size() > 2) machine.links.pop_back();
-    const PlannerOptions options = {
-        .pins = {{"n3", {machine.devices.back().traits.name}}}};
+    const std::vector<Pin> pins = {
+        {"n3", {machine.devices.back().traits.name}}};
     const SampleCatalog catalog(
         [](const std::string&, const DeviceTraits& device) {
           return device.kind == DeviceKind::kCpu ? 4e-8 : 1e-8;
@@ -227,7 +206,7 @@ TEST(EveryStrategyTest, LimitsPinsAndLinksHoldOnRandomGraphs) {
         64);
     const CostModel costs(g.graph(), machine, catalog);
     for (const Planner& planner : Planners()) {
-      const auto table = PlanBy(planner.name, g, machine, options, catalog);
+      const auto table = PlanPinned(planner.name, g, machine, pins, catalog);
       if (!table.ok()) {
         EXPECT_FALSE(table.status().message().empty());
         ++refused;
@@ -253,7 +232,7 @@ TEST(EveryStrategyTest, LimitsPinsAndLinksHoldOnRandomGraphs) {
         if (node.result(0).name() != "n3") continue;
         EXPECT_EQ(here, costs.num_devices() - 1);
       }
-      const auto again = PlanBy(planner.name, g, machine, options, catalog);
+      const auto again = PlanPinned(planner.name, g, machine, pins, catalog);
       EXPECT_EQ(Text(g, table), Text(g, again));
     }
   }
@@ -299,14 +278,14 @@ TEST(RefusalTest, WhatDoesNotFitIsRefusedWithWhatFillsItAndRemediesThatHold) {
             "placement @sample by single: found 1.1 KiB needed on cpu:0 at "
             "work %n0, 352 B too much; expected at most 800 B; largest: %w0 "
             "256 B (constant), %w1 256 B (constant), %w2 256 B (constant), "
-            "%w3 256 B (constant), %x 64 B (input); try `--strategy list`, or "
-            "`--strategy pipeline`, or `--machine FILE` with at least 1152 B "
-            "free on cpu:0");
+            "%w3 256 B (constant), %x 64 B (input); try strategy list, or "
+            "strategy pipeline, or a machine with at least 1152 B free on "
+            "cpu:0");
   EXPECT_EQ(Text(g, PlanBy("list", g, EqualCpus(2, 100))),
             "placement @sample by list: found 640 B needed on cpu:0 at work "
             "%n0, 540 B too much; expected at most 100 B; largest: %w0 256 B "
             "(constant), %w3 256 B (constant), %x 64 B (input), %n0 64 B "
-            "(activation); try `--machine FILE` with at least 640 B free on "
+            "(activation); try a machine with at least 640 B free on "
             "cpu:0");
 }
 

@@ -17,10 +17,8 @@
 #include "graph/op_view.h"
 #include "graph/text/printer.h"
 #include "gtest/gtest.h"
-#include "passes/pipeline.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/partition/shard.h"
-#include "placement/planner/pins.h"
 #include "tests/end_to_end/virtual_steps.h"
 #include "tests/random_graph/random_graph.h"
 #include "tools/partita/compare.h"
@@ -56,7 +54,7 @@ void ExpectDataParallel(const Module& module, int devices, int chaos_seeds) {
   ASSERT_TRUE(expected.ok()) << expected.status();
   CompileOptions options;
   options.strategy = "pinned";
-  options.planner.pins = {{"*", Cpus(devices), 0}};
+  options.pins = {{"*", Cpus(devices), 0}};
   absl::StatusOr<Compiled> compiled =
       Compile(module.Clone(), EqualCpus(devices, kRoom), options);
   ASSERT_TRUE(compiled.ok()) << compiled.status();
@@ -103,7 +101,7 @@ TEST(DataParallel, MoreDevicesThanRowsAreRefused) {
   const auto module = SmallConvNet({.batch = 2});
   CompileOptions options;
   options.strategy = "pinned";
-  options.planner.pins = {{"*", Cpus(3), 0}};
+  options.pins = {{"*", Cpus(3), 0}};
   const auto compiled = Compile(module->Clone(), EqualCpus(3, kRoom), options);
   EXPECT_NE(compiled.status().message().find("2 rows"), absl::string_view::npos)
       << compiled.status();
@@ -114,10 +112,7 @@ class RandomPins {
  public:
   RandomPins(const Module& module, int devices, uint64_t seed)
       : bits_(seed), devices_(devices) {
-    const Graph& graph = module.main();
-    const auto optimised = graph.Clone(&module.literals());
-    EXPECT_TRUE(RunPipeline(SourcePasses(), {}, *optimised).ok());
-    for (const OpView& op : optimised->ops()) {
+    for (const OpView& op : module.main().ops()) {
       if (op.num_results() == 1 && !op.result(0).name().empty()) TryPin(op);
     }
   }
@@ -141,8 +136,11 @@ class RandomPins {
   }
 
   static bool CanBeCut(const OpView& op, const Pin& pin) {
-    const absl::StatusOr<Placement> placement = PinnedPlacement(op, pin);
-    return placement.ok() && ShardNode(op, *placement).ok();
+    const Sharding split = {.kind = Sharding::Kind::kSplit, .dim = pin.dim};
+    Placement placement;
+    placement.devices.assign(pin.devices.begin(), pin.devices.end());
+    placement.results = {split};
+    return ShardNode(op, std::move(placement)).ok();
   }
 
   std::mt19937_64 bits_;
@@ -160,8 +158,8 @@ TEST(RandomShardings, AreProvedAndEqualTheirReference) {
     CompileOptions options;
     options.strategy = "pinned";
     options.depth = 1 + static_cast<int>(seed % 2);
-    options.planner.pins = RandomPins(module, devices, seed).pins();
-    if (options.planner.pins.empty()) continue;
+    options.pins = RandomPins(module, devices, seed).pins();
+    if (options.pins.empty()) continue;
     absl::StatusOr<Compiled> compiled =
         Compile(module.Clone(), EqualCpus(devices, kRoom), options);
     ASSERT_TRUE(compiled.ok()) << compiled.status() << PrintModule(module);

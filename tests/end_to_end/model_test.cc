@@ -151,8 +151,8 @@ TEST(Memory, ADeviceThatIsTooSmallIsRefusedAndTheRemedyWorks) {
       "placement @mlp by single: found 32.4 KiB needed on cpu:0 at fused %h, "
       "2.4 KiB too much; expected at most 30.0 KiB; largest: %w 24.0 KiB "
       "(constant), %x 3.0 KiB (input), %w 2.5 KiB (constant), %h 2.0 KiB "
-      "(activation), %h 640 B (workspace); try `--strategy list`, or "
-      "`--strategy pipeline`, or `--machine FILE` with at least 33280 B free "
+      "(activation), %h 640 B (workspace); try strategy list, or "
+      "strategy pipeline, or a machine with at least 33280 B free "
       "on cpu:0");
   for (const char* remedy : {"list", "pipeline"}) {
     absl::StatusOr<Compiled> compiled =

@@ -17,7 +17,6 @@
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "gtest/gtest.h"
-#include "passes/pipeline.h"
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/plan_text.h"
 #include "tests/end_to_end/virtual_steps.h"
@@ -64,7 +63,7 @@ class Sample {
     options.depth = 1 + static_cast<int>(Below(2));
     if (Below(2) == 0) options.goal = Goal::kThroughput;
     if (strategy == "single") options.planner.device = RandomDevice();
-    if (strategy == "pinned") AddPins(options.planner.pins);
+    if (strategy == "pinned") AddPins(options.pins);
     return options;
   }
 
@@ -75,7 +74,7 @@ class Sample {
     return machine_.devices[Below(machine_.devices.size())].traits.name;
   }
 
-  // For pins: passes keep scopes where they keep nodes.
+  // For pins.
   void NameBlocks() {
     int index = 0;
     for (const OpView& op : module_.main().ops()) {
@@ -101,21 +100,12 @@ class Sample {
     }
   }
 
-  // A pin must match a node, and passes remove whole blocks.
-  std::set<std::string> BlocksAfterPasses() const {
-    const Graph& graph = module_.main();
-    const auto optimised = graph.Clone(&module_.literals());
-    EXPECT_TRUE(RunPipeline(SourcePasses(), {}, *optimised).ok());
-    std::set<std::string> blocks;
-    for (const OpView& op : optimised->ops()) {
-      const std::string& scope = optimised->node(op.id()).scope;
-      if (!scope.empty()) blocks.insert(scope);
-    }
-    return blocks;
-  }
-
   void AddPins(std::vector<Pin>& pins) {
-    for (const std::string& block : BlocksAfterPasses()) {
+    std::set<std::string> blocks;
+    for (const OpView& op : module_.main().ops()) {
+      blocks.insert(op.node().scope);
+    }
+    for (const std::string& block : blocks) {
       // Some are left to the planner.
       if (Below(3) > 0) pins.push_back({block, {RandomDevice()}});
     }
@@ -166,6 +156,22 @@ struct Totals {
   int copies = 0;
 };
 
+// Passes give a node the scope of one of those that it stands for.
+absl::Status PinsHold(const Plan& plan, const std::vector<Pin>& pins) {
+  for (const OpView& op : plan.module.main().ops()) {
+    if (op.op().traits.placed_only || op.num_operands() == 0) continue;
+    for (const Pin& pin : pins) {
+      if (op.node().scope != pin.pattern) continue;
+      const auto& devices = op.node().placement.devices;
+      if (devices.size() == 1 && devices[0] == pin.devices[0]) continue;
+      return absl::InternalError(
+          absl::StrCat("found ", op.ToString(), " on ", devices[0],
+                       "; expected ", pin.devices[0], ", where it is pinned"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status TryStrategy(const std::string& strategy, Sample& sample,
                          Totals& totals) {
   const CompileOptions options = sample.Options(strategy);
@@ -179,6 +185,7 @@ absl::Status TryStrategy(const std::string& strategy, Sample& sample,
       PrintPlan(again.plan, {.reasons = true})) {
     return absl::InternalError("found another plan at the second time");
   }
+  PARTITA_RETURN_IF_ERROR(PinsHold(compiled.plan, options.pins));
   ++totals.plans;
   totals.spanning += compiled.report.copies > 0;
   totals.copies += compiled.report.copies;

@@ -9,13 +9,18 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/fingerprint.h"
 #include "graph/op_set.h"
+#include "graph/op_view.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
@@ -38,7 +43,30 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The example graphs of all golden files that parse, then random ones.
+// None, or one of a few placements that the node's results allow.
+Placement RandomPlacement(const OpView& op, std::mt19937_64& bits) {
+  Placement placement;
+  if (bits() % 3 == 0) return placement;
+  placement.devices = {absl::StrCat("gpu:", bits() % 2)};
+  if (bits() % 4 != 0) return placement;
+  placement.devices = {"gpu:0", "gpu:1"};
+  for (int i = 0; i < op.num_results() && bits() % 2 == 0; ++i) {
+    if (op.result_type(i).rank() == 0) continue;
+    placement.results.assign(op.num_results(), Sharding());
+    placement.results[i].kind = Sharding::Kind::kSplit;
+  }
+  return placement;
+}
+
+void PinAtRandom(Graph& graph, uint64_t seed) {
+  std::mt19937_64 bits(seed);
+  for (const OpView& op : graph.ops()) {
+    graph.node(op.id()).placement = RandomPlacement(op, bits);
+  }
+}
+
+// The example graphs of all golden files that parse, then random ones, every
+// third of them with pins.
 std::vector<Module> Corpus() {
   std::vector<Module> corpus;
   for (const std::string& path : GoldenPaths()) {
@@ -55,6 +83,7 @@ std::vector<Module> Corpus() {
     corpus.push_back(RandomGraph(
         seed,
         {.steps = 4 + static_cast<int>(seed % 24), .discrete = seed % 4 == 3}));
+    if (seed % 3 == 2) PinAtRandom(corpus.back().main(), seed);
   }
   return corpus;
 }
@@ -184,6 +213,84 @@ TEST_P(PassProperties, TheSameTextHasTheSameFingerprint) {
       if (PrintGraph(*changed) != PrintGraph(*function)) continue;
       ASSERT_EQ(FingerprintOf(*changed), FingerprintOf(*function))
           << PrintGraph(*function);
+    }
+  }
+}
+
+// What a node of this name was pinned to, for nodes with names of their own.
+using Pins = absl::flat_hash_map<std::string, Placement>;
+
+Pins NameAndPin(Graph& graph, uint64_t seed) {
+  PinAtRandom(graph, seed);
+  Pins pins;
+  for (const OpView& op : graph.ops()) {
+    for (int i = 0; i < op.num_results(); ++i) {
+      const std::string name = absl::StrCat("r", pins.size());
+      graph.value(op.result(i).id()).name = name;
+      pins[name] = op.node().placement;
+    }
+  }
+  return pins;
+}
+
+// A node that is there under its name is where it was pinned, and all that it
+// is made of was pinned there or not at all.
+void ExpectPinsHold(const Graph& graph, const Pins& pins) {
+  for (const OpView& op : graph.ops()) {
+    const Placement& here = op.node().placement;
+    const auto agrees = [&](const OpView& part) {
+      const auto pin = pins.find(part.result(0).name());
+      return pin == pins.end() || !pin->second.placed() ||
+             pin->second == here || part.is(kConstant);
+    };
+    EXPECT_TRUE(agrees(op)) << op.ToString();
+    if (!op.is(kFused)) continue;
+    for (const OpView& part : op.region(0).ops()) {
+      EXPECT_TRUE(agrees(part)) << part.ToString() << " in " << op.ToString();
+    }
+  }
+}
+
+TEST_P(PassProperties, NodesAreWhereTheyWerePinned) {
+  int fused = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Module module =
+        RandomGraph(seed, {.steps = 4 + static_cast<int>(seed % 24)});
+    const Pins pins = NameAndPin(module.main(), seed);
+    SCOPED_TRACE(PrintGraph(module.main()));
+    ASSERT_TRUE(Apply(pass(), module.main()).ok());
+    ExpectPinsHold(module.main(), pins);
+    if (HasFailure()) FAIL() << PrintGraph(module.main());
+    fused += !module.main().ops(kFused).empty();
+  }
+  if (pass().name == "pipeline") EXPECT_GT(fused, 10);
+}
+
+// The passes that replace nodes one by one, or remove them. All others make one
+// node of several and leave every graph alone in which no two nodes may be one.
+bool KeepsNodesApart(const std::string& name) {
+  for (const char* other :
+       {"remove_dead", "fold_shapes", "fold_constants", "remove_identities",
+        "decompose_batch_norm", "unfold_conv_transpose", "pipeline"}) {
+    if (name == other) return true;
+  }
+  return false;
+}
+
+TEST_P(PassProperties, NodesThatAreAllPinnedApartStayApart) {
+  if (KeepsNodesApart(pass().name)) GTEST_SKIP() << "unites no nodes";
+  for (const Module& module : Corpus()) {
+    for (const auto& function : module.functions()) {
+      const auto pinned = function->Clone(&module.literals());
+      int device = 0;
+      for (const OpView& op : pinned->ops()) {
+        Placement& placement = pinned->node(op.id()).placement;
+        placement = {};
+        placement.devices = {absl::StrCat("gpu:", device++)};
+      }
+      const std::string text = PrintGraph(*pinned);
+      ASSERT_TRUE(Apply(pass(), *pinned).ok());
+      ASSERT_EQ(PrintGraph(*pinned), text);
     }
   }
 }

@@ -94,8 +94,10 @@ absl::Status StopAfter(const std::string& stage, Module module,
   if (stage == "imported") {
     text = PrintModule(module);
   } else {
-    PARTITA_ASSIGN_OR_RETURN(
-        text, CompileTo(stage, std::move(module), machine, options));
+    absl::StatusOr<std::string> compiled =
+        CompileTo(stage, std::move(module), machine, options);
+    PARTITA_RETURN_IF_ERROR(WithFlags(compiled.status()));
+    text = *std::move(compiled);
   }
   return WriteText(arguments.Get("output", "-"), text);
 }
@@ -119,18 +121,19 @@ absl::Status Run(const Arguments& arguments) {
   }
   options.plan_name = StemOf(path);
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
-  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
-                           Compile(std::move(module), machine, options));
+  const absl::StatusOr<Compiled> compiled =
+      Compile(std::move(module), machine, options);
+  PARTITA_RETURN_IF_ERROR(WithFlags(compiled.status()));
   if (arguments.has("output")) {
     progress.Stage("write");
-    PARTITA_RETURN_IF_ERROR(WritePlan(compiled.plan,
+    PARTITA_RETURN_IF_ERROR(WritePlan(compiled->plan,
                                       arguments.Get("output", ""),
                                       ReadFileOptions(arguments)));
   }
   progress.Done();
-  if (arguments.has("json")) return WriteText("-", CompileJson(compiled));
-  std::string text = CompileSummary(compiled);
-  if (arguments.has("times")) text += TimesText(compiled.report);
+  if (arguments.has("json")) return WriteText("-", CompileJson(*compiled));
+  std::string text = CompileSummary(*compiled);
+  if (arguments.has("times")) text += TimesText(compiled->report);
   return WriteText("-", text);
 }
 

@@ -169,7 +169,7 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
                      : Goal::kThroughput;
   for (const std::string& text : arguments.GetAll("pin")) {
     PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
-    options.planner.pins.push_back(std::move(pin));
+    options.pins.push_back(std::move(pin));
   }
   options.planner.device = arguments.Get("device", "");
   PARTITA_ASSIGN_OR_RETURN(const int64_t stages,
@@ -183,6 +183,14 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   if (arguments.has("ieee")) options.passes.skip.push_back("fuse_epilogue");
   options.passes.dump_folder = arguments.Get("dump", "");
   return options;
+}
+
+absl::Status WithFlags(const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  return absl::ResourceExhaustedError(
+      absl::StrCat(status.message(),
+                   "\n  by --strategy NAME, --device NAME, --pin "
+                   "PATTERN=DEVICE or --machine FILE"));
 }
 
 }  // namespace partita

@@ -43,7 +43,8 @@ inline constexpr FlagDef kGoalFlag = {
 inline constexpr FlagDef kPinFlag = {
     "pin", "PATTERN=DEVICE,..[/splitDIM]",
     "nodes of that scope or result name go there, whole on each of several "
-    "devices or split over them along a dimension of their results; "
+    "devices or split over them along a dimension of their results, where "
+    "they have it; "
     "repeatable"};
 inline constexpr FlagDef kDeviceFlag = {"device", "NAME",
                                         "for --strategy single: which one"};
@@ -57,6 +58,9 @@ inline constexpr FlagDef kIeeeFlag = {
     "keep NaN and infinities behind convolutions and matmuls too; slower"};
 
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments);
+
+// The compiler's error, with the flags that its remedies mean.
+absl::Status WithFlags(const absl::Status& status);
 
 }  // namespace partita
 

@@ -141,6 +141,11 @@ std::string CompileSummary(const Compiled& compiled) {
                       ", "),
         report.fallbacks.size() > 5 ? ", ..." : "", "\n");
   }
+  for (const std::string& pin : report.idle_pins) {
+    absl::StrAppend(&text, "pin ", pin,
+                    " places nothing: its nodes were folded, or do nothing, or "
+                    "nobody reads them\n");
+  }
   if (compiled.plan.certificate.has_value()) {
     absl::StrAppend(&text, "proved ",
                     absl::StrJoin(compiled.plan.certificate->proved, "; "),
@@ -176,6 +181,7 @@ std::string CompileJson(const Compiled& compiled) {
         {{"stage", stage.stage}, {"seconds", stage.seconds}});
   }
   json["fallbacks"] = report.fallbacks;
+  json["idle_pins"] = report.idle_pins;
   return json.dump(2) + "\n";
 }
 

@@ -98,9 +98,10 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
-  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
-                           Compile(std::move(module), machine, options));
-  return std::make_shared<const Plan>(std::move(compiled.plan));
+  absl::StatusOr<Compiled> compiled =
+      Compile(std::move(module), machine, options);
+  PARTITA_RETURN_IF_ERROR(WithFlags(compiled.status()));
+  return std::make_shared<const Plan>(std::move(compiled->plan));
 }
 
 absl::StatusOr<std::vector<OutputComparison>> CompareTestData(

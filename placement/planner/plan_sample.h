@@ -1,0 +1,34 @@
+// Plans of sample graphs, for tests.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PLANNER_PLAN_SAMPLE_H_
+#define PARTITA_PLACEMENT_PLANNER_PLAN_SAMPLE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "placement/cost/sample_graphs.h"
+#include "placement/machine/machine.h"
+#include "placement/planner/pins.h"
+#include "placement/planner/planner.h"
+
+namespace partita {
+
+// By this strategy, over all of every device's memory.
+absl::StatusOr<PlacementTable> PlanBy(absl::string_view strategy,
+                                      const SampleGraph& g,
+                                      const Machine& machine,
+                                      const PlannerOptions& options = {},
+                                      const SampleCatalog& catalog = {});
+
+// With these pins in place of any that the graph has.
+absl::StatusOr<PlacementTable> PlanPinned(absl::string_view strategy,
+                                          SampleGraph& g,
+                                          const Machine& machine,
+                                          const std::vector<Pin>& pins,
+                                          const SampleCatalog& catalog = {});
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PLANNER_PLAN_SAMPLE_H_

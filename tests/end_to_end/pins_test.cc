@@ -1,0 +1,182 @@
+// Pins through the whole chain: what the user wrote about a convolution and the
+// relu behind it is where they run, by every strategy.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/core_ops.h"
+#include "graph/evaluate.h"
+#include "graph/op_set.h"
+#include "graph/op_view.h"
+#include "graph/text/parser.h"
+#include "graph/text/printer.h"
+#include "gtest/gtest.h"
+#include "placement/machine/sample_machines.h"
+#include "tests/end_to_end/virtual_steps.h"
+#include "tests/random_graph/random_graph.h"
+#include "tools/partita/compare.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kRoom = int64_t{1} << 28;
+
+constexpr char kConvRelu[] = R"(
+graph @f(%x: f32[4, 2, 8, 8], %w: f32[3, 2, 3, 3]) -> f32[4, 3, 6, 6] {
+  %c = conv %x, %w : f32[4, 3, 6, 6]
+  %r = relu %c : f32[4, 3, 6, 6]
+  return %r
+}
+)";
+
+Module ModuleOf(absl::string_view text) {
+  absl::StatusOr<Module> module = ParseModule(text, "f", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+// "conv %c cpu:0, relu %r cpu:1": what is computed, without transfers.
+std::string Computed(const Plan& plan) {
+  std::vector<std::string> nodes;
+  for (const OpView& op : plan.module.main().ops()) {
+    if (op.op().traits.placed_only || op.num_operands() == 0) continue;
+    nodes.push_back(absl::StrCat(
+        op.ToString(), " ", absl::StrJoin(op.node().placement.devices, "+")));
+  }
+  return absl::StrJoin(nodes, ", ");
+}
+
+// What runs where by this strategy on two CPUs; the plan is run and compared.
+std::string Compiled2(absl::string_view text, std::vector<Pin> pins,
+                      const std::string& strategy) {
+  const Module module = ModuleOf(text);
+  CompileOptions options;
+  options.strategy = strategy;
+  options.pins = std::move(pins);
+  absl::StatusOr<Compiled> compiled =
+      Compile(module.Clone(), EqualCpus(2, kRoom), options);
+  if (!compiled.ok()) return std::string(compiled.status().message());
+  const std::string computed = Computed(compiled->plan);
+  const std::vector<HostTensor> inputs = RandomInputs(module.main(), 1);
+  const auto run = RunVirtually(std::move(compiled->plan), inputs);
+  EXPECT_TRUE(run.ok()) << run.status();
+  if (!run.ok()) return computed;
+  EXPECT_EQ(SameBits(run->outputs, run->reference), absl::OkStatus());
+  const auto expected = Evaluate(module.main(), inputs);
+  EXPECT_EQ(Close(run->outputs, *expected, 1e-5, 1e-5), absl::OkStatus());
+  return computed;
+}
+
+TEST(Pins, AConvolutionAndItsReluRunWhereTheyArePinned) {
+  for (const char* strategy :
+       {"auto", "single", "pinned", "pipeline", "list"}) {
+    SCOPED_TRACE(strategy);
+    EXPECT_EQ(
+        Compiled2(kConvRelu, {{"c", {"cpu:0"}}, {"r", {"cpu:1"}}}, strategy),
+        "conv %c cpu:0, relu %r cpu:1");
+    EXPECT_EQ(
+        Compiled2(kConvRelu, {{"c", {"cpu:1"}}, {"r", {"cpu:1"}}}, strategy),
+        "fused %r cpu:1");
+    // The pin of either holds for both, as no pin keeps them apart.
+    EXPECT_EQ(Compiled2(kConvRelu, {{"c", {"cpu:1"}}}, strategy),
+              "fused %r cpu:1");
+    EXPECT_EQ(Compiled2(kConvRelu, {{"r", {"cpu:1"}}}, strategy),
+              "fused %r cpu:1");
+  }
+}
+
+TEST(Pins, DeviceSetsHoldThroughFusion) {
+  const std::vector<std::string> both = {"cpu:0", "cpu:1"};
+  EXPECT_EQ(Compiled2(kConvRelu, {{"*", both, 0}}, "list"),
+            "fused %r cpu:0+cpu:1");
+  EXPECT_EQ(Compiled2(kConvRelu, {{"?", both}}, "list"),
+            "fused %r cpu:0+cpu:1");
+  EXPECT_EQ(Compiled2(kConvRelu, {{"c", both, 0}, {"r", {"cpu:1"}}}, "list"),
+            "conv %c cpu:0+cpu:1, relu %r cpu:1");
+  EXPECT_EQ(Compiled2(kConvRelu, {{"c", both, 0}, {"r", both, 1}}, "list"),
+            "conv %c cpu:0+cpu:1, relu %r cpu:0+cpu:1");
+}
+
+TEST(Pins, TheTextsOwnAreKeptToo) {
+  const std::string text(kConvRelu);
+  std::string apart = text;
+  apart.insert(apart.find("\n  %r"), " on cpu:1");
+  apart.insert(apart.find("\n  return"), " on {cpu:0, cpu:1} -> (split 1)");
+  EXPECT_EQ(Compiled2(apart, {}, "auto"), "conv %c cpu:1, relu %r cpu:0+cpu:1");
+  EXPECT_EQ(Compiled2(apart, {{"*", {"cpu:0"}}}, "pinned"),
+            "conv %c cpu:1, relu %r cpu:0+cpu:1");
+}
+
+TEST(Pins, EqualBranchesPinnedApartAreBothComputed) {
+  constexpr char kTwice[] = R"(
+graph @f(%x: f32[64]) -> (f32[64], f32[64]) {
+  %a = exp %x : f32[64]
+  %b = exp %x : f32[64]
+  return %a, %b
+}
+)";
+  EXPECT_EQ(Compiled2(kTwice, {{"a", {"cpu:0"}}, {"b", {"cpu:1"}}}, "list"),
+            "exp %a cpu:0, exp %b cpu:1");
+}
+
+TEST(Pins, WhatPassesRemoveIsToldAndNoError) {
+  constexpr char kIdle[] = R"(
+graph @f(%x: f32[4]) -> f32[4] {
+  %one = constant f32[] 1
+  %folded = exp %one : f32[]
+  %same = mul %x, %one : f32[4]
+  %unread = exp %x : f32[4]
+  %y = mul %same, %folded : f32[4]
+  return %y
+}
+)";
+  CompileOptions options;
+  options.strategy = "pinned";
+  options.pins = {{"folded", {"cpu:1"}},
+                  {"same", {"cpu:0"}},
+                  {"unread", {"cpu:1"}},
+                  {"y", {"cpu:1"}}};
+  const auto compiled = Compile(ModuleOf(kIdle), EqualCpus(2, kRoom), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_EQ(
+      compiled->report.idle_pins,
+      std::vector<std::string>({"folded=cpu:1", "same=cpu:0", "unread=cpu:1"}));
+  EXPECT_EQ(Computed(compiled->plan), "mul %y cpu:1");
+}
+
+// A pin speaks of the module: one function with such a node is enough.
+TEST(Pins, APinMayMatchInOneFunctionOnly) {
+  Module module = ModuleOf(R"(
+graph @f(%x: f32[4]) -> f32[4] {
+  %a = exp %x : f32[4]
+  return %a
+}
+graph @g(%x: f32[4]) -> f32[4] {
+  %b = neg %x : f32[4]
+  return %b
+}
+)");
+  CompileOptions options;
+  options.strategy = "pinned";
+  options.pins = {{"b", {"cpu:1"}}};
+  const auto compiled = Compile(module.Clone(), EqualCpus(2, kRoom), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const Graph& g = *compiled->plan.module.FindFunction("g");
+  EXPECT_EQ(g.node(g.value(g.outputs()[0]).defining_node).placement.devices[0],
+            "cpu:1");
+  EXPECT_TRUE(compiled->report.idle_pins.empty());
+  options.pins = {{"bb", {"cpu:1"}}};
+  EXPECT_EQ(std::string(Compile(module.Clone(), EqualCpus(2, kRoom), options)
+                            .status()
+                            .message()),
+            "pin bb=cpu:1: found no node with such a scope or result name; "
+            "expected one such as a, b; * stands for any run of characters");
+}
+
+}  // namespace
+}  // namespace partita
