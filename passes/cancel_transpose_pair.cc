@@ -8,7 +8,7 @@
 
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 
 namespace partita {
 namespace {
@@ -27,12 +27,12 @@ absl::Status CancelTransposePair(Graph& graph) {
   for (OpView outer : graph.ops(kTranspose)) {
     const std::optional<OpView> inner = outer.operand(0).defining_op();
     if (!inner.has_value() || !inner->is(kTranspose)) continue;
-    CommonPlacement common;
-    if (!common.Admit(inner->node()) || !common.Admit(outer.node()) ||
-        common.divides()) {
+    JointPlacement joint;
+    if (!joint.Admit(inner->node()) || !joint.Admit(outer.node()) ||
+        joint.divides()) {
       continue;
     }
-    graph.node(outer.id()).placement = common.get();
+    graph.node(outer.id()).placement = joint.get();
     graph.node(outer.id())
         .attributes.Set("perm", Composed(inner->attr_ints("perm"),
                                          outer.attr_ints("perm")));

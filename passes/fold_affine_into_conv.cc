@@ -10,7 +10,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 
 namespace partita {
 namespace {
@@ -20,7 +20,7 @@ struct Affine {
   OpView op;
   OpView conv;
   const HostTensor* factor;  // one element, or one a channel
-  CommonPlacement common;    // of op and conv
+  JointPlacement joint;      // of op and conv
 };
 
 // True if the constant has one element, or extents of 1 but along dimension 1
@@ -54,9 +54,9 @@ std::optional<Affine> Match(const OpView& op) {
     }
     if (!IsPerChannel(factor.type(), op.result_type(0))) continue;
     if (op.operand_type(side) != op.result_type(0)) continue;
-    CommonPlacement common;
-    if (!common.Admit(conv->node()) || !common.Admit(op.node())) continue;
-    return Affine{op, *conv, factor.constant(), common};
+    JointPlacement joint;
+    if (!joint.Admit(conv->node()) || !joint.Admit(op.node())) continue;
+    return Affine{op, *conv, factor.constant(), joint};
   }
   return std::nullopt;
 }
@@ -135,7 +135,7 @@ absl::Status Fold(Graph& graph, const Affine& affine) {
                       .result_names = {graph.value(old).name},
                       .scope = conv.node().scope,
                       .location = conv.node().location,
-                      .placement = affine.common.get()},
+                      .placement = affine.joint.get()},
                      affine.op.id()));
   graph.ReplaceAllUses(old, folded);
   graph.Erase(affine.op.id());

@@ -10,7 +10,7 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 #include "passes/make_fused.h"
 
 namespace partita {
@@ -31,7 +31,7 @@ class Cluster {
 
   // The cluster that ends in `last`, in graph order.
   std::vector<NodeId> Grow(const OpView& last) {
-    common_.Admit(last.node());
+    joint_.Admit(last.node());
     Add(last.id());
     // Members join behind `next`, so producers are looked at after all readers
     // that can be in the cluster at all.
@@ -67,14 +67,14 @@ class Cluster {
     for (const Use& use : graph_.value(value).uses) {
       if (!Contains(use.node)) return;
     }
-    if (common_.Admit(op.node())) Add(maker);
+    if (joint_.Admit(op.node())) Add(maker);
   }
 
   const Graph& graph_;
   const std::vector<int>& position_;
   std::vector<bool>& taken_;
   std::vector<NodeId> members_;
-  CommonPlacement common_;
+  JointPlacement joint_;
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 #include "passes/make_fused.h"
 
 namespace partita {
@@ -44,13 +44,13 @@ bool Joins(const OpView& op, const ValueView& running) {
 // the last member's place, so any operand of a member will do.
 std::vector<NodeId> Chain(const OpView& root) {
   std::vector<NodeId> members = {root.id()};
-  CommonPlacement common;
-  common.Admit(root.node());
+  JointPlacement joint;
+  joint.Admit(root.node());
   ValueView running = root.result(0);
   while (static_cast<int>(members.size()) <= kMaxEpilogue) {
     const std::optional<OpView> next = running.only_reader();
     if (!next.has_value() || !Joins(*next, running)) break;
-    if (!common.Admit(next->node())) break;
+    if (!joint.Admit(next->node())) break;
     members.push_back(next->id());
     running = next->result(0);
   }

@@ -10,7 +10,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 
 namespace partita {
 namespace {
@@ -73,10 +73,10 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
   const NodeId last = members.back();
   const ValueId old = graph.node(last).results[0];
   BodyBuilder builder(graph, "body");
-  CommonPlacement common;
+  JointPlacement joint;
   for (NodeId member : members) {
     PARTITA_RETURN_IF_ERROR(builder.Add(member));
-    common.Admit(graph.node(member));
+    joint.Admit(graph.node(member));
   }
   NodeSpec spec{.op = &kFused,
                 .operands = builder.operands(),
@@ -85,7 +85,7 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
                 .result_names = {graph.value(old).name},
                 .scope = graph.node(principal).scope,
                 .location = graph.node(principal).location,
-                .placement = common.get()};
+                .placement = joint.get()};
   spec.regions.push_back(builder.Finish(old));
   PARTITA_ASSIGN_OR_RETURN(const NodeId fused,
                            graph.AddNode(std::move(spec), last));

@@ -14,7 +14,7 @@ namespace partita {
 
 // Replaces `members`, in graph order, by one `fused` node at the last member's
 // place. Only the last member's result may be read outside. All
-// of them have a common placement (passes/common_placement.h), which the new
+// of them have a joint placement (passes/joint_placement.h), which the new
 // node takes over, with that result's name, and scope and location of member
 // `principal`.
 absl::StatusOr<NodeId> MakeFused(Graph& graph,

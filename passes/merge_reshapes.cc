@@ -7,7 +7,7 @@
 
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 
 namespace partita {
 
@@ -15,12 +15,12 @@ absl::Status MergeReshapes(Graph& graph) {
   for (OpView outer : graph.ops(kReshape)) {
     const std::optional<OpView> inner = outer.operand(0).defining_op();
     if (!inner.has_value() || !inner->is(kReshape)) continue;
-    CommonPlacement common;
-    if (!common.Admit(inner->node()) || !common.Admit(outer.node()) ||
-        common.divides()) {
+    JointPlacement joint;
+    if (!joint.Admit(inner->node()) || !joint.Admit(outer.node()) ||
+        joint.divides()) {
       continue;
     }
-    graph.node(outer.id()).placement = common.get();
+    graph.node(outer.id()).placement = joint.get();
     graph.SetOperand(outer.id(), 0, inner->operand(0).id());
   }
   return absl::OkStatus();

@@ -11,7 +11,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 
 namespace partita {
 namespace {
@@ -144,12 +144,12 @@ std::optional<Gate> Match(const OpView& op) {
 
 // Admits the ops between x and the activation's last op; false if pins keep two
 // of them apart. There are no more of them than Match looks at.
-bool AdmitAll(const OpView& last, const ValueView& x, CommonPlacement& common) {
+bool AdmitAll(const OpView& last, const ValueView& x, JointPlacement& joint) {
   std::vector<OpView> members = {last};
   while (!members.empty()) {
     const OpView op = members.back();
     members.pop_back();
-    if (!common.Admit(op.node())) return false;
+    if (!joint.Admit(op.node())) return false;
     for (int i = 0; i < op.num_operands(); ++i) {
       const ValueView operand = op.operand(i);
       if (operand.id() == x.id() || operand.is_constant()) continue;
@@ -165,8 +165,8 @@ absl::Status RecogniseActivations(Graph& graph) {
   for (OpView op : graph.ops()) {
     const std::optional<Gate> gate = Match(op);
     if (!gate.has_value() || gate->x.type() != op.result_type(0)) continue;
-    CommonPlacement common;
-    if (!AdmitAll(op, gate->x, common)) continue;
+    JointPlacement joint;
+    if (!AdmitAll(op, gate->x, joint)) continue;
     const ValueId old = op.result(0).id();
     PARTITA_ASSIGN_OR_RETURN(
         const ValueId activation,
@@ -175,7 +175,7 @@ absl::Status RecogniseActivations(Graph& graph) {
                         .result_names = {graph.value(old).name},
                         .scope = op.node().scope,
                         .location = op.node().location,
-                        .placement = common.get()},
+                        .placement = joint.get()},
                        op.id()));
     graph.ReplaceAllUses(old, activation);
     graph.Erase(op.id());

@@ -12,7 +12,7 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 
 namespace partita {
 namespace {
@@ -80,16 +80,16 @@ std::optional<OpView> ActivationOf(const ValueView& value) {
 // The transposed convolution and the activations behind it.
 struct Chain {
   std::vector<OpView> ops;
-  CommonPlacement common;
+  JointPlacement joint;
 };
 
 Chain ChainOf(const OpView& conv) {
   Chain chain;
   chain.ops.push_back(conv);
-  chain.common.Admit(conv.node());
+  chain.joint.Admit(conv.node());
   while (const std::optional<OpView> next =
              ActivationOf(chain.ops.back().result(0))) {
-    if (!chain.common.Admit(next->node())) break;
+    if (!chain.joint.Admit(next->node())) break;
     chain.ops.push_back(*next);
   }
   return chain;
@@ -127,11 +127,11 @@ absl::StatusOr<ValueId> AddConv(Graph& graph, const OpView& op,
 }
 
 absl::Status Unfold(Graph& graph, const OpView& op) {
-  const auto [replaced, common] = ChainOf(op);
-  PARTITA_ASSIGN_OR_RETURN(ValueId running, AddConv(graph, op, common.get()));
+  const auto [replaced, joint] = ChainOf(op);
+  PARTITA_ASSIGN_OR_RETURN(ValueId running, AddConv(graph, op, joint.get()));
   for (size_t i = 1; i < replaced.size(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(
-        running, AddLike(graph, replaced[i], running, common.get()));
+    PARTITA_ASSIGN_OR_RETURN(running,
+                             AddLike(graph, replaced[i], running, joint.get()));
   }
   const NodeId last = replaced.back().id();
   const ValueId old = replaced.back().result(0).id();
@@ -144,7 +144,7 @@ absl::Status Unfold(Graph& graph, const OpView& op) {
                       .result_names = {graph.value(old).name},
                       .scope = op.node().scope,
                       .location = op.node().location,
-                      .placement = common.get()},
+                      .placement = joint.get()},
                      last));
   graph.ReplaceAllUses(old, placed);
   for (size_t i = replaced.size(); i-- > 0;) graph.Erase(replaced[i].id());

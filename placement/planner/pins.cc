@@ -45,22 +45,24 @@ std::string DeviceNames(const Machine& machine) {
                        });
 }
 
-absl::Status CheckDevices(const Machine& machine, const Pin& pin) {
-  const std::string where = absl::StrCat("pin ", PinText(pin), ": ");
-  if (pin.devices.empty()) {
+// `where` is a pin or a node.
+absl::Status CheckDevices(absl::string_view where,
+                          absl::Span<const std::string> devices,
+                          const Machine& machine) {
+  if (devices.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        where, "found no device; expected one of ", DeviceNames(machine)));
+        where, ": found no device; expected one of ", DeviceNames(machine)));
   }
   absl::btree_set<std::string> seen;
-  for (const std::string& device : pin.devices) {
+  for (const std::string& device : devices) {
     if (machine.FindDevice(device) == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where, "found unknown device ", device,
+          absl::StrCat(where, ": found unknown device ", device,
                        "; expected one of ", DeviceNames(machine)));
     }
     if (!seen.insert(device).second) {
       return absl::InvalidArgumentError(absl::StrCat(
-          where, "found ", device, " twice; expected every device once"));
+          where, ": found ", device, " twice; expected every device once"));
     }
   }
   return absl::OkStatus();
@@ -105,8 +107,11 @@ std::vector<bool> NeededNodes(const Graph& graph) {
 }
 
 // What a graph's text may say of a node: devices, and results divided or whole.
-absl::StatusOr<Placement> WrittenPlacement(const OpView& node) {
+absl::StatusOr<Placement> WrittenPlacement(const OpView& node,
+                                           const Machine& machine) {
   Placement placement = node.node().placement;
+  PARTITA_RETURN_IF_ERROR(
+      CheckDevices(node.ToString(), placement.devices, machine));
   placement.operands.clear();
   const auto is = [&](Sharding::Kind kind) {
     return absl::c_any_of(placement.results, [kind](const Sharding& sharding) {
@@ -149,8 +154,11 @@ std::string NearestNames(const Module& module, absl::string_view pattern) {
 // Writes pins on nodes, function by function.
 class Writer {
  public:
-  explicit Writer(absl::Span<const Pin> pins)
-      : pins_(pins), matched_(pins.size()), divides_(pins.size()) {
+  Writer(absl::Span<const Pin> pins, const Machine& machine)
+      : pins_(pins),
+        machine_(machine),
+        matched_(pins.size()),
+        divides_(pins.size()) {
     for (const Pin& pin : pins) written_.push_back({PinText(pin), {}});
   }
 
@@ -192,7 +200,7 @@ class Writer {
     Placement& placement = graph.node(node.id()).placement;
     int found = -1;
     if (placement.placed()) {
-      PARTITA_ASSIGN_OR_RETURN(placement, WrittenPlacement(node));
+      PARTITA_ASSIGN_OR_RETURN(placement, WrittenPlacement(node, machine_));
       found = static_cast<int>(written_.size());
       written_.push_back({absl::StrCat(node.ToString(), " on ",
                                        absl::StrJoin(placement.devices, ",")),
@@ -210,6 +218,7 @@ class Writer {
   }
 
   const absl::Span<const Pin> pins_;
+  const Machine& machine_;
   std::vector<bool> matched_;        // by pin
   std::vector<bool> divides_;        // by pin: some match has its dimension
   std::vector<WrittenPin> written_;  // the pins, then what the text places
@@ -240,18 +249,15 @@ struct Remains {
 };
 
 absl::Status CheckPin(const CostModel& costs, const OpView& node) {
-  for (const std::string& name : node.node().placement.devices) {
-    const int device = costs.FindDevice(name);
-    if (device < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(node.ToString(), ": found it on unknown device ", name,
-                       "; expected one of ", DeviceNames(costs.machine())));
-    }
-    if (costs.cost(node.id(), device).can_run) continue;
+  const auto& devices = node.node().placement.devices;
+  PARTITA_RETURN_IF_ERROR(
+      CheckDevices(node.ToString(), devices, costs.machine()));
+  const auto runs = [&](int d) { return costs.cost(node.id(), d).can_run; };
+  for (const std::string& name : devices) {
+    if (runs(costs.FindDevice(name))) continue;
     std::vector<std::string> able;
     for (int d = 0; d < costs.num_devices(); ++d) {
-      if (costs.cost(node.id(), d).can_run)
-        able.push_back(costs.device_name(d));
+      if (runs(d)) able.push_back(costs.device_name(d));
     }
     return absl::UnimplementedError(absl::StrCat(
         node.ToString(), ": found no kernel on ", name,
@@ -290,9 +296,10 @@ absl::StatusOr<std::vector<WrittenPin>> WritePins(Module& module,
                                                   const Machine& machine,
                                                   absl::Span<const Pin> pins) {
   for (const Pin& pin : pins) {
-    PARTITA_RETURN_IF_ERROR(CheckDevices(machine, pin));
+    PARTITA_RETURN_IF_ERROR(
+        CheckDevices(absl::StrCat("pin ", PinText(pin)), pin.devices, machine));
   }
-  Writer writer(pins);
+  Writer writer(pins, machine);
   for (size_t i = 0; i < module.functions().size(); ++i) {
     PARTITA_RETURN_IF_ERROR(
         writer.WriteOn(static_cast<int>(i), *module.functions()[i]));
@@ -319,7 +326,9 @@ std::vector<std::string> PinsWithoutNodes(const Module& module,
 
 absl::Status CheckPins(const CostModel& costs) {
   for (NodeId id : costs.order()) {
-    PARTITA_RETURN_IF_ERROR(CheckPin(costs, costs.graph().view(id)));
+    const OpView node = costs.graph().view(id);
+    if (!node.node().placement.placed()) continue;
+    PARTITA_RETURN_IF_ERROR(CheckPin(costs, node));
   }
   return absl::OkStatus();
 }

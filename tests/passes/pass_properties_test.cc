@@ -263,7 +263,9 @@ TEST_P(PassProperties, NodesAreWhereTheyWerePinned) {
     if (HasFailure()) FAIL() << PrintGraph(module.main());
     fused += !module.main().ops(kFused).empty();
   }
-  if (pass().name == "pipeline") EXPECT_GT(fused, 10);
+  if (pass().name == "pipeline") {
+    EXPECT_GT(fused, 10);
+  }
 }
 
 // The passes that replace nodes one by one, or remove them. All others make one

@@ -1,11 +1,11 @@
 // Compares pins.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "passes/common_placement.h"
+#include "passes/joint_placement.h"
 
 namespace partita {
 
-bool CommonPlacement::Admit(const Node& node) {
+bool JointPlacement::Admit(const Node& node) {
   const Placement& pin = node.placement;
   if (!placement_.has_value()) placement_ = pin;
   if (*placement_ == pin) return true;
@@ -14,7 +14,7 @@ bool CommonPlacement::Admit(const Node& node) {
   return !pin.placed() || *placement_ == pin;
 }
 
-const Placement& CommonPlacement::get() const {
+const Placement& JointPlacement::get() const {
   static const Placement& none = *new Placement;
   return placement_.has_value() ? *placement_ : none;
 }

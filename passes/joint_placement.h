@@ -1,8 +1,8 @@
 // Passes keep apart what a user pinned apart.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PASSES_COMMON_PLACEMENT_H_
-#define PARTITA_PASSES_COMMON_PLACEMENT_H_
+#ifndef PARTITA_PASSES_JOINT_PLACEMENT_H_
+#define PARTITA_PASSES_JOINT_PLACEMENT_H_
 
 #include <optional>
 
@@ -14,7 +14,7 @@ namespace partita {
 // pass that puts one node in the place of several admits each of them here, and
 // leaves them alone where one is refused: pinned and unpinned nodes may become
 // one pinned node, nodes with different pins never one.
-class CommonPlacement {
+class JointPlacement {
  public:
   // False, and no change, if the node cannot be one with those before it. What
   // is divided among devices is one only with what is divided in the same way.
@@ -31,4 +31,4 @@ class CommonPlacement {
 
 }  // namespace partita
 
-#endif  // PARTITA_PASSES_COMMON_PLACEMENT_H_
+#endif  // PARTITA_PASSES_JOINT_PLACEMENT_H_
