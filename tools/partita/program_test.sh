@@ -41,6 +41,15 @@ done
 sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
 
+# What is pinned apart stays apart; a pin whose nodes are gone is told.
+expect 0 "%a .. %a  because pinned" "$partita" compile "$model" --machine "$cpus" \
+  --pin a=cpu:0 --pin h=cpu:1
+sed 's/^  return/  %unread = relu %y : f32[32, 10] on cpu:1\n&/' "$model" > "$scratch/unread.graph"
+expect 0 "pin relu %unread on cpu:1 places nothing" \
+  "$partita" compile "$scratch/unread.graph" --machine "$cpus" --pin a=cpu:0
+expect 0 '"idle_pins": [
+    "relu %unread on cpu:1"' "$partita" compile "$scratch/unread.graph" --machine "$cpus" --json
+
 # Called wrongly.
 expect 2 "usage: partita COMMAND" "$partita"
 expect 2 "found no command frobnicate" "$partita" frobnicate
