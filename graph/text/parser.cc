@@ -56,8 +56,8 @@ class ModuleReader {
 
   bool ReadFunction() {
     const Token name = reader_.peek();
-    GraphReader reader(reader_, ops_, literals_, module_.literals());
-    std::unique_ptr<Graph> function = reader.ReadFunction();
+    const GraphText text = {reader_, ops_, literals_, module_.literals()};
+    std::unique_ptr<Graph> function = GraphReader(text).ReadFunction();
     if (function == nullptr || !reader_.ExpectLineEnd()) return false;
     const bool is_new = function_names_.insert(function->name()).second &&
                         module_.FindFunction(function->name()) == nullptr;
