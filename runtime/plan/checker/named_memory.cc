@@ -1,0 +1,135 @@
+// Writing, reading and comparing names of bytes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/named_memory.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+// A plan made to be slow is refused here.
+constexpr int64_t kMaxVisits = int64_t{1} << 22;
+constexpr int64_t kVisitsOfCommand = 64;
+constexpr int64_t kVisitsOfWrite = 4;  // it costs more than a look
+
+int64_t EndOf(const NamedPiece &piece) { return piece.begin + piece.size; }
+
+}  // namespace
+
+NamedMemory::NamedMemory(const EntryView &view, const Names &names)
+    : view_(view),
+      names_(names),
+      arenas_(view.plan->devices.size()),
+      most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size()) {}
+
+int64_t NamedMemory::Base(const Buffer &buffer) const {
+  return PartBegin(view_.device(buffer.device), buffer, 0);
+}
+
+void NamedMemory::Define(const Buffer &buffer,
+                         const std::vector<NamedPiece> &pieces) {
+  IntervalMap<Name> &arena = arenas_[buffer.device.index];
+  size_t p = 0;
+  int64_t at = 0;  // of the range's own bytes, before the present block
+  ForEachBlock(buffer.range, Base(buffer), [&](ByteSpan block) {
+    const int64_t size = block.end - block.begin;
+    arena.Erase(block.begin, block.end);
+    while (p < pieces.size() && pieces[p].begin < at + size) {
+      visits_ += kVisitsOfWrite;
+      const int64_t from = std::max(at, pieces[p].begin);
+      const int64_t to = std::min(at + size, EndOf(pieces[p]));
+      Name name = pieces[p].name;
+      name.Shift(from - pieces[p].begin);
+      arena.Set(block.begin + from - at, block.begin + to - at, name);
+      if (EndOf(pieces[p]) > at + size) break;  // goes on in the next block
+      ++p;
+    }
+    at += size;
+  });
+}
+
+void NamedMemory::DefinePersistent(const Buffer &buffer,
+                                   const std::vector<NamedPiece> &pieces) {
+  for (const NamedPiece &piece : pieces) {
+    const int64_t begin = buffer.range.offset + piece.begin;
+    arenas_[buffer.device.index].Set(begin, begin + piece.size, piece.name);
+  }
+}
+
+std::vector<Content> NamedMemory::ContentOf(const Buffer &buffer) {
+  std::vector<Content> content;
+  int64_t at = 0;
+  ForEachBlock(buffer.range, Base(buffer), [&](ByteSpan block) {
+    if (gave_up()) return;
+    arenas_[buffer.device.index].ForEach(
+        block.begin, block.end,
+        [&](int64_t begin, int64_t end, const Name *name) {
+          ++visits_;
+          Content piece{at + begin - block.begin, end - begin, std::nullopt};
+          if (name != nullptr) piece.name = *name;
+          content.push_back(piece);
+          return true;
+        });
+    at += block.end - block.begin;
+  });
+  return content;
+}
+
+std::optional<Finding> NamedMemory::Mismatch(
+    int command, const Buffer &buffer, const std::vector<NamedPiece> &asked) {
+  size_t a = 0;
+  for (const Content &piece : ContentOf(buffer)) {
+    for (int64_t at = piece.begin; at < piece.end();) {
+      while (a < asked.size() && EndOf(asked[a]) <= at) ++a;
+      if (!piece.name.has_value()) {
+        return Differs(Rule::kUndefined, command, buffer, at, piece.end(),
+                       "nothing has defined them");
+      }
+      if (a == asked.size()) {
+        return Differs(Rule::kWrongValue, command, buffer, at, piece.end(),
+                       "the graph does not say what these are");
+      }
+      std::optional<Finding> differs =
+          Compare(command, buffer, piece, at, asked[a]);
+      if (differs.has_value()) return differs;
+      at = std::min(piece.end(), EndOf(asked[a]));
+    }
+  }
+  return std::nullopt;
+}
+
+// From byte `at` of the range on, as far as both pieces reach.
+std::optional<Finding> NamedMemory::Compare(int command, const Buffer &buffer,
+                                            const Content &piece, int64_t at,
+                                            const NamedPiece &asked) const {
+  const int64_t end = std::min(piece.end(), EndOf(asked));
+  Name held = *piece.name;
+  held.Shift(at - piece.begin);
+  Name wanted = asked.name;
+  wanted.Shift(at - asked.begin);
+  if (held.Answers(wanted)) return std::nullopt;
+  return Differs(Rule::kWrongValue, command, buffer, at, end,
+                 absl::StrCat("they hold ", names_.Text(held, end - at),
+                              " and not ", names_.Text(wanted, end - at)));
+}
+
+Finding NamedMemory::Differs(Rule rule, int command, const Buffer &buffer,
+                             int64_t begin, int64_t end,
+                             absl::string_view what) const {
+  const int64_t base = Base(buffer) + buffer.range.offset;
+  Finding finding;
+  finding.rule = rule;
+  finding.entry = view_.index;
+  finding.command = command;
+  finding.device = buffer.device;
+  finding.bytes = {base + begin, base + end};
+  finding.message =
+      absl::StrCat(view_.device(buffer.device).traits.name, " !", buffer.name,
+                   " (bytes ", base + begin, "..", base + end, "), but ", what);
+  return finding;
+}
+
+}  // namespace partita
