@@ -22,6 +22,7 @@ namespace {
 
 // More than the kernel takes at once.
 constexpr size_t kMostPerCall = size_t{1} << 30;
+constexpr int kMostNames = 100;
 
 std::string FolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -40,16 +41,33 @@ absl::StatusCode CodeOf(int error) {
   }
 }
 
+std::string NameBeside(const std::string& path, int attempt) {
+  return absl::StrCat(path, ".", getpid(), ".", attempt, ".tmp");
+}
+
+std::string ProcPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
+
+// -1 if the file system has no such files, or they could not be named later.
+int OpenNameless(const std::string& folder) {
+#ifdef O_TMPFILE
+  const int fd = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (fd < 0) return -1;
+  struct stat found;
+  if (stat(ProcPath(fd).c_str(), &found) == 0) return fd;
+  close(fd);
+#endif
+  return -1;
+}
+
 }  // namespace
 
 absl::Status AtomicFile::Failure(int error, const char* what) const {
   return absl::Status(
       CodeOf(error),
       absl::StrCat(path_, ": ", what, ": ", std::strerror(error),
-                   written_path_.empty()
-                       ? ""
-                       : absl::StrCat("; after ", offset_,
-                                      " bytes, which are removed again")));
+                   replaces_ ? absl::StrCat("; after ", offset_,
+                                            " bytes, which are removed again")
+                             : ""));
 }
 
 absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
@@ -58,6 +76,7 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
   file->path_ = path;
   struct stat found;
   if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+    file->replaces_ = false;
     file->fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file->fd_ >= 0) return file;
     const int error = errno;
@@ -65,19 +84,26 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
         CodeOf(error),
         absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
   }
+  file->fd_ = OpenNameless(FolderOf(path));
+  file->nameless_ = file->fd_ >= 0;
+  if (!file->nameless_) PARTITA_RETURN_IF_ERROR(file->OpenNamed());
+  return file;
+}
+
+absl::Status AtomicFile::OpenNamed() {
   // Another process, or a crash long ago, may hold a name.
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    file->written_path_ =
-        absl::StrCat(path, ".", getpid(), ".", attempt, ".tmp");
-    file->fd_ = open(file->written_path_.c_str(),
-                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file->fd_ >= 0) return file;
+  for (int attempt = 0; attempt < kMostNames; ++attempt) {
+    written_path_ = NameBeside(path_, attempt);
+    fd_ = open(written_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+               0666);
+    if (fd_ >= 0) return absl::OkStatus();
     if (errno != EEXIST) break;
   }
   const int error = errno;
+  written_path_.clear();
   return absl::Status(
       CodeOf(error),
-      absl::StrCat(path, ": cannot be created: ", std::strerror(error)));
+      absl::StrCat(path_, ": cannot be created: ", std::strerror(error)));
 }
 
 AtomicFile::~AtomicFile() {
@@ -108,15 +134,33 @@ absl::Status AtomicFile::PadTo(int64_t offset) {
   return absl::OkStatus();
 }
 
+// A link replaces nothing, so that only an old file needs a second name.
+absl::Status AtomicFile::Link() {
+  const std::string nameless = ProcPath(fd_);
+  const auto link_to = [&](const std::string& name) {
+    return linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name.c_str(),
+                  AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (link_to(path_)) return absl::OkStatus();
+  for (int attempt = 0; errno == EEXIST && attempt < kMostNames; ++attempt) {
+    std::string name = NameBeside(path_, attempt);
+    if (!link_to(name)) continue;
+    written_path_ = std::move(name);
+    return absl::OkStatus();
+  }
+  return Failure(errno, "cannot be given its name");
+}
+
 absl::Status AtomicFile::Commit() {
-  const bool in_place = written_path_.empty();
-  if (!in_place && fsync(fd_) != 0) {
+  if (replaces_ && fsync(fd_) != 0) {
     return Failure(errno, "cannot be written to the disk");
   }
+  if (nameless_) PARTITA_RETURN_IF_ERROR(Link());
   const int fd = std::exchange(fd_, -1);
   if (close(fd) != 0) return Failure(errno, "cannot be closed");
-  if (in_place) return absl::OkStatus();
-  if (rename(written_path_.c_str(), path_.c_str()) != 0) {
+  if (!replaces_) return absl::OkStatus();
+  if (!written_path_.empty() &&
+      rename(written_path_.c_str(), path_.c_str()) != 0) {
     return Failure(errno, "cannot be replaced");
   }
   committed_ = true;

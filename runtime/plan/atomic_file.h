@@ -15,9 +15,11 @@
 
 namespace partita {
 
-// Writes to another name in the folder of `path`; Commit renames. Destroyed
-// before that, it removes what was written. A device or a pipe, which cannot
-// be replaced, is written to as it is.
+// Writes to a file in the folder of `path` that has no name yet; Commit gives
+// it one. A process that dies before leaves nothing behind. (Where the file
+// system has no files without names, it is another name until Commit; that is
+// removed again, but by a process that is killed.) A device or a pipe, which
+// cannot be replaced, is written to as it is.
 class AtomicFile {
  public:
   static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(
@@ -35,11 +37,17 @@ class AtomicFile {
 
  private:
   AtomicFile() = default;
+  absl::Status OpenNamed();
+  // Gives the file without a name that of `path`, or of `written_path_` if
+  // there is a file to replace.
+  absl::Status Link();
   absl::Status Failure(int error, const char* what) const;
 
   std::string path_;
-  std::string written_path_;
+  std::string written_path_;  // to be renamed; empty: none
   int fd_ = -1;
+  bool replaces_ = true;   // false: a device or a pipe
+  bool nameless_ = false;  // so far
   int64_t offset_ = 0;
   bool committed_ = false;
 };

@@ -1,0 +1,105 @@
+// Files that appear whole or not at all, whatever happens to their writer.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/atomic_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = absl::StrCat(testing::TempDir(), "/atomic_file_", getpid());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    path_ = folder_ + "/f";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::vector<std::string> Listing() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      names.push_back(entry.path().filename());
+    }
+    return names;
+  }
+  std::string Content() const {
+    std::ifstream in(path_, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  bool HasFilesWithoutNames() const {
+    const int fd = open(folder_.c_str(), O_WRONLY | O_TMPFILE, 0666);
+    if (fd < 0) return false;
+    close(fd);
+    return true;
+  }
+
+  std::string folder_;
+  std::string path_;
+};
+
+absl::Status WriteSome(AtomicFile& file, const std::string& text) {
+  return file.Write(
+      {reinterpret_cast<const std::byte*>(text.data()), text.size()});
+}
+
+TEST_F(AtomicFileTest, TheNewFileTakesThePlaceOfTheOld) {
+  for (const std::string text : {"one", "another", "the third"}) {
+    auto file = AtomicFile::Create(path_);
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE(WriteSome(**file, text).ok());
+    EXPECT_NE(Content(), text);
+    const absl::Status committed = (*file)->Commit();
+    ASSERT_TRUE(committed.ok()) << committed;
+    EXPECT_EQ(Content(), text);
+  }
+  EXPECT_EQ(Listing(), std::vector<std::string>{"f"});
+}
+
+TEST_F(AtomicFileTest, TheMaskOfTheProcessHolds) {
+  const mode_t before = umask(027);
+  auto file = AtomicFile::Create(path_);
+  ASSERT_TRUE(file.ok() && (*file)->Commit().ok());
+  umask(before);
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms(0640));
+}
+
+TEST_F(AtomicFileTest, AWriterThatIsGivenUpLeavesNothing) {
+  {
+    auto file = AtomicFile::Create(path_);
+    ASSERT_TRUE(file.ok() && WriteSome(**file, "half").ok());
+  }
+  EXPECT_TRUE(Listing().empty());
+}
+
+TEST_F(AtomicFileTest, AWriterThatIsKilledLeavesNothing) {
+  if (!HasFilesWithoutNames()) {
+    GTEST_SKIP() << "this file system has no files without names";
+  }
+  const pid_t writer = fork();
+  if (writer == 0) {
+    auto file = AtomicFile::Create(path_);
+    if (file.ok() && WriteSome(**file, "half").ok()) kill(getpid(), SIGKILL);
+    _exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(writer, &status, 0), writer);
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  EXPECT_TRUE(Listing().empty());
+}
+
+}  // namespace
+}  // namespace partita
