@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "runtime/plan/plan_text.h"
 
@@ -58,10 +59,42 @@ plan @mlp {
 }
 )";
 
-// What CheckPlan says of kMlp with some of its text replaced.
-std::string Said(
-    std::vector<std::pair<absl::string_view, absl::string_view>> changes) {
-  absl::StatusOr<Plan> plan = ParsePlan(absl::StrReplaceAll(kMlp, changes),
+// One message from gpu:0 to gpu:1.
+constexpr absl::string_view kMessage = R"(graph @f(%x: i8[2]) -> i8[2] {
+  %a = neg %x : i8[2] on gpu:0
+  %c = copy %a : i8[2] on gpu:1
+  return %c
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 4
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 2
+  entry @f of @f {
+    input x i8[2]
+    output c i8[2]
+    arena gpu:0
+      !x 0 2
+      !a 2 2
+    arena gpu:1
+      !c 0 2
+    channel 0 gpu:0/s -> gpu:1/s capacity 0
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %a (!x) -> !a
+      2 send %c !a channel 0
+    stream gpu:1/s
+      3 recv %c -> !c channel 0
+      4 fetch !c output 0
+  }
+}
+)";
+
+using Changes = std::vector<std::pair<absl::string_view, absl::string_view>>;
+
+// What CheckPlan says of a plan with some of its text replaced.
+std::string Said(const Changes& changes, absl::string_view text = kMlp) {
+  absl::StatusOr<Plan> plan = ParsePlan(absl::StrReplaceAll(text, changes),
                                         "mlp.plan", OpSet::BuiltIn());
   if (!plan.ok()) return std::string(plan.status().message());
   const absl::StatusOr<Certificate> certificate = CheckPlan(*plan);
@@ -175,6 +208,39 @@ TEST(CheckPlan, MemoryIsThatOfTheDevice) {
             "plan @mlp: found 44288 bytes needed on gpu:1 (10240 persistent "
             "and 1 x 34048 for steps); expected at most 44287; place some of "
             "it elsewhere or lower the batch");
+}
+
+TEST(CheckPlan, RatesAreFiniteAndNotNegative) {
+  const auto with = [](absl::string_view rates) {
+    const std::string arena =
+        absl::StrCat("step 34048\n    rates ", rates, "\n");
+    return Said({{"step 34048\n", arena}});
+  };
+  EXPECT_EQ(with("bandwidth 1e+09 launch 0 f32 1e+12"), "proved");
+  EXPECT_EQ(with("launch -5"),
+            "plan @mlp: device gpu:1: found launch -5; expected a finite "
+            "number, not negative; change the rates");
+  EXPECT_EQ(with("bandwidth nan f32 inf"),
+            "plan @mlp: device gpu:1: found bandwidth nan; expected a finite "
+            "number, not negative; change the rates\n"
+            "plan @mlp: device gpu:1: found f32 inf; expected a finite "
+            "number, not negative; change the rates");
+}
+
+TEST(CheckPlan, EachFaultOfAMessageHasItsName) {
+  EXPECT_EQ(Said({}, kMessage), "proved");
+  EXPECT_EQ(Said({{"2 send %c !a", "2 send %a !a"}}, kMessage),
+            "plan @f: command 2 send: found neg %a; expected a copy node of "
+            "the graph, as only those are sent; name another");
+  EXPECT_EQ(Said({{"2 send %c !a", "2 send %c !c"}}, kMessage),
+            "plan @f: command 2 send: found gpu:1 !c on a stream of gpu:0; "
+            "expected bytes of that device; name another buffer");
+  EXPECT_EQ(
+      Said({{"%c = copy %a : i8[2] on gpu:1", "%c = copy %a : i8[2] on gpu:0"}},
+           kMessage),
+      "plan @f: command 3 recv: found gpu:1 !c; expected copy %c "
+      "received on gpu:0, where the graph places it; use a buffer "
+      "there");
 }
 
 TEST(CheckPlan, UnlikeConstantsDoNotOverlap) {

@@ -331,15 +331,8 @@ class CommandForm {
               "; move the command"));
     }
     const BufferId id = send ? command_.operands[0] : command_.results[0];
+    CheckMessageBuffer(id);
     const Buffer& buffer = view_.buffer(id);
-    if (!IsCopy(node()) || buffer.device != view_.device_of(command_) ||
-        (!send && DeviceName(buffer.device) != InstanceDevice())) {
-      Add(Rule::kDevice,
-          absl::StrCat("found ", view_.BufferText(id), " of ", NodeText(),
-                       "; expected a copy node, bytes of the stream's device, "
-                       "and the receiver on the node's device; change what "
-                       "differs"));
-    }
     if (buffer.range.empty()) {
       Add(Rule::kShape,
           "found no bytes; expected at least one, as an empty message "
@@ -352,6 +345,29 @@ class CommandForm {
           absl::StrCat("found ", room, " bytes in ", view_.BufferText(slot),
                        "; expected room for the message's ",
                        buffer.range.size(), "; enlarge the slot"));
+    }
+  }
+
+  // A copy node's bytes, on the stream's device; they arrive where the node is.
+  void CheckMessageBuffer(BufferId id) {
+    const DeviceId here = view_.device_of(command_);
+    const DeviceId there = view_.buffer(id).device;
+    if (!IsCopy(node())) {
+      Add(Rule::kDevice, absl::StrCat("found ", NodeText(),
+                                      "; expected a copy node of the graph, as "
+                                      "only those are sent; name another"));
+    }
+    if (there != here) {
+      Add(Rule::kDevice,
+          absl::StrCat("found ", view_.BufferText(id), " on a stream of ",
+                       DeviceName(here),
+                       "; expected bytes of that device; name another buffer"));
+    }
+    if (command_.kind == Kind::kRecv && DeviceName(there) != InstanceDevice()) {
+      Add(Rule::kDevice,
+          absl::StrCat("found ", view_.BufferText(id), "; expected ",
+                       NodeText(), " received on ", InstanceDevice(),
+                       ", where the graph places it; use a buffer there"));
     }
   }
 

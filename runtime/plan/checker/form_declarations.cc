@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -136,6 +137,26 @@ void CheckPlacements(const EntryView& view, Findings& findings) {
   }
 }
 
+bool IsRate(double rate) { return std::isfinite(rate) && rate >= 0; }
+
+// Costs and simulations divide by rates and add up times.
+void CheckRates(const Plan& plan, const DeviceTraits& traits,
+                Findings& findings) {
+  const auto expect = [&](absl::string_view what, double rate) {
+    if (IsRate(rate)) return;
+    Finding finding;
+    finding.message = absl::StrCat(
+        "plan @", plan.name, ": device ", traits.name, ": found ", what, " ",
+        rate, "; expected a finite number, not negative; change the rates");
+    findings.Add(std::move(finding));
+  };
+  expect("bandwidth", traits.memory_bandwidth);
+  expect("launch", traits.launch_seconds);
+  for (int i = 0; i < kNumDTypes; ++i) {
+    expect(DTypeName(static_cast<DType>(i)), traits.peak_flops[i]);
+  }
+}
+
 }  // namespace
 
 void CheckDevices(const Plan& plan, Findings& findings) {
@@ -148,6 +169,7 @@ void CheckDevices(const Plan& plan, Findings& findings) {
   }
   absl::flat_hash_set<std::string> names;
   for (const PlanDevice& device : plan.devices) {
+    CheckRates(plan, device.traits, findings);
     if (IsPartSize(device.persistent_bytes) && IsPartSize(device.step_bytes) &&
         IsPartSize(device.memory) && IsPowerOfTwo(device.alignment) &&
         names.insert(device.traits.name).second) {
