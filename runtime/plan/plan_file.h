@@ -23,28 +23,39 @@ struct PlanFileOptions {
   WeightStorage weights = WeightStorage::kEmbed;
 };
 
+// Bytes of constants: in the plan's own file, and in files that it refers to.
+// What a pass folded or packed lies in no file, and what is not aligned there
+// cannot be used there: such constants are embedded always.
+struct WrittenWeights {
+  int64_t embedded = 0;
+  int64_t referenced = 0;
+};
+
 // Writes beside `path` under another name, and takes that name only when all
 // is on the disk: at every moment `path` is the old file or the new one. On a
 // failure (ResourceExhausted for a full disk, PermissionDenied, ...) nothing is
 // left behind. The same plan gives the same bytes. Constants are written from
 // where they lie; their bytes must be at hand.
-absl::Status WritePlan(const Plan& plan, const std::string& path,
-                       const PlanFileOptions& options = {});
+absl::StatusOr<WrittenWeights> WritePlan(const Plan& plan,
+                                         const std::string& path,
+                                         const PlanFileOptions& options = {});
 
 struct ReadPlanOptions {
   const OpSet* ops = nullptr;  // the built-in ones
-  // Reads all constants and images, and refuses bytes that are not those that
-  // the plan was written with. Without it only sizes are checked.
-  bool verify_hashes = false;
+  // Reads all constants and refuses bytes, here or in files that the plan
+  // references, that are not those that it was compiled with. Without it only
+  // their places and sizes are checked. (Images and metadata are always
+  // compared with their hashes.)
+  bool verify_hashes = true;
   // Weights are looked for in the plan's folder and below, or where their
   // absolute path says; with this also above it.
   bool allow_parent_folders = false;
 };
 
-// Maps the file; constants stay in it, and in the files that it references,
-// until somebody reads them. Any bytes at all are safe to read: what does not
-// fit is InvalidArgument. Every id of the plan refers to something; whether it
-// is a good plan is the checker's question.
+// Maps the file; constants stay in it and in the files that it references. Any
+// bytes at all are safe to read: what does not fit is InvalidArgument. Every id
+// of the plan refers to something; whether it is a good plan is the checker's
+// question.
 absl::StatusOr<Plan> ReadPlan(const std::string& path,
                               const ReadPlanOptions& options = {});
 

@@ -47,6 +47,15 @@ std::vector<StoredImage> LayOut(int64_t& end,
   return stored;
 }
 
+WrittenWeights Count(const std::vector<StoredConstant>& constants) {
+  WrittenWeights weights;
+  for (const StoredConstant& constant : constants) {
+    (constant.file < 0 ? weights.embedded : weights.referenced) +=
+        constant.size;
+  }
+  return weights;
+}
+
 absl::Status WriteParts(const Plan& plan, const StoredConstants& constants,
                         const std::vector<StoredImage>& images,
                         const std::string& metadata, const PlanHeader& header,
@@ -69,8 +78,9 @@ absl::Status WriteParts(const Plan& plan, const StoredConstants& constants,
 
 }  // namespace
 
-absl::Status WritePlan(const Plan& plan, const std::string& path,
-                       const PlanFileOptions& options) {
+absl::StatusOr<WrittenWeights> WritePlan(const Plan& plan,
+                                         const std::string& path,
+                                         const PlanFileOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckIds(plan));
   PARTITA_ASSIGN_OR_RETURN(StoredConstants constants,
                            CollectConstants(plan, path, options.weights));
@@ -87,7 +97,8 @@ absl::Status WritePlan(const Plan& plan, const std::string& path,
                            AtomicFile::Create(path));
   PARTITA_RETURN_IF_ERROR(
       WriteParts(plan, constants, images, metadata, header, *file));
-  return file->Commit();
+  PARTITA_RETURN_IF_ERROR(file->Commit());
+  return Count(constants.constants);
 }
 
 }  // namespace partita

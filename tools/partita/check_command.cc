@@ -42,9 +42,8 @@ absl::Status Run(const Arguments& arguments) {
   }
   Progress progress("check");
   progress.Stage("read");
-  PARTITA_ASSIGN_OR_RETURN(
-      const Plan plan,
-      ReadPlanInput(arguments.positional()[0], {.verify_hashes = true}));
+  PARTITA_ASSIGN_OR_RETURN(const Plan plan,
+                           ReadPlanInput(arguments.positional()[0]));
   if (arguments.has("text")) {
     progress.Done();
     PARTITA_RETURN_IF_ERROR(WriteText("-", PlanText(plan)));

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -48,7 +49,9 @@ constexpr FlagDef kFlags[] = {
     kDimFlag,
     kShapeFlag,
     kBindFlag,
-    {"weights", "HOW", "embed (default), or reference: leave them in the model",
+    {"weights", "HOW",
+     "embed (default), or reference: leave them in the model, where no pass "
+     "changed them",
      WeightChoices},
     {"stop-after", "STAGE",
      "print a stage as text: imported, optimised, placed, kernels or plan",
@@ -124,15 +127,18 @@ absl::Status Run(const Arguments& arguments) {
   const absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(WithFlags(compiled.status()));
+  std::optional<WrittenWeights> written;
   if (arguments.has("output")) {
     progress.Stage("write");
-    PARTITA_RETURN_IF_ERROR(WritePlan(compiled->plan,
-                                      arguments.Get("output", ""),
-                                      ReadFileOptions(arguments)));
+    PARTITA_ASSIGN_OR_RETURN(
+        written, WritePlan(compiled->plan, arguments.Get("output", ""),
+                           ReadFileOptions(arguments)));
   }
   progress.Done();
-  if (arguments.has("json")) return WriteText("-", CompileJson(*compiled));
-  std::string text = CompileSummary(*compiled);
+  if (arguments.has("json")) {
+    return WriteText("-", CompileJson(*compiled, written));
+  }
+  std::string text = CompileSummary(*compiled, written);
   if (arguments.has("times")) text += TimesText(compiled->report);
   return WriteText("-", text);
 }

@@ -21,11 +21,10 @@ absl::string_view TextOf(const MappedFile& file) {
 
 }  // namespace
 
-absl::StatusOr<Plan> ReadPlanInput(const std::string& path,
-                                   const ReadPlanOptions& options) {
+absl::StatusOr<Plan> ReadPlanInput(const std::string& path) {
   PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                            MappedFile::Open(path));
-  if (LooksLikePlanFile(file->bytes())) return ReadPlan(path, options);
+  if (LooksLikePlanFile(file->bytes())) return ReadPlan(path);
   return ParsePlan(TextOf(*file), path, OpSet::BuiltIn());
 }
 

@@ -13,9 +13,9 @@
 namespace partita {
 
 // A plan file or a plan as text, by the first bytes, whatever it is called.
-// What every command that takes a plan reads it with.
-absl::StatusOr<Plan> ReadPlanInput(const std::string& path,
-                                   const ReadPlanOptions& options = {});
+// What every command that takes a plan reads it with; bytes of constants that
+// are not those that the plan was compiled with are refused.
+absl::StatusOr<Plan> ReadPlanInput(const std::string& path);
 
 // Whether a file is called NAME.plan, begins as a plan file does, or is a text
 // with a line `plan @NAME`; false for models, by their names, and for the name

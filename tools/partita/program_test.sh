@@ -50,6 +50,26 @@ expect 0 "pin relu %unread on cpu:1 places nothing" \
 expect 0 '"idle_pins": [
     "relu %unread on cpu:1"' "$partita" compile "$scratch/unread.graph" --machine "$cpus" --json
 
+# Constants are compared with their hashes wherever a plan is read, in the plan
+# as in the model's file; where they went is said.
+cat > "$scratch/add.graph" << 'END'
+graph @add(%x: f32[4]) -> f32[4] {
+  %w = constant f32[4] [1, 2, 3, 4]
+  %y = add %x, %w : f32[4]
+  return %y
+}
+END
+damaged=$scratch/add.plan
+expect 0 "weights 16 B in the plan file, 0 B left in the model's files" \
+  "$partita" compile "$scratch/add.graph" --machine "$cpus" --output "$damaged"
+expect 0 '"embedded_bytes": 16' \
+  "$partita" compile "$scratch/add.graph" --machine "$cpus" --output "$damaged" --json
+expect 0 "ran 1 steps" "$partita" run "$damaged" --virtual
+printf U | dd of="$damaged" bs=1 seek=64 conv=notrunc 2> /dev/null
+for command in check run simulate "view --output=$scratch/view.html"; do
+  expect 1 "the file was changed since the plan was compiled: compile again" "$partita" $command "$damaged"
+done
+
 # Called wrongly.
 expect 2 "usage: partita COMMAND" "$partita"
 expect 2 "found no command frobnicate" "$partita" frobnicate

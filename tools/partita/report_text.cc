@@ -106,6 +106,14 @@ std::string CandidatesText(const CompileReport& report) {
   return text;
 }
 
+// Nothing of a plan without constants.
+std::string WeightsText(const WrittenWeights& written) {
+  if (written.embedded == 0 && written.referenced == 0) return "";
+  return absl::StrCat(
+      "weights ", RoundedByteSize(written.embedded), " in the plan file, ",
+      RoundedByteSize(written.referenced), " left in the model's files\n");
+}
+
 }  // namespace
 
 std::string SecondsText(double seconds) {
@@ -114,7 +122,8 @@ std::string SecondsText(double seconds) {
   return absl::StrFormat("%.1f us", seconds * 1e6);
 }
 
-std::string CompileSummary(const Compiled& compiled) {
+std::string CompileSummary(const Compiled& compiled,
+                           const std::optional<WrittenWeights>& written) {
   const CompileReport& report = compiled.report;
   std::string text = absl::StrCat("placement @", compiled.plan.name, " by ",
                                   report.strategy, "\n");
@@ -146,6 +155,7 @@ std::string CompileSummary(const Compiled& compiled) {
                     " places nothing: its nodes were folded, or do nothing, or "
                     "nobody reads them\n");
   }
+  if (written.has_value()) absl::StrAppend(&text, WeightsText(*written));
   if (compiled.plan.certificate.has_value()) {
     absl::StrAppend(&text, "proved ",
                     absl::StrJoin(compiled.plan.certificate->proved, "; "),
@@ -154,7 +164,8 @@ std::string CompileSummary(const Compiled& compiled) {
   return text;
 }
 
-std::string CompileJson(const Compiled& compiled) {
+std::string CompileJson(const Compiled& compiled,
+                        const std::optional<WrittenWeights>& written) {
   const CompileReport& report = compiled.report;
   nlohmann::ordered_json json;
   json["strategy"] = report.strategy;
@@ -182,6 +193,10 @@ std::string CompileJson(const Compiled& compiled) {
   }
   json["fallbacks"] = report.fallbacks;
   json["idle_pins"] = report.idle_pins;
+  if (written.has_value()) {
+    json["weights"] = {{"embedded_bytes", written->embedded},
+                       {"referenced_bytes", written->referenced}};
+  }
   return json.dump(2) + "\n";
 }
 

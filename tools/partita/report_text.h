@@ -4,16 +4,21 @@
 #ifndef PARTITA_TOOLS_PARTITA_REPORT_TEXT_H_
 #define PARTITA_TOOLS_PARTITA_REPORT_TEXT_H_
 
+#include <optional>
 #include <string>
 
 #include "partita/compile.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/plan_file.h"
 
 namespace partita {
 
-// What went where, memory, predicted step and bound: a dozen lines.
-std::string CompileSummary(const Compiled& compiled);
-std::string CompileJson(const Compiled& compiled);
+// What went where, memory, predicted step and bound: a dozen lines. `written`
+// is what a plan file was written with, if one was.
+std::string CompileSummary(const Compiled& compiled,
+                           const std::optional<WrittenWeights>& written);
+std::string CompileJson(const Compiled& compiled,
+                        const std::optional<WrittenWeights>& written);
 
 // "1.24 ms", "61.0 us".
 std::string SecondsText(double seconds);
