@@ -30,7 +30,7 @@ absl::StatusOr<Compiled> CompileStages(const Module& module) {
   absl::StatusOr<Compiled> compiled =
       Compile(module.Clone(), TwoDevices(), options);
   if (compiled.ok() ||
-      !absl::StartsWith(compiled.status().message(), "--stages: found 2;")) {
+      !absl::StartsWith(compiled.status().message(), "stages: found 2;")) {
     return compiled;
   }
   options.planner.stages = 1;

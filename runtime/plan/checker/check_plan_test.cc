@@ -78,7 +78,6 @@ plan @f {
       !a 2 2
     arena gpu:1
       !c 0 2
-    channel 0 gpu:0/s -> gpu:1/s capacity 0
     stream gpu:0/s
       0 feed -> !x input 0
       1 kernel %a (!x) -> !a
@@ -86,6 +85,7 @@ plan @f {
     stream gpu:1/s
       3 recv %c -> !c channel 0
       4 fetch !c output 0
+    channel 0 gpu:0/s -> gpu:1/s capacity 0
   }
 }
 )";
