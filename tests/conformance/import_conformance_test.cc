@@ -49,7 +49,7 @@ TEST(ImportConformance, EveryCaseAgreesOrIsRefusedByName) {
   }
   std::cout << "eval: " << passed << " of " << cases.size() << " cases pass, "
             << refused << " are refused\n";
-  EXPECT_GE(passed, 322);  // 30 % of 1,072
+  EXPECT_GE(passed, 642);  // all that passed once: none becomes refused
 }
 
 }  // namespace
