@@ -51,8 +51,8 @@ class Walker {
  private:
   bool CopyField(const Message& message, size_t end) {
     const size_t start = at_;
-    const std::optional<uint64_t> tag = Varint(end);
-    if (!tag.has_value() || *tag > UINT32_MAX || *tag >> 3 == 0) return false;
+    const std::optional<uint32_t> tag = Tag(end);
+    if (!tag.has_value()) return false;
     bool good = true;
     switch (*tag & 7) {
       case 0:
@@ -96,6 +96,16 @@ class Walker {
     }
     SetLength(length_at);
     return out_.size() <= kMaxSkeleton;
+  }
+
+  // As protobuf reads it: of five bytes at most, and bits above 32 are dropped.
+  std::optional<uint32_t> Tag(size_t end) {
+    constexpr size_t kMaxTagBytes = 5;
+    const size_t start = at_;
+    const std::optional<uint64_t> number = Varint(end);
+    if (!number.has_value() || at_ - start > kMaxTagBytes) return std::nullopt;
+    const auto tag = static_cast<uint32_t>(*number);
+    return tag >> 3 == 0 ? std::nullopt : std::optional<uint32_t>(tag);
   }
 
   // Moves behind the number; nothing if it is cut short or too long.
