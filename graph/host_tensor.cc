@@ -3,6 +3,9 @@
 
 #include "graph/host_tensor.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -11,7 +14,22 @@
 namespace partita {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
+// Tensors that fill a large page begin at one: kernels that stream through
+// weights are spared most misses of the address cache, and whoever writes them
+// first most page faults.
+constexpr size_t kHugePage = size_t{2} << 20;
+
+std::byte* NewZeroed(size_t size) {
+  const bool is_large = size >= kHugePage;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, is_large ? kHugePage : 64,
+                     std::max<size_t>(size, 1)) != 0) {
+    throw std::bad_alloc();
+  }
+  // Advice before the first touch: where the host refuses it, nothing is lost.
+  if (is_large) madvise(memory, size, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(std::memset(memory, 0, size));
+}
 
 // Where an element lies is a sum of one term per dimension, in any layout; this
 // is the term of dimension `dim` for each index, in bytes.
@@ -70,14 +88,12 @@ class LayoutCopy {
 }  // namespace
 
 void HostTensor::AlignedDelete::operator()(std::byte* bytes) const {
-  ::operator delete(bytes, kAlignment);
+  std::free(bytes);
 }
 
 HostTensor::HostTensor(TensorType type) : type_(std::move(type)) {
-  const size_t size = static_cast<size_t>(type_.num_bytes());
-  owned_.reset(static_cast<std::byte*>(::operator new(size, kAlignment)));
+  owned_.reset(NewZeroed(static_cast<size_t>(type_.num_bytes())));
   bytes_ = owned_.get();
-  std::memset(bytes_, 0, size);
 }
 
 HostTensor HostTensor::View(TensorType type, void* bytes) {
