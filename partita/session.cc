@@ -8,16 +8,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/host_capacity.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "kernels/catalog/host_kernels.h"
 #include "partita/generated_code.h"
 #include "runtime/device/host_device.h"
-#include "runtime/device/host_isa.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/measured_timeline.h"
 #include "runtime/executor/reference_run.h"
+#include "runtime/plan/checker/contract.h"
 #include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/chrome_trace.h"
 #include "runtime/plan/plan_file.h"
@@ -30,36 +31,13 @@ const KernelLibraries& Libraries() {
   return libraries;
 }
 
-absl::StatusOr<std::unique_ptr<Device>> NewRealDevice(
-    const DeviceTraits& traits) {
-  if (traits.kind != DeviceKind::kCpu) {
-    return absl::UnavailableError(absl::StrCat(
-        "device ", traits.name, ": found kind ",
-        std::string(DeviceKindName(traits.kind)),
-        "; expected cpu, as this build drives no other; load the plan with "
-        "virtual devices"));
-  }
-  if (!HostHasIsa(traits.isa)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("device ", traits.name,
-                     ": found a plan for the instruction set ", traits.isa,
-                     "; expected one that this processor has; compile the plan "
-                     "for this machine"));
-  }
-  return NewCpuDevice(traits);
-}
-
-absl::StatusOr<Devices> NewDevices(const Plan& plan, DeviceMode mode) {
+Devices NewDevices(const Plan& plan, DeviceMode mode) {
   Devices devices;
   for (const PlanDevice& device : plan.devices) {
-    if (mode == DeviceMode::kReal) {
-      PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Device> real,
-                               NewRealDevice(device.traits));
-      devices.push_back(std::move(real));
-    } else {
-      devices.push_back(
-          NewVirtualDevice(device.traits, mode == DeviceMode::kTimed));
-    }
+    devices.push_back(
+        mode == DeviceMode::kReal
+            ? NewCpuDevice(device.traits)
+            : NewVirtualDevice(device.traits, mode == DeviceMode::kTimed));
   }
   return devices;
 }
@@ -123,7 +101,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
         "plan ", plan->name,
         ": found no entry; expected one or more; compile the model again"));
   }
-  PARTITA_ASSIGN_OR_RETURN(Devices devices, NewDevices(*plan, options.devices));
+  if (options.devices == DeviceMode::kReal) {
+    PARTITA_RETURN_IF_ERROR(CheckContract(*plan, ThisHost()));
+  }
+  Devices devices = NewDevices(*plan, options.devices);
   std::unique_ptr<Session> session(new Session(options));
   if (options.devices != DeviceMode::kTimed) {
     PARTITA_ASSIGN_OR_RETURN(session->notice_,

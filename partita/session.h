@@ -27,7 +27,8 @@ struct MeasuredCommand;
 
 // What plays the devices of a plan.
 enum class DeviceMode : uint8_t {
-  kReal,     // the devices that the plan names; refused where there are none
+  kReal,     // the devices that the plan names; a host without them, or with
+             // fewer threads or less memory, is refused
   kVirtual,  // host memory and threads in their place, whatever they are
   kTimed,    // threads that sleep for the predicted times and compute nothing
 };

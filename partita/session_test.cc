@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "graph/op_set.h"
 #include "gtest/gtest.h"
@@ -363,13 +365,43 @@ TEST(SessionTest, APlanThatIsNotProvedIsRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
 }
 
+// Once for each real device; virtual ones play any machine.
+void ExpectMadeForAnotherMachine(absl::string_view plan,
+                                 absl::string_view difference) {
+  const absl::Status status = Session::Create(PlanOf(plan)).status();
+  EXPECT_TRUE(absl::StrContains(status.message(), difference)) << status;
+  EXPECT_TRUE(absl::StartsWith(
+      status.message(),
+      "plan @f was made for another machine; compile it for this one, or load "
+      "it with virtual devices (--virtual)\n  "))
+      << status;
+  auto played = Session::Create(PlanOf(plan), {.devices = DeviceMode::kTimed});
+  EXPECT_FALSE(absl::StrContains(played.status().message(), "another machine"))
+      << played.status();
+}
+
 TEST(SessionTest, AnotherInstructionSetIsRefused) {
-  const std::string other = absl::StrReplaceAll(
-      kTwoDevices,
-      {{"cpu:0 cpu threads 1 isa \"\"", "cpu:0 cpu threads 1 isa \"mmix\""}});
-  EXPECT_EQ(Session::Create(PlanOf(other)).status().message(),
-            "device cpu:0: found a plan for the instruction set mmix; expected "
-            "one that this processor has; compile the plan for this machine");
+  ExpectMadeForAnotherMachine(
+      absl::StrReplaceAll(kTwoDevices, {{"cpu:0 cpu threads 1 isa \"\"",
+                                         "cpu:0 cpu threads 1 isa \"mmix\""}}),
+      "cpu:0: found a plan for the instruction set mmix; expected one");
+}
+
+TEST(SessionTest, MoreThreadsThanTheHostHasAreRefused) {
+  ExpectMadeForAnotherMachine(
+      absl::StrReplaceAll(kTwoDevices, {{"threads 1 ", "threads 60000 "}}),
+      "cpu:0 and cpu:1: found a plan for 120000 threads; expected at most "
+      "the ");
+}
+
+TEST(SessionTest, MoreMemoryThanTheHostHasIsRefused) {
+  constexpr char kHuge[] = "562949953421312";  // 512 TiB
+  ExpectMadeForAnotherMachine(
+      absl::StrReplaceAll(kTwoDevices,
+                          {{"memory 4096 ", "memory 1125899906842624 "},
+                           {"step 128", absl::StrCat("step ", kHuge)}}),
+      "cpu:0 and cpu:1: found arenas of 562949953421568 bytes; expected at "
+      "most the ");
 }
 
 TEST(SessionTest, AMissingFileIsNamed) {

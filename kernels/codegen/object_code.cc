@@ -26,7 +26,8 @@ struct IsaFeatures {
   const char* features;
   unsigned lanes;  // f32 elements of a register
 };
-// No more than what the runtime asks the processor for (device/host_isa.cc).
+// No more than what the runtime asks the processor for
+// (graph/host_capacity.cc).
 constexpr IsaFeatures kIsas[] = {
     {"", "+sse4.2,+popcnt", 4},
     {"sse4", "+sse4.2,+popcnt", 4},

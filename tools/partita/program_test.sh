@@ -113,7 +113,9 @@ done
 # A plan for devices that are not here.
 expect 0 "proved form" "$partita" compile "$model" --machine "$gpus" --strategy single \
   --device gpu:0 --output "$scratch/gpu.plan"
-CUDA_VISIBLE_DEVICES= expect 1 "device gpu:0: found kind cuda" "$partita" run "$scratch/gpu.plan"
+CUDA_VISIBLE_DEVICES= expect 1 "gpu:0: found kind cuda" "$partita" run "$scratch/gpu.plan"
+sed 's/threads [0-9]*/threads 60000/' "$text" | sed '/certificate/,/^}/{/^}/!d}' > "$scratch/threads.txt"
+expect 1 "found a plan for 60000 threads; expected at most the" "$partita" run "$scratch/threads.txt"
 
 # A disk that is full leaves no half of a plan.
 full_disk() {

@@ -1,4 +1,4 @@
-// Contract: what a plan assumes of its devices, compared with those at hand.
+// Contract: what a plan assumes of its target, compared with the host at hand.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/contract.h"
@@ -6,76 +6,121 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace partita {
 namespace {
 
-void CompareTraits(const DeviceTraits& wanted, const DeviceTraits& found,
-                   std::vector<std::string>& differences) {
-  const auto differ = [&](absl::string_view what, absl::string_view is,
-                          absl::string_view expected) {
-    differences.push_back(absl::StrCat("device ", wanted.name, ": found ", what,
-                                       " ", is, "; expected ", expected));
-  };
-  if (found.kind != wanted.kind) {
-    differ("kind", DeviceKindName(found.kind), DeviceKindName(wanted.kind));
-  }
-  if (!wanted.isa.empty() && found.isa != wanted.isa) {
-    differ("instruction set", found.isa.empty() ? "unknown" : found.isa,
-           wanted.isa);
-  }
-  if (found.threads != wanted.threads) {
-    differ("threads", absl::StrCat(found.threads),
-           absl::StrCat(wanted.threads));
-  }
+// The largest int64 where a sum or product does not fit.
+int64_t CappedSum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return std::numeric_limits<int64_t>::max();
 }
 
-// The largest int64 if it does not fit; negative sizes are refused by form.
 int64_t ArenaSize(const PlanDevice& device, int64_t depth) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  if (device.step_bytes > 0 &&
-      depth > (kMost - device.persistent_bytes) / device.step_bytes) {
-    return kMost;
+  int64_t steps = 0;
+  if (__builtin_mul_overflow(device.step_bytes, depth, &steps)) {
+    return std::numeric_limits<int64_t>::max();
   }
-  return device.persistent_bytes + depth * device.step_bytes;
+  return CappedSum(device.persistent_bytes, steps);
 }
+
+class Comparison {
+ public:
+  Comparison(const Plan& plan, const HostCapacity& host)
+      : plan_(plan), host_(host) {
+    for (const Entry& entry : plan.entries) {
+      depth_ = std::max<int64_t>(depth_, entry.depth);
+    }
+  }
+
+  absl::Status Run() {
+    for (const PlanDevice& device : plan_.devices) {
+      if (device.traits.kind == DeviceKind::kCpu) {
+        AddCpu(device);
+      } else {
+        Differ(absl::StatusCode::kUnavailable, device.traits.name,
+               absl::StrCat("kind ",
+                            std::string(DeviceKindName(device.traits.kind))),
+               "cpu, as this build drives no other");
+      }
+    }
+    CompareSums();
+    return Verdict();
+  }
+
+ private:
+  void AddCpu(const PlanDevice& device) {
+    const DeviceTraits& traits = device.traits;
+    cpus_.push_back(traits.name);
+    threads_ += traits.threads;
+    memory_ = CappedSum(memory_, ArenaSize(device, depth_));
+    if (traits.isa.empty() || absl::c_linear_search(host_.isas, traits.isa)) {
+      return;
+    }
+    Differ(absl::StatusCode::kFailedPrecondition, traits.name,
+           absl::StrCat("a plan for the instruction set ", traits.isa),
+           host_.isas.empty() ? "any, as this processor's are not known"
+                              : absl::StrCat("one that this processor has: ",
+                                             absl::StrJoin(host_.isas, ", ")));
+  }
+
+  void CompareSums() {
+    const std::string cpus = absl::StrJoin(cpus_, " and ");
+    if (threads_ > host_.threads) {
+      Differ(absl::StatusCode::kFailedPrecondition, cpus,
+             absl::StrCat("a plan for ", threads_, " threads"),
+             absl::StrCat("at most the ", host_.threads,
+                          " that this process may use"));
+    }
+    if (memory_ > host_.memory) {
+      Differ(absl::StatusCode::kResourceExhausted, cpus,
+             absl::StrCat("arenas of ", memory_, " bytes"),
+             absl::StrCat("at most the ", host_.memory,
+                          " bytes that this process may use"));
+    }
+  }
+
+  void Differ(absl::StatusCode code, absl::string_view where,
+              absl::string_view found, absl::string_view expected) {
+    codes_.push_back(code);
+    absl::StrAppend(&differences_, "\n  ", where, ": found ", found,
+                    "; expected ", expected);
+  }
+
+  absl::Status Verdict() const {
+    using Code = absl::StatusCode;
+    if (codes_.empty()) return absl::OkStatus();
+    const std::string text = absl::StrCat(
+        "plan @", plan_.name,
+        " was made for another machine; compile it for this one, or load it "
+        "with virtual devices (--virtual)",
+        differences_);
+    for (const Code code : {Code::kUnavailable, Code::kResourceExhausted}) {
+      if (absl::c_linear_search(codes_, code)) return absl::Status(code, text);
+    }
+    return absl::FailedPreconditionError(text);
+  }
+
+  const Plan& plan_;
+  const HostCapacity& host_;
+  int64_t depth_ = 1;
+  std::vector<std::string> cpus_;
+  int64_t threads_ = 0;
+  int64_t memory_ = 0;  // of the CPUs' arenas
+  std::vector<absl::StatusCode> codes_;
+  std::string differences_;
+};
 
 }  // namespace
 
-absl::Status CheckContract(const Plan& plan,
-                           absl::Span<const ActualDevice> actual) {
-  if (actual.size() != plan.devices.size()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("plan @", plan.name, ": found ", actual.size(),
-                     " devices; expected ", plan.devices.size()));
-  }
-  int64_t depth = 1;
-  for (const Entry& entry : plan.entries) {
-    depth = std::max<int64_t>(depth, entry.depth);
-  }
-  std::vector<std::string> differences;
-  bool short_of_memory = false;
-  for (size_t i = 0; i < actual.size(); ++i) {
-    const PlanDevice& wanted = plan.devices[i];
-    CompareTraits(wanted.traits, actual[i].traits, differences);
-    const int64_t bytes = ArenaSize(wanted, depth);
-    if (actual[i].memory >= bytes) continue;
-    short_of_memory = true;
-    differences.push_back(absl::StrCat("device ", wanted.traits.name,
-                                       ": found ", actual[i].memory,
-                                       " bytes free; expected ", bytes));
-  }
-  if (differences.empty()) return absl::OkStatus();
-  std::string text = absl::StrCat("plan @", plan.name,
-                                  " was made for other devices; compile it "
-                                  "again for these, or run it with --virtual");
-  for (const std::string& difference : differences) {
-    absl::StrAppend(&text, "\n  ", difference);
-  }
-  return short_of_memory ? absl::ResourceExhaustedError(text)
-                         : absl::FailedPreconditionError(text);
+absl::Status CheckContract(const Plan& plan, const HostCapacity& host) {
+  return Comparison(plan, host).Run();
 }
 
 }  // namespace partita

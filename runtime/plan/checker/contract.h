@@ -1,29 +1,21 @@
-// Contract: what a plan assumes of its devices, compared with those at hand.
+// Contract: what a plan assumes of its target, compared with the host at hand.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_RUNTIME_PLAN_CHECKER_CONTRACT_H_
 #define PARTITA_RUNTIME_PLAN_CHECKER_CONTRACT_H_
 
-#include <vector>
-
 #include "absl/status/status.h"
-#include "absl/types/span.h"
-#include "graph/device_traits.h"
+#include "graph/host_capacity.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
 
-// A device of the machine that loads a plan, and the bytes free for its arena.
-struct ActualDevice {
-  DeviceTraits traits;
-  int64_t memory = 0;
-};
-
-// Device i of the plan against `actual[i]`: kind, instruction set, threads and
-// memory. FailedPrecondition, or ResourceExhausted for memory, with every
-// difference. Rates are predictions and are not compared.
-absl::Status CheckContract(const Plan& plan,
-                           absl::Span<const ActualDevice> actual);
+// The plan's CPU devices share the host: each needs its instruction set, all
+// together their threads and their arenas. Every difference is told at once:
+// Unavailable if a device is of a kind that no runtime drives, else
+// ResourceExhausted if memory is short, else FailedPrecondition. Rates are
+// predictions and are not compared. For plans that passed the checker.
+absl::Status CheckContract(const Plan& plan, const HostCapacity& host);
 
 }  // namespace partita
 

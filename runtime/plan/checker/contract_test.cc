@@ -1,72 +1,107 @@
-// What is said when a plan meets other devices than it was made for.
+// What is said when a plan meets another host than it was made for.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/contract.h"
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace partita {
 namespace {
 
-Plan OneDevice() {
+constexpr char kMadeForAnother[] =
+    "plan @f was made for another machine; compile it for this one, or load it "
+    "with virtual devices (--virtual)";
+
+// Two CPUs of 2 threads and 200 bytes each: 100 that persist, and two steps.
+Plan TwoCpus() {
   Plan plan;
   plan.name = "f";
-  PlanDevice device;
-  device.traits.name = "cpu:0";
-  device.traits.isa = "avx512";
-  device.traits.threads = 2;
-  device.persistent_bytes = 100;
-  device.step_bytes = 50;
-  plan.devices.push_back(device);
+  for (const char* name : {"cpu:0", "cpu:1"}) {
+    PlanDevice& device = plan.devices.emplace_back();
+    device.traits.name = name;
+    device.traits.isa = "avx2";
+    device.traits.threads = 2;
+    device.persistent_bytes = 100;
+    device.step_bytes = 50;
+  }
   plan.entries.resize(1);
   plan.entries[0].depth = 2;
   return plan;
 }
 
-ActualDevice Fitting() {
-  ActualDevice device;
-  device.traits = OneDevice().devices[0].traits;
-  device.memory = 200;
-  return device;
-}
+HostCapacity JustEnough() { return {4, 400, {"avx512", "avx2", "sse4"}}; }
 
-TEST(Contract, TheSameDeviceWillDo) {
-  EXPECT_TRUE(CheckContract(OneDevice(), {Fitting()}).ok());
+TEST(Contract, AHostThatHasAllOfItWillDo) {
+  EXPECT_TRUE(CheckContract(TwoCpus(), JustEnough()).ok());
 }
 
 TEST(Contract, RatesAreNotCompared) {
-  ActualDevice device = Fitting();
-  device.traits.memory_bandwidth = 1;
-  EXPECT_TRUE(CheckContract(OneDevice(), {device}).ok());
+  Plan plan = TwoCpus();
+  plan.devices[0].traits.memory_bandwidth = 1e30;
+  EXPECT_TRUE(CheckContract(plan, JustEnough()).ok());
+}
+
+TEST(Contract, TheCpusShareTheThreads) {
+  HostCapacity host = JustEnough();
+  host.threads = 3;
+  const absl::Status status = CheckContract(TwoCpus(), host);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            absl::StrCat(kMadeForAnother,
+                         "\n  cpu:0 and cpu:1: found a plan for 4 threads; "
+                         "expected at most the 3 that this process may use"));
+}
+
+TEST(Contract, TheCpusShareTheMemory) {
+  HostCapacity host = JustEnough();
+  host.memory = 399;
+  const absl::Status status = CheckContract(TwoCpus(), host);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(
+      status.message(),
+      absl::StrCat(kMadeForAnother,
+                   "\n  cpu:0 and cpu:1: found arenas of 400 bytes; expected "
+                   "at most the 399 bytes that this process may use"));
+}
+
+TEST(Contract, ArenasBeyondAllNumbersAreTooLarge) {
+  Plan plan = TwoCpus();
+  plan.devices[0].step_bytes = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(CheckContract(plan, JustEnough()).code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
 TEST(Contract, EveryDifferenceIsNamed) {
-  ActualDevice device = Fitting();
-  device.traits.isa = "avx2";
-  device.traits.threads = 1;
-  const absl::Status status = CheckContract(OneDevice(), {device});
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  Plan plan = TwoCpus();
+  plan.devices[0].traits.isa = "avx512";
+  plan.devices[1].traits.kind = DeviceKind::kCuda;
+  plan.devices[1].traits.name = "gpu:0";
+  const absl::Status status = CheckContract(plan, {1, 400, {"avx2", "sse4"}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(),
-            "plan @f was made for other devices; compile it again for these, "
-            "or run it with --virtual\n"
-            "  device cpu:0: found instruction set avx2; expected avx512\n"
-            "  device cpu:0: found threads 1; expected 2");
+            absl::StrCat(kMadeForAnother,
+                         "\n  cpu:0: found a plan for the instruction set "
+                         "avx512; expected one that this processor has: avx2, "
+                         "sse4"
+                         "\n  gpu:0: found kind cuda; expected cpu, as this "
+                         "build drives no other"
+                         "\n  cpu:0: found a plan for 2 threads; expected at "
+                         "most the 1 that this process may use"));
 }
 
-TEST(Contract, MemoryIsThatOfAllOverlappingSteps) {
-  ActualDevice device = Fitting();
-  device.memory = 199;
-  const absl::Status status = CheckContract(OneDevice(), {device});
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(status.message(),
-            "plan @f was made for other devices; compile it again for these, "
-            "or run it with --virtual\n"
-            "  device cpu:0: found 199 bytes free; expected 200");
-}
-
-TEST(Contract, AsManyDevices) {
-  EXPECT_EQ(CheckContract(OneDevice(), {}).message(),
-            "plan @f: found 0 devices; expected 1");
+TEST(Contract, AProcessorThatIsNotKnownHasNoInstructionSet) {
+  HostCapacity host = JustEnough();
+  host.isas.clear();
+  EXPECT_EQ(CheckContract(TwoCpus(), host).message(),
+            absl::StrCat(kMadeForAnother,
+                         "\n  cpu:0: found a plan for the instruction set "
+                         "avx2; expected any, as this processor's are not "
+                         "known"
+                         "\n  cpu:1: found a plan for the instruction set "
+                         "avx2; expected any, as this processor's are not "
+                         "known"));
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+// Asks the system and the processor.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/host_capacity.h"
+
+#include <sched.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <thread>
+
+namespace partita {
+namespace {
+
+int CoresOfMask() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) {
+    // More than 1,024 cores do not fit the fixed mask.
+    return std::max(1u, std::thread::hardware_concurrency());
+  }
+  return std::max(1, CPU_COUNT(&mask));
+}
+
+// The first number of a file; -1 if there is none ("max") or no file.
+double FirstNumber(const char* path) {
+  std::ifstream file(path);
+  double value = -1;
+  return file >> value ? value : -1;
+}
+
+// Cores that the control group grants; 0 if it sets no limit.
+double CoresOfGroup() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");  // version 2: "200000 100000"
+  double quota = 0, period = 0;
+  if (file >> quota >> period && period > 0) return quota / period;
+  quota = FirstNumber("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");  // version 1
+  period = FirstNumber("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+int UsableCores() {
+  const int cores = CoresOfMask();
+  const double granted = CoresOfGroup();
+  if (granted <= 0) return cores;
+  return std::clamp(static_cast<int>(std::floor(granted)), 1, cores);
+}
+
+int64_t UsableMemory() {
+  struct sysinfo info = {};
+  int64_t memory = int64_t{1} << 30;
+  if (sysinfo(&info) == 0) {
+    memory = static_cast<int64_t>(info.totalram) * info.mem_unit;
+  }
+  for (const char* path : {"/sys/fs/cgroup/memory.max",
+                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    const double limit = FirstNumber(path);
+    if (limit > 0 && limit < memory) memory = static_cast<int64_t>(limit);
+  }
+  return memory;
+}
+
+std::vector<std::string> InstructionSets() {
+  std::vector<std::string> isas;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl")) {
+    isas.push_back("avx512");
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    isas.push_back("avx2");
+  }
+  if (__builtin_cpu_supports("sse4.2")) isas.push_back("sse4");
+#endif
+  return isas;
+}
+
+}  // namespace
+
+HostCapacity ThisHost() {
+  return {UsableCores(), UsableMemory(), InstructionSets()};
+}
+
+}  // namespace partita

@@ -1,0 +1,25 @@
+// What this process may use of the host that it runs on.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_HOST_CAPACITY_H_
+#define PARTITA_GRAPH_HOST_CAPACITY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+// All CPU devices of a plan on this host together have no more than this.
+struct HostCapacity {
+  int threads = 1;     // cores of the affinity mask, less if a cgroup says so
+  int64_t memory = 0;  // bytes in all, free or not, less if a cgroup says so
+  // DeviceTraits::isa that the processor has, best first; none if unknown.
+  std::vector<std::string> isas;
+};
+
+HostCapacity ThisHost();
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_HOST_CAPACITY_H_
