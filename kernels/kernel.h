@@ -45,6 +45,22 @@ struct BindRequest {
   bool stands_in = false;
 };
 
+// Which kernel it is, in the words of KernelBinding.
+struct KernelIdentity {
+  friend bool operator==(const KernelIdentity&,
+                         const KernelIdentity&) = default;
+
+  std::string kernel;  // "onednn.conv"
+  std::string arithmetic;
+};
+
+// What a library gives for a node: whatever the plan asked for, it says what it
+// is.
+struct LibraryKernel {
+  std::unique_ptr<BoundKernel> kernel;
+  KernelIdentity identity;
+};
+
 // One library of kernels, found by the part of KernelBinding::kernel before the
 // dot. Thread safety: Bind may be called in parallel.
 class KernelLibrary {
@@ -56,7 +72,7 @@ class KernelLibrary {
   // Called on the thread that will launch. ResourceExhausted, with both
   // numbers, if the kernel needs more than the budget; Unimplemented if this
   // library cannot compute the node as the plan binds it.
-  virtual absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
+  virtual absl::StatusOr<LibraryKernel> Bind(
       const BindRequest& request) const = 0;
 };
 

@@ -13,7 +13,6 @@
 #include "graph/status_macros.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
-#include "kernels/codegen_loader/codegen_loader.h"
 #include "kernels/image/image_library.h"
 #include "kernels/image/image_store.h"
 
@@ -88,10 +87,15 @@ MissingCode FindPlayed(const Plan& plan) {
 
 }  // namespace
 
-absl::Status PreparePlayedCode(const Plan& plan) {
+absl::StatusOr<std::string> PreparePlayedCode(const Plan& plan) {
   const MissingCode played = FindPlayed(plan);
-  if (played.nodes.empty() || !CodegenIsHere()) return absl::OkStatus();
-  return BuildImagesOf(played.nodes, *played.device).status();
+  if (played.nodes.empty()) return std::string();
+  const auto images = BuildImagesOf(played.nodes, *played.device);
+  if (images.ok()) return std::string();
+  if (!absl::IsUnavailable(images.status())) return images.status();
+  return absl::StrCat("an interpreter, which is slow, stands in for up to ",
+                      played.nodes.size(),
+                      " kernels of GPUs: ", images.status().message());
 }
 
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,

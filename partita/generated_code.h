@@ -21,9 +21,10 @@ namespace partita {
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
                                                  bool trust_code);
 
-// Builds code for the elementwise nodes of GPUs that virtual devices play, if
-// the code generator is here; an interpreter serves where it is not.
-absl::Status PreparePlayedCode(const Plan& plan);
+// Builds code for the elementwise nodes of GPUs that virtual devices play.
+// Where the code generator is not here an interpreter serves, and one line says
+// so.
+absl::StatusOr<std::string> PreparePlayedCode(const Plan& plan);
 
 }  // namespace partita
 

@@ -111,7 +111,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::CreateProved(
                              PrepareGeneratedCode(*plan, options.trust_code));
   }
   if (options.devices == DeviceMode::kVirtual) {
-    PARTITA_RETURN_IF_ERROR(PreparePlayedCode(*plan));
+    PARTITA_ASSIGN_OR_RETURN(const std::string played,
+                             PreparePlayedCode(*plan));
+    if (!session->notice_.empty() && !played.empty()) session->notice_ += "; ";
+    session->notice_ += played;
   }
   for (const Entry& entry : plan->entries) {
     auto tensors = std::make_unique<EntryTensors>();
@@ -283,6 +286,10 @@ absl::StatusOr<HostTensor> Session::ReadVariable(absl::string_view name) {
 absl::Status Session::WriteVariable(absl::string_view name,
                                     const HostTensor& value) {
   return executor_->WriteVariable(name, value);
+}
+
+std::vector<ReplacedKernel> Session::ReplacedKernels() const {
+  return executor_->ReplacedKernels();
 }
 
 std::vector<DeviceMemory> Session::MemoryUse() const {

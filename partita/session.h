@@ -16,14 +16,12 @@
 #include "absl/types/span.h"
 #include "graph/host_tensor.h"
 #include "runtime/executor/run_options.h"
+#include "runtime/executor/session_report.h"
 
 namespace partita {
 
 struct Plan;
 class Executor;
-struct DeviceMemory;
-struct FailedCommand;
-struct MeasuredCommand;
 
 // What plays the devices of a plan.
 enum class DeviceMode : uint8_t {
@@ -137,13 +135,17 @@ class Session {
   absl::Status WriteVariable(absl::string_view name, const HostTensor& value);
 
   const Plan& plan() const;
-  // One line if generated kernels do not run as the plan's own code; else
-  // empty.
+  // One line if generated kernels do not run as the plan's own code, or those
+  // of GPUs that are played as no code at all; else empty.
   const std::string& notice() const { return notice_; }
   // Index into Plan::entries of the entry in use.
   int entry() const { return entry_; }
-  // session_memory.h, entry_runner.h and failure.h say what these hold.
+  // Of all entries; empty if every kernel is the one that the plan names, in
+  // the arithmetic that it names. RunReference computes with what was bound.
+  std::vector<ReplacedKernel> ReplacedKernels() const;
+  // By device.
   std::vector<DeviceMemory> MemoryUse() const;
+  // Of the last step that ran with RunOptions::trace, in launch order.
   std::vector<MeasuredCommand> LastTrace() const;
   // That trace in Chrome trace format, for any viewer of the field.
   absl::StatusOr<std::string> LastTraceJson() const;

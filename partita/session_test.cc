@@ -292,6 +292,86 @@ TEST(SessionTest, TheReferenceStartsFromTheVariablesPresentValues) {
             (std::vector<float>{10, 20}));
 }
 
+std::vector<ReplacedKernel> ReplacedIn(const std::string& plan,
+                                       DeviceMode devices) {
+  auto session = Session::Create(PlanOf(plan), {.devices = devices});
+  EXPECT_TRUE(session.ok()) << session.status();
+  return (*session)->ReplacedKernels();
+}
+
+TEST(SessionTest, AKernelInAnotherArithmeticIsReplacedAndCounted) {
+  const auto replaced = ReplacedIn(
+      absl::StrReplaceAll(kDivided,
+                          {{"by \"reference.eval\"",
+                            "by reference.eval {arithmetic = \"eval 0\"}"}}),
+      DeviceMode::kVirtual);
+  ASSERT_EQ(replaced.size(), 1u);
+  EXPECT_EQ(replaced[0].planned, "reference.eval");
+  EXPECT_EQ(replaced[0].planned_arithmetic, "eval 0");
+  EXPECT_EQ(replaced[0].bound, "reference.eval");
+  EXPECT_EQ(replaced[0].bound_arithmetic, "eval 1");
+  EXPECT_EQ(replaced[0].commands, 2);  // one a member, on two streams
+}
+
+TEST(SessionTest, TheArithmeticThatThePlanNamesIsNoReplacement) {
+  const std::string own = absl::StrReplaceAll(
+      kDivided, {{"by \"reference.eval\"",
+                  "by reference.eval {arithmetic = \"eval 1\"}"}});
+  EXPECT_TRUE(ReplacedIn(kDivided, DeviceMode::kVirtual).empty());
+  EXPECT_TRUE(ReplacedIn(own, DeviceMode::kVirtual).empty());
+  EXPECT_TRUE(ReplacedIn(own, DeviceMode::kReal).empty());
+}
+
+TEST(SessionTest, TheReferenceComputesWithTheKernelsThatWereBound) {
+  const std::string plan =
+      absl::StrReplaceAll(kTwoDevices, {{"reference.eval", "absent.kernel"}});
+  for (DeviceMode mode : {DeviceMode::kReal, DeviceMode::kVirtual}) {
+    auto session = Session::Create(PlanOf(plan), {.devices = mode});
+    ASSERT_TRUE(session.ok()) << session.status();
+    for (const ReplacedKernel& replaced : (*session)->ReplacedKernels()) {
+      EXPECT_EQ(replaced.planned, "absent.kernel");
+      EXPECT_NE(replaced.bound, "");
+      EXPECT_NE(replaced.bound_arithmetic, "");
+    }
+    EXPECT_EQ((*session)->ReplacedKernels().size(), 2u);
+    ASSERT_TRUE((*session)->SetInput("x", X()).ok());
+    ASSERT_TRUE((*session)->Run().ok());
+    auto reference = (*session)->RunReference();
+    ASSERT_TRUE(reference.ok()) << reference.status();
+    EXPECT_TRUE((*reference)[0].byte_span() ==
+                (**(*session)->GetOutput("y")).byte_span());
+  }
+}
+
+// This program carries no code generator.
+TEST(SessionTest, OneLineSaysThatAnInterpreterStandsInForGeneratedCode) {
+  const std::string plan = absl::StrReplaceAll(
+      kTwoDevices, {{"relu %t : f32[2, 2] on cpu:1 by \"reference.eval\"",
+                     "relu %t : f32[2, 2] on cpu:1 by codegen.elementwise"}});
+  auto session = Session::Create(PlanOf(plan));
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_TRUE(absl::StartsWith(
+      (*session)->notice(),
+      "an interpreter, which is slow, computes 1 generated kernels: codegen: "
+      "found no libpartita_codegen.so in "))
+      << (*session)->notice();
+  EXPECT_FALSE(absl::StrContains((*session)->notice(), "\n"));
+}
+
+TEST(SessionTest, OneLineSaysThatAnInterpreterStandsInForKernelsOfGpus) {
+  const std::string plan = absl::StrReplaceAll(
+      kTwoDevices,
+      {{"cpu:1 cpu threads", "gpu:0 cuda threads"}, {"cpu:1", "gpu:0"}});
+  auto session =
+      Session::Create(PlanOf(plan), {.devices = DeviceMode::kVirtual});
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_TRUE(absl::StartsWith(
+      (*session)->notice(),
+      "an interpreter, which is slow, stands in for up to 1 kernels of GPUs: "
+      "codegen: found no libpartita_codegen.so in "))
+      << (*session)->notice();
+}
+
 TEST(SessionTest, MembersOfASetComputeTheirRows) {
   auto session =
       Session::Create(PlanOf(kDivided), {.devices = DeviceMode::kVirtual});

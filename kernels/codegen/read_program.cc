@@ -216,6 +216,10 @@ std::string ImageTarget(absl::string_view isa) {
   return absl::StrCat("x86-64-", isa.empty() ? "sse4" : isa);
 }
 
+std::string CodegenArithmetic(absl::string_view isa) {
+  return absl::StrCat("codegen 1 ", ImageTarget(isa));
+}
+
 bool IsKnownIsa(absl::string_view isa) {
   return isa.empty() || isa == "sse4" || isa == "avx2" || isa == "avx512";
 }

@@ -31,6 +31,8 @@ std::string EntryName(const OpView& node);
 
 // The image that holds code for a device: "x86-64-avx512".
 std::string ImageTarget(absl::string_view isa);
+// The arithmetic of functions and interpreter alike: both give the same bits.
+std::string CodegenArithmetic(absl::string_view isa);
 // The instruction sets that code is generated for; "" is the least of them.
 bool IsKnownIsa(absl::string_view isa);
 

@@ -60,7 +60,7 @@ std::vector<KernelChoice> CodegenCatalog::Choices(
   choice.results.resize(1);
   choice.any_layout = true;
   choice.seconds = Seconds(node, *instructions, device);
-  choice.arithmetic = absl::StrCat("codegen 1 ", ImageTarget(device.isa));
+  choice.arithmetic = CodegenArithmetic(device.isa);
   const TensorType& result = node.result_type(0);
   for (int i = 0; i < node.num_operands(); ++i) {
     const TensorType& operand = node.operand_type(i);

@@ -225,7 +225,8 @@ double LargestError(const OpView& node, const HostTensor& x) {
   void* from = const_cast<std::byte*>(x.bytes());
   void* to = y.bytes();
   EXPECT_TRUE(
-      (*kernel)->Launch({.operands = {&from, 1}, .results = {&to, 1}}).ok());
+      kernel->kernel->Launch({.operands = {&from, 1}, .results = {&to, 1}})
+          .ok());
   double largest = 0;
   for (int64_t i = 0; i < x.type().num_elements(); ++i) {
     const double in = GetAsDouble(x, i);
@@ -398,7 +399,8 @@ TEST(Codegen, OneThreadAndSeveralGiveTheSameBits) {
     void* from = x.data();
     void* to = results.emplace_back(kSize, 7.0f).data();
     ASSERT_TRUE(
-        (*kernel)->Launch({.operands = {&from, 1}, .results = {&to, 1}}).ok());
+        kernel->kernel->Launch({.operands = {&from, 1}, .results = {&to, 1}})
+            .ok());
   }
   EXPECT_EQ(results[0], results[1]);
   EXPECT_EQ(results[0], results[2]);

@@ -25,6 +25,10 @@ Layout LayoutFor(const TensorType& type, const std::string& text) {
   return layout;
 }
 
+std::string Arithmetic(const CpuFamily& family) {
+  return family.exact ? "exact" : absl::StrCat(family.kernel, " 1");
+}
+
 KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
                        const std::string& layout, const DeviceTraits& device) {
   KernelChoice choice;
@@ -43,8 +47,7 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
   choice.seconds =
       device.launch_seconds + bytes / (bandwidth * family.bandwidth) + 1e-7;
   if (family.in_place) choice.in_place = {{0, 0}};
-  choice.arithmetic =
-      family.exact ? "exact" : absl::StrCat(family.kernel, " 1");
+  choice.arithmetic = Arithmetic(family);
   return choice;
 }
 
@@ -80,7 +83,7 @@ std::vector<KernelChoice> CpuCatalog::Choices(
   return choices;
 }
 
-absl::StatusOr<std::unique_ptr<BoundKernel>> CpuLibrary::Bind(
+absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
     const BindRequest& request) const {
   for (const CpuFamily* family : kFamilies) {
     if ((request.binding->kernel != family->kernel &&
@@ -88,7 +91,8 @@ absl::StatusOr<std::unique_ptr<BoundKernel>> CpuLibrary::Bind(
         !Takes(*family, request.node)) {
       continue;
     }
-    return family->bind(request.node, request.device->threads);
+    return LibraryKernel{family->bind(request.node, request.device->threads),
+                         {family->kernel, Arithmetic(*family)}};
   }
   return absl::UnimplementedError(absl::StrCat(
       request.node.ToString(), ": found kernel ", request.binding->kernel,

@@ -25,8 +25,7 @@ class CpuCatalog : public KernelCatalog {
 class CpuLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "cpu"; }
-  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
-      const BindRequest& request) const override;
+  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 };
 
 }  // namespace partita

@@ -116,7 +116,8 @@ TEST(CpuGather, AnIndexOutOfRangeIsAnError) {
   const OneNode one(kGather, {F32({3}), indices.type()});
   const KernelBinding binding{"cpu.gather", 0, {}, ""};
   const DeviceTraits device = TestCpu(1);
-  auto kernel = *CpuLibrary().Bind({one.node(), &binding, &device});
+  const auto kernel =
+      std::move(CpuLibrary().Bind({one.node(), &binding, &device})->kernel);
   float x[3] = {}, y[1] = {};
   std::vector<void*> operands = {x, const_cast<std::byte*>(indices.bytes())};
   std::vector<void*> results = {y};

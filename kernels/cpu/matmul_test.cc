@@ -109,7 +109,8 @@ TEST(OnednnMatmul, SubnormalNumbersAreNotFlushed) {
   const OneNode one(kMatmul, {F32({1, 1}), F32({1, 1})});
   const KernelBinding binding{"onednn.matmul", 1 << 20, {}, ""};
   const DeviceTraits device = TestCpu(1);
-  auto kernel = *OnednnLibrary().Bind({one.node(), &binding, &device});
+  const auto kernel =
+      std::move(OnednnLibrary().Bind({one.node(), &binding, &device})->kernel);
   float x = 1e-40f, w = 1.0f, y = 0;
   std::vector<char> workspace(1 << 20);
   std::vector<void*> operands = {&x, &w};

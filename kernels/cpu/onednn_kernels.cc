@@ -281,7 +281,7 @@ std::vector<KernelChoice> OnednnCatalog::Choices(
   return answers_.try_emplace(key, std::move(choices)).first->second;
 }
 
-absl::StatusOr<std::unique_ptr<BoundKernel>> OnednnLibrary::Bind(
+absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
   const OnednnFamily* family = request.binding->kernel == name()
@@ -304,8 +304,16 @@ absl::StatusOr<std::unique_ptr<BoundKernel>> OnednnLibrary::Bind(
   if (needed > request.binding->workspace) {
     return TooLittleWorkspace(request, needed);
   }
-  if (as_given) return MakePrimitive(*recipe, request.device->threads);
-  return MakeRelaid(node, *recipe, request.device->threads);
+  const int team = request.device->threads;
+  LibraryKernel bound;
+  bound.identity = {family->kernel, Arithmetic(*recipe, team)};
+  if (as_given) {
+    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(*recipe, team));
+  } else {
+    bound.identity.arithmetic += " in layouts of its own";
+    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakeRelaid(node, *recipe, team));
+  }
+  return bound;
 }
 
 LayoutWish OnednnLibrary::FastestWish(const BindRequest& request) const {

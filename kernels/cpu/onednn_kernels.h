@@ -38,8 +38,7 @@ class OnednnCatalog : public KernelCatalog {
 class OnednnLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "onednn"; }
-  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
-      const BindRequest& request) const override;
+  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 
  private:
   LayoutWish FastestWish(const BindRequest& request) const;

@@ -44,7 +44,7 @@ class StandIn {
     request.stands_in = true;
     auto kernel = library_.Bind(request);
     if (!kernel.ok()) return kernel.status();
-    kernel_ = *std::move(kernel);
+    kernel_ = std::move(kernel->kernel);
     workspace_.assign(workspace, std::byte{0xab});
     return absl::OkStatus();
   }

@@ -74,7 +74,7 @@ class InterpretedKernel : public BoundKernel {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BoundKernel>> ImageLibrary::Bind(
+absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
     const BindRequest& request) const {
   if ((request.binding->kernel != kKernel &&
        request.binding->kernel != name()) ||
@@ -93,11 +93,16 @@ absl::StatusOr<std::unique_ptr<BoundKernel>> ImageLibrary::Bind(
   const int64_t elements = request.node.result_type(0).num_elements();
   const ElementwiseEntry entry =
       FindEntry(ImageTarget(request.device->isa), program.name);
+  LibraryKernel bound;
+  bound.identity = {kKernel, CodegenArithmetic(request.device->isa)};
   if (entry != nullptr) {
-    return std::make_unique<CompiledKernel>(entry, elements,
-                                            request.device->threads);
+    bound.kernel = std::make_unique<CompiledKernel>(entry, elements,
+                                                    request.device->threads);
+  } else {
+    bound.kernel =
+        std::make_unique<InterpretedKernel>(std::move(program), elements);
   }
-  return std::make_unique<InterpretedKernel>(std::move(program), elements);
+  return bound;
 }
 
 bool HasCode(const OpView& node, const DeviceTraits& device) {

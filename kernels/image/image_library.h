@@ -18,8 +18,7 @@ namespace partita {
 class ImageLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "codegen"; }
-  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
-      const BindRequest& request) const override;
+  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 };
 
 // Whether compiled code for the node is at hand.

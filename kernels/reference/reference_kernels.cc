@@ -17,6 +17,8 @@ namespace {
 
 constexpr char kEval[] = "reference.eval";
 constexpr char kMove[] = "reference.move";
+constexpr char kEvalArithmetic[] = "eval 1";
+constexpr char kMoveArithmetic[] = "none";
 
 // What plain loops in double reach, whatever the device could do.
 constexpr double kSecondsPerFlop = 2e-9;
@@ -72,7 +74,7 @@ std::vector<KernelChoice> MoveChoice(const OpView& node,
   }
   choice.seconds =
       device.launch_seconds + node.op().cost(node).bytes / kMoveBytesPerSecond;
-  choice.arithmetic = "none";
+  choice.arithmetic = kMoveArithmetic;
   return {std::move(choice)};
 }
 
@@ -85,13 +87,15 @@ absl::StatusOr<int64_t> ReferenceWorkspace(const OpView& node) {
   return program->workspace();
 }
 
-absl::StatusOr<std::unique_ptr<BoundKernel>> ReferenceLibrary::Bind(
+absl::StatusOr<LibraryKernel> ReferenceLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
   if (OnlyMoves(node)) {
-    return std::make_unique<MoveKernel>(
-        LayoutCopy(node.operand_type(0), node.result_type(0)),
-        request.device->threads);
+    return LibraryKernel{
+        std::make_unique<MoveKernel>(
+            LayoutCopy(node.operand_type(0), node.result_type(0)),
+            request.device->threads),
+        {kMove, kMoveArithmetic}};
   }
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<ReferenceProgram> program,
                            ReferenceProgram::Make(node));
@@ -101,8 +105,9 @@ absl::StatusOr<std::unique_ptr<BoundKernel>> ReferenceLibrary::Bind(
         " bytes of workspace needed by reference.eval; expected at most ",
         request.binding->workspace, "; compile the plan again"));
   }
-  return std::make_unique<EvalKernel>(std::move(program),
-                                      request.device->threads);
+  return LibraryKernel{
+      std::make_unique<EvalKernel>(std::move(program), request.device->threads),
+      {kEval, kEvalArithmetic}};
 }
 
 std::vector<KernelChoice> ReferenceCatalog::Choices(
@@ -124,7 +129,7 @@ std::vector<KernelChoice> ReferenceCatalog::Choices(
   const Cost cost = node.op().cost(node);
   choice.seconds = device.launch_seconds + cost.flops * kSecondsPerFlop +
                    cost.bytes * kSecondsPerByte;
-  choice.arithmetic = "eval 1";
+  choice.arithmetic = kEvalArithmetic;
   choice.fallback = true;
   return {std::move(choice)};
 }

@@ -213,6 +213,14 @@ absl::Status EntryRunner::EndOfFailedStep() {
   return status;
 }
 
+std::vector<ReplacedKernel> EntryRunner::ReplacedKernels() const {
+  std::vector<ReplacedKernel> all;
+  for (const auto& worker : workers_) {
+    AddReplacedKernels(worker->replaced_kernels(), all);
+  }
+  return all;
+}
+
 std::vector<MeasuredCommand> EntryRunner::Trace(uint64_t step) const {
   std::vector<MeasuredTime> times(commands_.size());
   for (const auto& worker : workers_) {

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/executor/run_options.h"
+#include "runtime/executor/session_report.h"
 #include "runtime/executor/stream_worker.h"
 
 namespace partita {
@@ -23,13 +24,6 @@ namespace partita {
 struct StepPorts {
   absl::Span<const void* const> inputs;
   absl::Span<void* const> outputs;
-};
-
-// One command of a measured step, in seconds since the step's first start.
-struct MeasuredCommand {
-  int command = 0;
-  double start_seconds = 0;
-  double end_seconds = 0;
 };
 
 // Thread safety: one call at a time; the executor sees to it.
@@ -58,6 +52,8 @@ class EntryRunner {
   // The commands of a step that has been waited for and was traced, in launch
   // order; good until `depth` further steps are submitted.
   std::vector<MeasuredCommand> Trace(uint64_t step) const;
+  // Each pair of kernels once.
+  std::vector<ReplacedKernel> ReplacedKernels() const;
 
  private:
   EntryRunner(const Plan& plan, int entry, const Devices& devices,

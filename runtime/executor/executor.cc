@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "graph/instance.h"
 
 namespace partita {
 namespace {
@@ -230,6 +230,14 @@ absl::Status Executor::WriteVariable(absl::string_view name,
         *variable.entry, *variable.value, part.bytes()));
   }
   return absl::OkStatus();
+}
+
+std::vector<ReplacedKernel> Executor::ReplacedKernels() const {
+  std::vector<ReplacedKernel> all;
+  for (const auto& runner : runners_) {
+    AddReplacedKernels(runner->ReplacedKernels(), all);
+  }
+  return all;
 }
 
 std::vector<MeasuredCommand> Executor::LastTrace() const {

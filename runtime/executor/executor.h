@@ -61,6 +61,8 @@ class Executor {
 
   const Plan& plan() const { return *plan_; }
   std::vector<DeviceMemory> MemoryUse() const { return memory_->Use(); }
+  // Of all entries, each pair of kernels once.
+  std::vector<ReplacedKernel> ReplacedKernels() const;
   // Of the last step that failed.
   const std::optional<FailedCommand>& last_failure() const {
     return last_failure_;

@@ -10,20 +10,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/executor/session_report.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
-
-// Where a step failed. The command is -1 for what no command caused: a
-// deadline, a cancelled run.
-struct FailedCommand {
-  std::string entry;
-  std::string device;
-  std::string stream;
-  int command = -1;  // number in launch order
-  std::string kind;  // "kernel", "copy", ...
-  std::string node;  // "softmax %p"; empty for records, feeds, fetches
-};
 
 // Describes command `number` of the expanded `commands` of an entry.
 FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "graph/status_macros.h"
 #include "runtime/executor/unaliased_kernel.h"
 
@@ -34,6 +37,28 @@ KernelLibraries InOrderOfPreference(const KernelLibraries& libraries,
   return order;
 }
 
+// The members of a cut node each have an arithmetic: "a | b".
+bool Names(const KernelBinding& planned, const KernelIdentity& bound) {
+  const bool same_kernel =
+      planned.kernel == bound.kernel ||
+      absl::StartsWith(bound.kernel, absl::StrCat(planned.kernel, "."));
+  if (!same_kernel || planned.arithmetic.empty()) return same_kernel;
+  const std::vector<std::string> arithmetics =
+      absl::StrSplit(planned.arithmetic, " | ");
+  return absl::c_linear_search(arithmetics, bound.arithmetic);
+}
+
+// Nothing if the plan names the kernel that was bound.
+std::optional<ReplacedKernel> ReplacementOf(const KernelBinding& planned,
+                                            const KernelIdentity& bound) {
+  if (Names(planned, bound)) return std::nullopt;
+  return ReplacedKernel{.planned = planned.kernel,
+                        .planned_arithmetic = planned.arithmetic,
+                        .bound = bound.kernel,
+                        .bound_arithmetic = bound.arithmetic,
+                        .commands = 1};
+}
+
 // What one library has to say to a request of the plan: its own binding if the
 // plan names it, else any kernel that computes the node.
 class Candidate {
@@ -45,9 +70,11 @@ class Candidate {
     }
   }
 
-  absl::StatusOr<std::unique_ptr<BoundKernel>> WithinBudget() {
-    return Bind(*request_.device, request_.binding->workspace,
-                /*stands_in=*/false);
+  absl::StatusOr<HostKernel> WithinBudget() {
+    PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer,
+                             Bind(*request_.device, request_.binding->workspace,
+                                  /*stands_in=*/false));
+    return Bound(std::move(answer), /*outside_scratch=*/0);
   }
 
   // As the host would, with as much scratch as it takes.
@@ -58,30 +85,38 @@ class Candidate {
     absl::Status refusal;
     for (int64_t scratch = 0; scratch <= kMaxOutsideScratch;
          scratch = std::max(scratch * 4, int64_t{4096})) {
-      auto kernel = Bind(host, scratch, /*stands_in=*/true);
-      if (kernel.ok()) return HostKernel{*std::move(kernel), scratch};
-      refusal = kernel.status();
+      auto answer = Bind(host, scratch, /*stands_in=*/true);
+      if (answer.ok()) return Bound(*std::move(answer), scratch);
+      refusal = answer.status();
       if (!absl::IsResourceExhausted(refusal)) break;
     }
     return refusal;
   }
 
  private:
-  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(const DeviceTraits& device,
-                                                    int64_t budget,
-                                                    bool stands_in) {
+  HostKernel Bound(LibraryKernel answer, int64_t outside_scratch) const {
+    HostKernel bound = {std::move(answer.kernel), outside_scratch};
+    if (request_.device->kind == DeviceKind::kCpu) {
+      bound.replaced = ReplacementOf(*request_.binding, answer.identity);
+    }
+    return bound;
+  }
+
+  absl::StatusOr<LibraryKernel> Bind(const DeviceTraits& device, int64_t budget,
+                                     bool stands_in) {
     KernelBinding binding = binding_;
     binding.workspace = budget;
     BindRequest request = request_;
     request.binding = &binding;
     request.device = &device;
     request.stands_in = stands_in;
-    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<BoundKernel> kernel,
-                             library_.Bind(request));
+    PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer, library_.Bind(request));
     // The pairs are what the plan's own kernel tolerates.
-    if (IsPreferred(library_, request_.binding->kernel)) return kernel;
-    return UnaliasOperands(std::move(kernel), request_.node,
-                           request_.binding->in_place);
+    if (!IsPreferred(library_, request_.binding->kernel)) {
+      answer.kernel = UnaliasOperands(std::move(answer.kernel), request_.node,
+                                      request_.binding->in_place);
+    }
+    return answer;
   }
 
   const KernelLibrary& library_;
@@ -113,7 +148,7 @@ absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
     absl::Status refusal;
     if (!is_played) {
       auto kernel = candidate.WithinBudget();
-      if (kernel.ok()) return HostKernel{*std::move(kernel), 0};
+      if (kernel.ok()) return kernel;
       refusal = kernel.status();
     }
     if (is_virtual) {
@@ -129,6 +164,24 @@ absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
     }
   }
   return Refusal(request, absl::StatusCode::kUnimplemented, answers);
+}
+
+void AddReplacedKernels(absl::Span<const ReplacedKernel> more,
+                        std::vector<ReplacedKernel>& all) {
+  const auto pair_of = [](const ReplacedKernel& replaced) {
+    return std::tie(replaced.planned, replaced.planned_arithmetic,
+                    replaced.bound, replaced.bound_arithmetic);
+  };
+  for (const ReplacedKernel& replaced : more) {
+    const auto known = absl::c_find_if(all, [&](const ReplacedKernel& other) {
+      return pair_of(other) == pair_of(replaced);
+    });
+    if (known == all.end()) {
+      all.push_back(replaced);
+    } else {
+      known->commands += replaced.commands;
+    }
+  }
 }
 
 }  // namespace partita

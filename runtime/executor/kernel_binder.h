@@ -6,10 +6,13 @@
 #define PARTITA_RUNTIME_EXECUTOR_KERNEL_BINDER_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "kernels/kernel.h"
+#include "runtime/executor/session_report.h"
 
 namespace partita {
 
@@ -21,6 +24,8 @@ struct HostKernel {
   // Bytes of scratch outside the arena that each launch needs; 0: the plan's
   // workspace serves.
   int64_t outside_scratch = 0;
+  // If it is not the plan's own; of one command.
+  std::optional<ReplacedKernel> replaced;
 };
 
 // The rule, decided once, at load:
@@ -34,10 +39,16 @@ struct HostKernel {
 //     work in place.
 //  3. On a virtual device any library of the host may stand in, as for a CPU,
 //     and with scratch outside the arena as large as it needs.
+// The answer says whether the plan's kernel was replaced, also by one of its
+// name in another arithmetic. What plays a GPU is no replacement.
 // Errors name the node and every library that was asked.
 absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
                                       const KernelLibraries& libraries,
                                       bool is_virtual);
+
+// Adds `more` to `all`, commands of equal pairs to one another.
+void AddReplacedKernels(absl::Span<const ReplacedKernel> more,
+                        std::vector<ReplacedKernel>& all);
 
 }  // namespace partita
 

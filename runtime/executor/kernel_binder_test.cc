@@ -15,8 +15,7 @@ namespace {
 class EmptyLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "empty"; }
-  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
-      const BindRequest&) const override {
+  absl::StatusOr<LibraryKernel> Bind(const BindRequest&) const override {
     return absl::UnimplementedError("found nothing");
   }
 };
@@ -103,6 +102,52 @@ TEST_F(KernelBinderTest, AStandInServesVirtualDevicesOnly) {
   EXPECT_EQ(Bind({&library_, &empty_}, false).status().message(),
             "relu %y: found no kernel for `test.eval` on tested:0; asked: test "
             "(found a GPU; expected a CPU); empty (found nothing)");
+}
+
+TEST_F(KernelBinderTest, TheKernelThatThePlanNamesIsNoReplacement) {
+  for (const char* kernel : {"test.eval", "test"}) {
+    // Those of a cut node's members stand side by side.
+    for (const char* arithmetic : {"", "test", "other | test"}) {
+      binding_.kernel = kernel;
+      binding_.arithmetic = arithmetic;
+      auto bound = Bind({&library_}, false);
+      ASSERT_TRUE(bound.ok()) << bound.status();
+      EXPECT_FALSE(bound->replaced.has_value()) << kernel << " " << arithmetic;
+    }
+  }
+}
+
+TEST_F(KernelBinderTest, AnotherKernelOrArithmeticIsToldAsAReplacement) {
+  for (const char* kernel : {"absent.relu", "test.eval"}) {
+    binding_.kernel = kernel;
+    binding_.arithmetic = "test 2";
+    auto bound = Bind({&library_}, false);
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    ASSERT_TRUE(bound->replaced.has_value());
+    EXPECT_EQ(bound->replaced->planned, kernel);
+    EXPECT_EQ(bound->replaced->planned_arithmetic, "test 2");
+    EXPECT_EQ(bound->replaced->bound, "test.eval");
+    EXPECT_EQ(bound->replaced->bound_arithmetic, "test");
+  }
+}
+
+TEST_F(KernelBinderTest, WhatPlaysAGpuIsNoReplacement) {
+  binding_.kernel = "declared.relu";
+  traits_.kind = DeviceKind::kCuda;
+  auto bound = Bind({&library_}, true);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  EXPECT_FALSE(bound->replaced.has_value());
+}
+
+TEST(ReplacedKernelsTest, CommandsOfEqualPairsAreAdded) {
+  std::vector<ReplacedKernel> all;
+  const ReplacedKernel one = {"a.conv", "a 1", "b.conv", "b 1", 2};
+  const ReplacedKernel two = {"a.conv", "a 1", "b.conv", "b 2", 1};
+  AddReplacedKernels({one, two}, all);
+  AddReplacedKernels({one}, all);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].commands, 4);
+  EXPECT_EQ(all[1].commands, 1);
 }
 
 }  // namespace

@@ -5,27 +5,15 @@
 #define PARTITA_RUNTIME_EXECUTOR_SESSION_MEMORY_H_
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/device/device.h"
+#include "runtime/executor/session_report.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
-
-// What a session holds on one device, in bytes.
-struct DeviceMemory {
-  std::string device;
-  int64_t arena = 0;  // persistent + depth * step, as the plan states
-  int64_t persistent = 0;
-  int64_t step = 0;  // of one copy
-  int depth = 1;
-  int64_t in_place = 0;   // constants read where the plan keeps them
-  int64_t committed = 0;  // pages of the arena that were touched
-  int64_t limit = 0;      // what the plan may take of the device
-};
 
 using Devices = std::vector<std::unique_ptr<Device>>;  // by DeviceId
 

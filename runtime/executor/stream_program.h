@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "runtime/executor/collective.h"
 #include "runtime/executor/meetings.h"
 #include "runtime/executor/session_memory.h"
+#include "runtime/executor/session_report.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -82,6 +84,7 @@ struct EntryContext {
 struct BoundCommand {
   BoundKernel* kernel = nullptr;
   void* outside_scratch = nullptr;  // instead of the plan's workspace, if set
+  std::optional<ReplacedKernel> replaced;  // of one command
 };
 
 // The program of `stream` for steps that use copy `slot` of the step-local

@@ -11,11 +11,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/executor/chaos.h"
-#include "graph/instance.h"
 
 namespace partita {
 namespace {
@@ -128,6 +128,9 @@ absl::Status StreamWorker::BindKernels() {
       found = by_instance.emplace(instance, *bound).first;
     }
     bound_[i] = found->second;
+    if (bound_[i].replaced.has_value()) {
+      AddReplacedKernels({&*bound_[i].replaced, 1}, replaced_);
+    }
   }
   return absl::OkStatus();
 }
@@ -157,7 +160,8 @@ absl::StatusOr<BoundCommand> StreamWorker::Bind(const Command& command) {
       HostKernel kernel,
       BindKernel(request, *state_.libraries, device_.is_virtual()));
   kernels_.push_back(std::move(kernel.kernel));
-  BoundCommand bound = {kernels_.back().get(), nullptr};
+  BoundCommand bound = {kernels_.back().get(), nullptr,
+                        std::move(kernel.replaced)};
   if (kernel.outside_scratch > 0) {
     PARTITA_ASSIGN_OR_RETURN(bound.outside_scratch,
                              OutsideScratch(kernel.outside_scratch));

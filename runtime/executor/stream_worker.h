@@ -65,6 +65,11 @@ class StreamWorker {
 
   void RunInline(Step& step);
 
+  // Of this stream's kernel commands, once prepared.
+  const std::vector<ReplacedKernel>& replaced_kernels() const {
+    return replaced_;
+  }
+
   // The command that this stream is at, of a step with a deadline; -1: none.
   int at() const { return at_.load(std::memory_order_relaxed); }
   // Raised to t + 1 when this stream has ended step t.
@@ -109,6 +114,7 @@ class StreamWorker {
   std::vector<std::unique_ptr<Graph>> pieces_;  // of cut nodes
   std::vector<std::unique_ptr<BoundKernel>> kernels_;
   std::vector<std::unique_ptr<Arena>> scratch_;
+  std::vector<ReplacedKernel> replaced_;
   std::vector<BoundCommand> bound_;  // by command; only while preparing
   std::vector<std::unique_ptr<StreamProgram>> programs_;  // by slot
   std::vector<std::vector<MeasuredTime>> times_;          // by slot and action

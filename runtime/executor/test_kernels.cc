@@ -62,7 +62,7 @@ class EvalKernel : public BoundKernel {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BoundKernel>> TestLibrary::Bind(
+absl::StatusOr<LibraryKernel> TestLibrary::Bind(
     const BindRequest& request) const {
   if (request.device->kind != DeviceKind::kCpu) {
     return absl::UnimplementedError("found a GPU; expected a CPU");
@@ -72,7 +72,8 @@ absl::StatusOr<std::unique_ptr<BoundKernel>> TestLibrary::Bind(
         absl::StrCat("found ", workspace, " bytes needed; expected at most ",
                      request.binding->workspace));
   }
-  return std::unique_ptr<BoundKernel>(new EvalKernel(*this, request));
+  return LibraryKernel{std::make_unique<EvalKernel>(*this, request),
+                       {"test.eval", arithmetic}};
 }
 
 }  // namespace partita

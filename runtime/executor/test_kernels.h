@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "kernels/kernel.h"
 
@@ -18,12 +19,13 @@ namespace partita {
 class TestLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "test"; }
-  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
-      const BindRequest& request) const override;
+  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 
   std::function<absl::Status(const OpView&)> before_launch;
   // If set, sees the pointers of each launch before the kernel uses them.
   std::function<void(const LaunchArgs&)> on_pointers;
+  // What the kernels say of themselves.
+  std::string arithmetic = "test";
   // Bytes that the kernels ask for; more than the budget is refused.
   int64_t workspace = 0;
   // Kernels alive now, and launches under way.

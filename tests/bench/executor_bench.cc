@@ -29,9 +29,8 @@ class EmptyKernel : public BoundKernel {
 class EmptyLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "test"; }
-  absl::StatusOr<std::unique_ptr<BoundKernel>> Bind(
-      const BindRequest&) const override {
-    return std::unique_ptr<BoundKernel>(new EmptyKernel);
+  absl::StatusOr<LibraryKernel> Bind(const BindRequest&) const override {
+    return LibraryKernel{std::make_unique<EmptyKernel>(), {"test.empty", ""}};
   }
 };
 

@@ -41,6 +41,16 @@ done
 sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
 
+# Kernels that are not the plan's are told, in one line, and the reference
+# computes with what was bound.
+sed -E 's/arithmetic = "[^"]*"/arithmetic = "another 1"/' "$scratch/bare.txt" > "$scratch/another.txt"
+expect 0 "note: results may differ in rounding from the plan's machine: " \
+  "$partita" run "$scratch/another.txt" --virtual --reference
+expect 0 ") instead of onednn.matmul (another 1)" "$partita" run "$scratch/another.txt" --virtual
+expect 0 "bit for bit" "$partita" run "$scratch/another.txt" --virtual --reference
+expect 0 '"planned_arithmetic": "another 1"' "$partita" run "$scratch/another.txt" --virtual --json
+expect 0 '"replaced_kernels": []' "$partita" run "$plan" --virtual --json
+
 # What is pinned apart stays apart; a pin whose nodes are gone is told.
 expect 0 "%a .. %a  because pinned" "$partita" compile "$model" --machine "$cpus" \
   --pin a=cpu:0 --pin h=cpu:1

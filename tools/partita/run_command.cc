@@ -221,6 +221,7 @@ absl::Status Run(const Arguments& arguments) {
   RunReport report;
   report.on_virtual_devices = arguments.has("virtual");
   report.notice = session->notice();
+  report.replaced_kernels = session->ReplacedKernels();
   std::vector<HostTensor> reference;
   PARTITA_RETURN_IF_ERROR(
       RunSteps(*session, arguments, progress, report.seconds, reference));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "tools/partita/report_text.h"
 
@@ -25,12 +26,52 @@ std::string ComparisonText(const OutputComparison& output) {
                                  : absl::StrCat(" (", difference.problem, ")"));
 }
 
+// One line however many there are: the first few pairs, then a number.
+constexpr size_t kReplacedShown = 3;
+
+std::string ReplacedText(const std::vector<ReplacedKernel>& replaced) {
+  std::vector<std::string> pairs;
+  for (const ReplacedKernel& pair : replaced) {
+    if (pairs.size() == kReplacedShown) {
+      pairs.push_back(
+          absl::StrCat(replaced.size() - kReplacedShown, " more such pairs"));
+      break;
+    }
+    pairs.push_back(
+        absl::StrCat(pair.commands, " commands run ", pair.bound, " (",
+                     pair.bound_arithmetic, ") instead of ", pair.planned,
+                     pair.planned_arithmetic.empty()
+                         ? ""
+                         : absl::StrCat(" (", pair.planned_arithmetic, ")")));
+  }
+  return absl::StrCat(
+      "results may differ in rounding from the plan's machine: ",
+      absl::StrJoin(pairs, ", "));
+}
+
+nlohmann::ordered_json ReplacedJson(
+    const std::vector<ReplacedKernel>& replaced) {
+  auto list = nlohmann::ordered_json::array();
+  for (const ReplacedKernel& pair : replaced) {
+    list.push_back({{"commands", pair.commands},
+                    {"bound", pair.bound},
+                    {"bound_arithmetic", pair.bound_arithmetic},
+                    {"planned", pair.planned},
+                    {"planned_arithmetic", pair.planned_arithmetic}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string RunText(const RunReport& report) {
   std::string text;
   if (!report.notice.empty()) {
     absl::StrAppend(&text, "note: ", report.notice, "\n");
+  }
+  if (!report.replaced_kernels.empty()) {
+    absl::StrAppend(&text, "note: ", ReplacedText(report.replaced_kernels),
+                    "\n");
   }
   absl::StrAppend(&text, "ran ", report.seconds.size(), " steps, median ",
                   SecondsText(Median(report)),
@@ -63,13 +104,15 @@ std::string RunJson(const RunReport& report) {
                               {"within", output.difference.within},
                               {"problem", output.difference.problem}};
   }
-  const Json json = {{"notice", report.notice},
-                     {"on_virtual_devices", report.on_virtual_devices},
-                     {"steps", report.seconds.size()},
-                     {"median_seconds", Median(report)},
-                     {"memory", memory},
-                     {"equals_reference", report.equals_reference},
-                     {"outputs", outputs}};
+  const Json json = {
+      {"notice", report.notice},
+      {"replaced_kernels", ReplacedJson(report.replaced_kernels)},
+      {"on_virtual_devices", report.on_virtual_devices},
+      {"steps", report.seconds.size()},
+      {"median_seconds", Median(report)},
+      {"memory", memory},
+      {"equals_reference", report.equals_reference},
+      {"outputs", outputs}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executor/session_memory.h"
+#include "runtime/executor/session_report.h"
 #include "tools/partita/compare.h"
 
 namespace partita {
@@ -19,6 +19,7 @@ struct OutputComparison {
 
 struct RunReport {
   std::string notice;  // of the session; may be empty
+  std::vector<ReplacedKernel> replaced_kernels;
   bool on_virtual_devices = false;
   std::vector<double> seconds;  // of each step, ascending, at least one
   std::vector<DeviceMemory> memory;

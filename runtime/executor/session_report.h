@@ -1,0 +1,57 @@
+// What a session tells of itself: plain data, for programs that include
+// partita/partita.h and nothing else.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_SESSION_REPORT_H_
+#define PARTITA_RUNTIME_EXECUTOR_SESSION_REPORT_H_
+
+#include <cstdint>
+#include <string>
+
+namespace partita {
+
+// What a session holds on one device, in bytes.
+struct DeviceMemory {
+  std::string device;
+  int64_t arena = 0;  // persistent + depth * step, as the plan states
+  int64_t persistent = 0;
+  int64_t step = 0;  // of one copy
+  int depth = 1;
+  int64_t in_place = 0;   // constants read where the plan keeps them
+  int64_t committed = 0;  // pages of the arena that were touched
+  int64_t limit = 0;      // what the plan may take of the device
+};
+
+// One command of a measured step, in seconds since the step's first start.
+struct MeasuredCommand {
+  int command = 0;  // number in launch order, as in the plan's text
+  double start_seconds = 0;
+  double end_seconds = 0;
+};
+
+// Where a step failed. The command is -1 for what no command caused: a
+// deadline, a cancelled run.
+struct FailedCommand {
+  std::string entry;
+  std::string device;
+  std::string stream;
+  int command = -1;  // number in launch order
+  std::string kind;  // "kernel", "copy", ...
+  std::string node;  // "softmax %p"; empty for records, feeds, fetches
+};
+
+// Commands of a kernel that was bound in place of the plan's: another one, or
+// the same in another arithmetic (docs/words.md). Their results may differ in
+// rounding from those of the machine that the plan was made for. Kernels of
+// GPUs that virtual devices play are always others and are not listed.
+struct ReplacedKernel {
+  std::string planned;  // "onednn.conv"
+  std::string planned_arithmetic;
+  std::string bound;
+  std::string bound_arithmetic;
+  int commands = 0;  // of all entries
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_SESSION_REPORT_H_
