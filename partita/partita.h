@@ -8,7 +8,7 @@
 #include "graph/builder/ops.h"              // Relu(MatMul(x, w) + b)
 #include "graph/status_macros.h"            // PARTITA_RETURN_IF_ERROR
 #include "partita/compile.h"                // Compile
-#include "partita/session.h"                // Session
+#include "partita/session.h"                // Session, and what it tells
 #include "placement/machine/detect_host.h"  // DetectHost
 #include "placement/machine/machine.h"      // ReadMachine
 #include "runtime/plan/plan_file.h"         // WritePlan
