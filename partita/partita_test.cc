@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
