@@ -24,8 +24,9 @@ struct PlanFileOptions {
 };
 
 // Bytes of constants: in the plan's own file, and in files that it refers to.
-// What a pass folded or packed lies in no file, and what is not aligned there
-// cannot be used there: such constants are embedded always.
+// What a pass folded or packed lies in no file, and what is not aligned there,
+// or overlaps another constant, cannot be used there: such constants are
+// embedded always.
 struct WrittenWeights {
   int64_t embedded = 0;
   int64_t referenced = 0;
@@ -53,8 +54,9 @@ struct ReadPlanOptions {
 };
 
 // Maps the file; constants stay in it and in the files that it references. Any
-// bytes at all are safe to read: what does not fit is InvalidArgument. Every id
-// of the plan refers to something; whether it is a good plan is the checker's
+// bytes at all are safe to read: what does not fit is InvalidArgument, and no
+// byte of a constant is read twice. Every id of the plan refers to something;
+// whether it is a good plan is the checker's
 // question.
 absl::StatusOr<Plan> ReadPlan(const std::string& path,
                               const ReadPlanOptions& options = {});

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 
 #include "absl/strings/match.h"
@@ -319,6 +320,115 @@ TEST_F(PlanFile, ForgedMetadataIsSafeToRead) {
     WritePlan(*read, folder_ + "/again.plan").status().IgnoreError();
   }
   EXPECT_GT(readable, 50);
+}
+
+template <typename T>
+std::string Bytes(T value) {
+  return {reinterpret_cast<const char*>(&value), sizeof(value)};
+}
+
+// `to` wherever the metadata has `from`, which it has, behind a hash that fits.
+std::string Forged(std::string bytes, const std::string& from,
+                   const std::string& to) {
+  const int64_t start =
+      DecodeHeader(
+          {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})
+          ->metadata_offset;
+  EXPECT_NE(bytes.find(from, start), std::string::npos);
+  for (size_t at = start; (at = bytes.find(from, at)) != std::string::npos;) {
+    bytes.replace(at, from.size(), to);
+  }
+  MendHash(bytes);
+  return bytes;
+}
+
+TEST_F(PlanFile, PredictedTimesAreNumbersOfThisWorld) {
+  const std::string good = Written(EveryConstructWithBytes());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const auto error_with = [&](double from, double to) {
+    return ErrorOf(Forged(good, Bytes(from), Bytes(to)));
+  };
+  EXPECT_EQ(error_with(3e-6, kNan),
+            "m.plan: notes: step: found nan predicted seconds; expected 0 to "
+            "1e+09; compile the plan again");
+  EXPECT_EQ(error_with(3e-6, -1),
+            "m.plan: notes: step: found -1 predicted seconds; expected 0 to "
+            "1e+09; compile the plan again");
+  EXPECT_EQ(error_with(2e-6, kInfinity),
+            "m.plan: notes: bound: found inf predicted seconds; expected 0 to "
+            "1e+09; compile the plan again");
+  EXPECT_EQ(error_with(1e-6, 1e300),
+            "m.plan: notes: command 0: found 1e+300 predicted seconds; "
+            "expected 0 to 1e+09; compile the plan again");
+  EXPECT_EQ(error_with(1e-6, 5), "");
+}
+
+TEST_F(PlanFile, NotesThatCannotBeReadAreNotWritten) {
+  Plan plan = EveryConstructWithBytes();
+  plan.notes->entries[0].nodes[0].seconds = -2;
+  EXPECT_EQ(WritePlan(plan, path_).status().message(),
+            "notes: node 0: found -2 predicted seconds; expected 0 to 1e+09; "
+            "compile the plan again");
+  plan = EveryConstructWithBytes();
+  plan.notes->entries[0].predicted[0] = {3, 2};  // ends before it starts
+  EXPECT_EQ(WritePlan(plan, path_).status().message(),
+            "notes: command 0: found 2 predicted seconds; expected 3 to "
+            "1e+09; compile the plan again");
+}
+
+// Else a small file could name a large one's bytes over and over, and reading
+// it would take for ever.
+TEST_F(PlanFile, ConstantsThatShareBytesAreRefused) {
+  const std::string good = Written(EveryConstructWithBytes());
+  const absl::StatusOr<Plan> read = ReadPlan(path_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  const auto range = read->module.literals().file_range(
+      read->entries[0].persistent[1].initial);
+  ASSERT_TRUE(range.has_value());
+  const std::string shared =
+      Forged(good, Bytes<int64_t>(range->offset), Bytes<int64_t>(4096));
+  for (const bool verify : {true, false}) {
+    EXPECT_TRUE(absl::StrContains(
+        ErrorOf(shared, {.verify_hashes = verify}),
+        "m.plan: found bytes 4096..4176, some of which another constant has "
+        "too; expected its own; compile again"));
+  }
+}
+
+// 80 bytes of `weights`, at `offset`, as the variable's first value.
+void PlaceInitial(const std::string& weights, int64_t offset, Plan& plan) {
+  plan.entries[0].persistent[1].initial = plan.module.literals().AddMapped(
+      {DType::kF32, {20}, {}}, *MappedFile::Open(weights), offset);
+}
+
+TEST_F(PlanFile, AFileHasItsBytesOnceUnderAllItsNames) {
+  const std::string one = folder_ + "/one.bin", two = folder_ + "/two.bin";
+  Plan plan = PlanOver(one);
+  fs::copy_file(one, two);
+  PlaceInitial(two, 16, plan);
+  ASSERT_TRUE(WritePlan(plan, path_, {WeightStorage::kReference}).ok());
+  EXPECT_TRUE(ReadPlan(path_).ok()) << ReadPlan(path_).status();
+  fs::remove(two);
+  fs::create_symlink(one, two);
+  EXPECT_TRUE(absl::StrContains(
+      ReadPlan(path_).status().message(),
+      "found bytes 16..96, some of which another constant has too"));
+}
+
+TEST_F(PlanFile, OfConstantsThatOverlapInAFileOneIsEmbedded) {
+  const std::string weights = folder_ + "/w.bin";
+  Plan plan = PlanOver(weights);
+  PlaceInitial(weights, 16, plan);
+  const auto written = WritePlan(plan, path_, {WeightStorage::kReference});
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(written->referenced, 6000);
+  const absl::StatusOr<Plan> read = ReadPlan(path_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  const LiteralPool& pool = read->module.literals();
+  EXPECT_EQ(
+      pool.tensor(read->entries[0].persistent[1].initial).data<float>()[19],
+      2.5f);
 }
 
 TEST_F(PlanFile, RefusesIdsOfNothing) {

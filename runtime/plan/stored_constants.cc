@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
+#include "runtime/plan/disjoint_ranges.h"
 #include "runtime/plan/weight_path.h"
 
 namespace partita {
@@ -41,6 +42,7 @@ class Collector {
   StoredConstants stored_;
   absl::flat_hash_map<std::pair<ContentHash, int64_t>, int> by_hash_;
   absl::flat_hash_map<std::string, int> files_;
+  absl::flat_hash_map<int, DisjointRanges> taken_;  // by file
 };
 
 absl::StatusOr<StoredConstants> Collector::Collect() {
@@ -111,7 +113,10 @@ void Collector::Refer(StoredConstant& constant) {
   if (!range.has_value() || LooksLikePlanFile(range->file->bytes())) return;
   const int element = BitsOf(pool_.type(constant.literal).dtype) / 8;
   if (range->offset % element != 0) return;
-  constant.file = FileIndex(StoredWeightPath(plan_path_, range->file->path()));
+  const int file = FileIndex(StoredWeightPath(plan_path_, range->file->path()));
+  // Of tensors of a model that overlap, one stays in its file.
+  if (!taken_[file].Take(range->offset, constant.size)) return;
+  constant.file = file;
   constant.offset = range->offset;
 }
 

@@ -3,12 +3,17 @@
 
 #include "runtime/plan/unpack_literals.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "runtime/plan/disjoint_ranges.h"
 #include "runtime/plan/plan_format.h"
 #include "runtime/plan/weight_path.h"
 
@@ -40,6 +45,9 @@ class LiteralUnpacker {
         literals_(literals) {}
 
   void Unpack(const fb::Plan& from) {
+    std::error_code error;
+    by_path_[std::filesystem::canonical(plan_file_->path(), error).string()] =
+        plan_file_;
     files_ = reader_.Texts(from.files());
     opened_.resize(files_.size());
     constants_ = from.constants();
@@ -56,10 +64,15 @@ class LiteralUnpacker {
   void ReadLiteral(const fb::Literal& from);
   // Null after a fault.
   std::shared_ptr<const MappedFile> FileOf(int file);
+  absl::StatusOr<std::shared_ptr<const MappedFile>> OpenOnce(
+      const std::string& path);
   bool CheckPlace(absl::string_view where, const fb::Constant& constant,
                   const TensorType& type, const MappedFile& file);
-  bool CheckHash(absl::string_view where, int number,
-                 const fb::Constant& constant, const MappedFile& file);
+  // All bytes of all files are read once at most, whatever constants there are.
+  bool TakeBytes(absl::string_view where, const fb::Constant& constant,
+                 const MappedFile& file);
+  bool CheckHash(absl::string_view where, const fb::Constant& constant,
+                 const MappedFile& file);
   bool Fail(absl::string_view where, absl::string_view message) {
     reader_.Fail(where, message);
     return false;
@@ -72,7 +85,9 @@ class LiteralUnpacker {
   const Tables<fb::Constant>* constants_ = nullptr;
   std::vector<std::string> files_;
   std::vector<std::shared_ptr<const MappedFile>> opened_;  // as files_; or null
-  absl::flat_hash_set<int> verified_;  // several literals may share a constant
+  absl::flat_hash_map<std::string, std::shared_ptr<const MappedFile>> by_path_;
+  absl::flat_hash_map<const MappedFile*, DisjointRanges> taken_;
+  absl::flat_hash_set<int> seen_;  // several literals may share a constant
 };
 
 void LiteralUnpacker::ReadLiteral(const fb::Literal& from) {
@@ -89,8 +104,10 @@ void LiteralUnpacker::ReadLiteral(const fb::Literal& from) {
   if (file == nullptr) return;
   const std::string where =
       absl::StrCat("constant ", from.constant(), " in ", file->path());
-  if (!CheckPlace(where, constant, type, *file) ||
-      !CheckHash(where, from.constant(), constant, *file)) {
+  if (!CheckPlace(where, constant, type, *file)) return;
+  if (seen_.insert(from.constant()).second &&
+      (!TakeBytes(where, constant, *file) ||
+       !CheckHash(where, constant, *file))) {
     return;
   }
   literals_.AddMapped(std::move(type), std::move(file), constant.offset(),
@@ -111,10 +128,23 @@ std::shared_ptr<const MappedFile> LiteralUnpacker::FileOf(int file) {
     reader_.Update(path.status());
     return nullptr;
   }
-  absl::StatusOr<std::shared_ptr<const MappedFile>> opened = OpenWeights(*path);
+  absl::StatusOr<std::shared_ptr<const MappedFile>> opened = OpenOnce(*path);
   reader_.Update(opened.status());
   if (opened.ok()) opened_[file] = *std::move(opened);
   return opened_[file];
+}
+
+// One file may have many names.
+absl::StatusOr<std::shared_ptr<const MappedFile>> LiteralUnpacker::OpenOnce(
+    const std::string& path) {
+  std::error_code error;
+  const std::string name = std::filesystem::canonical(path, error).string();
+  if (error) return OpenWeights(path);  // says what is wrong with it
+  std::shared_ptr<const MappedFile>& known = by_path_[name];
+  if (known == nullptr) {
+    PARTITA_ASSIGN_OR_RETURN(known, OpenWeights(path));
+  }
+  return known;
 }
 
 bool LiteralUnpacker::CheckPlace(absl::string_view where,
@@ -138,10 +168,20 @@ bool LiteralUnpacker::CheckPlace(absl::string_view where,
                                   "; expected a multiple of ", alignment));
 }
 
-bool LiteralUnpacker::CheckHash(absl::string_view where, int number,
+bool LiteralUnpacker::TakeBytes(absl::string_view where,
                                 const fb::Constant& constant,
                                 const MappedFile& file) {
-  if (!options_.verify_hashes || !verified_.insert(number).second) return true;
+  if (taken_[&file].Take(constant.offset(), constant.size())) return true;
+  return Fail(where, absl::StrCat("found bytes ", constant.offset(), "..",
+                                  constant.offset() + constant.size(),
+                                  ", some of which another constant has too; "
+                                  "expected its own; compile again"));
+}
+
+bool LiteralUnpacker::CheckHash(absl::string_view where,
+                                const fb::Constant& constant,
+                                const MappedFile& file) {
+  if (!options_.verify_hashes) return true;
   const ContentHash expected = HashOf(constant.hash());
   const ContentHash found =
       HashBytes(file.bytes().subspan(constant.offset(), constant.size()));

@@ -14,6 +14,7 @@
 #include "runtime/plan/plan_format.h"
 #include "runtime/plan/plan_generated.h"
 #include "runtime/plan/plan_ids.h"
+#include "runtime/plan/predicted_times.h"
 #include "runtime/plan/unpack_entry.h"
 #include "runtime/plan/unpack_literals.h"
 
@@ -183,6 +184,9 @@ absl::StatusOr<Plan> UnpackPlan(absl::Span<const std::byte> metadata,
   UnpackParts(from, file->bytes(), reader, plan);
   PARTITA_RETURN_IF_ERROR(reader.status());
   PARTITA_RETURN_IF_ERROR(CheckIds(plan));
+  if (plan.notes.has_value()) {
+    PARTITA_RETURN_IF_ERROR(CheckPredictedTimes(*plan.notes));
+  }
   return plan;
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/plan_format.h"
 #include "runtime/plan/plan_ids.h"
+#include "runtime/plan/predicted_times.h"
 #include "runtime/plan/stored_constants.h"
 
 namespace partita {
@@ -82,6 +83,9 @@ absl::StatusOr<WrittenWeights> WritePlan(const Plan& plan,
                                          const std::string& path,
                                          const PlanFileOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckIds(plan));
+  if (plan.notes.has_value()) {
+    PARTITA_RETURN_IF_ERROR(CheckPredictedTimes(*plan.notes));
+  }
   PARTITA_ASSIGN_OR_RETURN(StoredConstants constants,
                            CollectConstants(plan, path, options.weights));
   int64_t end = LayOut(kPlanHeaderBytes, constants.constants);
