@@ -12,6 +12,15 @@
 namespace partita {
 namespace {
 
+absl::StatusOr<Attributes> PoolAttributes(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const OnnxWindow window,
+                           ReadWindow(node, node.type(0).dims, {}));
+  Attributes attributes = WindowAttributes(window);
+  attributes.Set("kernel", window.kernel);
+  attributes.Set("ceil_extra", window.ceil_extra);
+  return attributes;
+}
+
 absl::Status MaxPool(NodeImport& node) {
   if (node.has_output(1)) {
     return node.Unsupported("output Indices", "the pooled values alone");
@@ -19,25 +28,14 @@ absl::Status MaxPool(NodeImport& node) {
   if (node.Int("storage_order", 0) != 0) {
     return node.Unsupported("storage_order 1", "0");
   }
-  PARTITA_ASSIGN_OR_RETURN(OnnxWindow window,
-                           ReadWindow(node, node.type(0).dims, {}));
-  // Padding never wins a maximum, so extra padding at the end is just padding.
-  for (size_t i = 0; i < window.ceil_extra.size(); ++i) {
-    window.after[i] += window.ceil_extra[i];
-  }
-  Attributes attributes = WindowAttributes(window);
-  attributes.Set("kernel", window.kernel);
+  PARTITA_ASSIGN_OR_RETURN(Attributes attributes, PoolAttributes(node));
   return node.Return(
       node.Add(kMaxPool, {node.input(0)}, std::move(attributes)));
 }
 
 absl::Status AveragePool(NodeImport& node) {
-  PARTITA_ASSIGN_OR_RETURN(const OnnxWindow window,
-                           ReadWindow(node, node.type(0).dims, {}));
-  Attributes attributes = WindowAttributes(window);
-  attributes.Set("kernel", window.kernel);
+  PARTITA_ASSIGN_OR_RETURN(Attributes attributes, PoolAttributes(node));
   attributes.Set("count_include_pad", node.Int("count_include_pad", 0) != 0);
-  attributes.Set("ceil_extra", window.ceil_extra);
   return node.Return(
       node.Add(kAvgPool, {node.input(0)}, std::move(attributes)));
 }

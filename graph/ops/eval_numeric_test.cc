@@ -86,6 +86,11 @@ TEST(EvalNumericTest, Pools) {
                   {"ceil_extra", Ints{1}},
                   {"count_include_pad", true}}),
             "f32[1, 1, 2] 3 6");
+  EXPECT_EQ(
+      Show(
+          kMaxPool, List(F({1, 1, 3}, {2, 4, -6})),
+          {{"kernel", Ints{2}}, {"strides", Ints{2}}, {"ceil_extra", Ints{1}}}),
+      "f32[1, 1, 2] 4 -6");
 }
 
 TEST(EvalNumericTest, Reductions) {

@@ -120,6 +120,7 @@ TEST(InferErrorsTest, HugeNumbersAreRefused) {
   refused(kConvTranspose, {x, F32({1, 1, 3})}, {{"groups", kHuge}});
   refused(kMaxPool, {x}, {{"kernel", Ints{kHuge}}});
   refused(kMaxPool, {x}, {{"kernel", Ints{-1}}});
+  refused(kMaxPool, {x}, {{"kernel", Ints{2}}, {"ceil_extra", Ints{kHuge}}});
   refused(kAvgPool, {x}, {{"kernel", Ints{2}}, {"ceil_extra", Ints{kHuge}}});
   refused(kFill, {}, {{"dtype", DType::kF32}, {"shape", Ints{kHuge, 8}}});
   refused(kIota, {}, {{"dtype", DType::kF32}, {"count", -1}});

@@ -11,12 +11,6 @@
 namespace partita {
 namespace {
 
-// Only average pools have it.
-absl::Span<const int64_t> CeilExtra(const OpView& op) {
-  if (FindAttr(op.op(), "ceil_extra") == nullptr) return {};
-  return op.attr_ints("ceil_extra");
-}
-
 template <int accepted>
 absl::Status Infer(const OpView& op, Types& results) {
   const TensorType& x = op.operand_type(0);
@@ -25,7 +19,8 @@ absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectPerDimension(op, "kernel", x.rank() - 2));
   PARTITA_ASSIGN_OR_RETURN(Window window,
                            ReadWindow(op, op.attr_ints("kernel")));
-  PARTITA_RETURN_IF_ERROR(SlideOver(op, Spatial(x), CeilExtra(op), window));
+  PARTITA_RETURN_IF_ERROR(
+      SlideOver(op, Spatial(x), op.attr_ints("ceil_extra"), window));
   Shape dims = {x.dims[0], x.dims[1]};
   dims.insert(dims.end(), window.small.begin(), window.small.end());
   return results.Set(0, {x.dtype, dims, {}});
@@ -159,7 +154,7 @@ DimensionRule Rule(const OpView& op) {
 // piece's pads lies beyond pads_after moves to its ceil_extra.
 void MoveUncounted(const OpView& op, const Window& window, int dim, int64_t end,
                    Attributes& attributes) {
-  const absl::Span<const int64_t> whole = CeilExtra(op);
+  const std::vector<int64_t>& whole = op.attr_ints("ceil_extra");
   if (whole.empty()) return;
   const int64_t reach =
       (end - 1) * window.strides[dim] - window.before[dim] + window.Extent(dim);
@@ -187,11 +182,14 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
 
 extern constinit const OpDef kMaxPool = {
     .name = "max_pool",
-    .doc = "The greatest of each window of x [n, channels, spatial...].",
+    .doc =
+        "The greatest of each window of x [n, channels, spatial...]; "
+        "ceil_extra lengthens the end, as pads do.",
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
                IntsAttr("strides"), IntsAttr("dilations"),
-               IntsAttr("pads_before"), IntsAttr("pads_after")}},
+               IntsAttr("pads_before"), IntsAttr("pads_after"),
+               IntsAttr("ceil_extra")}},
     .infer = Infer<kNumbers>,
     .eval = EvaluateMax,
     .cost = EstimateCost,

@@ -151,6 +151,10 @@ TEST(CpuMaxPool, WindowsInEveryLayout) {
               4);
   }
   ExpectRight(OneNode(kMaxPool, {F32({1, 5, 17})}, {{"kernel", Ints{3}}}));
+  ExpectRight(OneNode(kMaxPool, {F32({1, 16, 8, 7})},
+                      {{"kernel", Ints{3, 2}},
+                       {"strides", Ints{2, 2}},
+                       {"ceil_extra", Ints{1, 1}}}));
   ExpectRight(OneNode(kMaxPool, {F32({1, 16, 9, 9})},
                       {{"kernel", Ints{3, 3}}, {"dilations", Ints{2, 2}}}));
   ExpectRight(OneNode(kMaxPool, {F32({1, 3, 7, 5, 9})},
