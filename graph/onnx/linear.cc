@@ -1,6 +1,8 @@
 // ONNX's matrix products and convolutions.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,10 +18,19 @@ absl::Status MatMul(NodeImport& node) {
   return node.Return(node.Add(kMatmul, {node.input(0), node.input(1)}));
 }
 
-absl::StatusOr<ValueId> Scaled(NodeImport& node, ValueId value, double factor) {
+absl::StatusOr<ValueId> Scaled(NodeImport& node, ValueId value,
+                               absl::string_view name, double factor) {
   if (factor == 1) return value;
-  return node.Add(kMul,
-                  {value, node.Scalar(node.graph().type(value).dtype, factor)});
+  const DType dtype = node.graph().type(value).dtype;
+  const bool fits = std::trunc(factor) == factor &&
+                    std::abs(factor) <= INT32_MAX &&
+                    (factor >= 0 || !IsUnsignedInteger(dtype));
+  if (!IsFloat(dtype) && !fits) {
+    return node.Unsupported(
+        absl::StrCat(name, " ", factor, " for matrices of ", DTypeName(dtype)),
+        absl::StrCat("a factor of type ", DTypeName(dtype)));
+  }
+  return node.Add(kMul, {value, node.Scalar(dtype, factor)});
 }
 
 // alpha * a' * b' + beta * c
@@ -33,11 +44,13 @@ absl::Status Gemm(NodeImport& node) {
       ValueId value, node.Add(kMatmul, {node.input(0), node.input(1)},
                               {{"transpose_a", node.Int("transA", 0) != 0},
                                {"transpose_b", node.Int("transB", 0) != 0}}));
-  PARTITA_ASSIGN_OR_RETURN(value, Scaled(node, value, node.Float("alpha", 1)));
+  PARTITA_ASSIGN_OR_RETURN(
+      value, Scaled(node, value, "alpha", node.Float("alpha", 1)));
   const double beta = node.Float("beta", 1);
   node.Ignore("broadcast");  // opset 6 said so; newer ones always broadcast
   if (!node.has_input(2) || beta == 0) return node.Set(0, value);
-  PARTITA_ASSIGN_OR_RETURN(const ValueId c, Scaled(node, node.input(2), beta));
+  PARTITA_ASSIGN_OR_RETURN(const ValueId c,
+                           Scaled(node, node.input(2), "beta", beta));
   return node.Return(node.Add(kAdd, {value, c}));
 }
 

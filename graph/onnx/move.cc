@@ -36,8 +36,8 @@ absl::Status Concat(NodeImport& node) {
   return node.Return(node.Add(kConcat, std::move(operands), {{"axis", axis}}));
 }
 
-// Sizes are an attribute, an input, or as equal as the number of outputs allows
-// (the last one smaller, as opset 18 has it).
+// Sizes are an attribute, an input, or equal; from opset 18 on the last one may
+// be smaller.
 absl::StatusOr<Ints> SplitSizes(NodeImport& node, int64_t extent) {
   Ints sizes = node.IntList("split");
   if (node.has_input(1)) return node.Ints(1, "split");
@@ -48,9 +48,16 @@ absl::StatusOr<Ints> SplitSizes(NodeImport& node, int64_t extent) {
                         absl::StrCat(node.num_outputs(), ", one per output"));
   }
   const int64_t size = (extent + count - 1) / count;
-  for (int64_t i = 0; i < count; ++i) {
-    sizes.push_back(std::max<int64_t>(0, std::min(size, extent - i * size)));
+  const int64_t last = extent - (count - 1) * size;
+  if (last < 0 || (last != size && node.opset() < 18)) {
+    return node.Invalid(
+        absl::StrCat("extent ", extent, " for ", count, " outputs"),
+        node.opset() < 18 ? "an extent that they divide, or their sizes"
+                          : "parts of one size with a smaller one at the end, "
+                            "or their sizes");
   }
+  sizes.assign(count, size);
+  sizes.back() = last;
   return sizes;
 }
 

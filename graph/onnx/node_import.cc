@@ -275,8 +275,12 @@ absl::StatusOr<int64_t> NodeImport::Axis(int64_t axis, int rank) const {
 
 absl::StatusOr<std::vector<int64_t>> NodeImport::Axes(std::vector<int64_t> axes,
                                                       int rank) const {
+  std::set<int64_t> named;
   for (int64_t& axis : axes) {
     PARTITA_ASSIGN_OR_RETURN(axis, Axis(axis, rank));
+    if (named.insert(axis).second) continue;
+    return Invalid(absl::StrCat("axis ", axis, " twice"),
+                   "each axis at most once");
   }
   return axes;
 }

@@ -119,7 +119,7 @@ class NodeImport {
   // Set(0, value), passing an error on: what most converters end with.
   absl::Status Return(absl::StatusOr<ValueId> value);
 
-  // axis in 0..rank-1; InvalidArgument if it is out of range.
+  // axis in 0..rank-1; InvalidArgument if it is out of range, or named twice.
   absl::StatusOr<int64_t> Axis(int64_t axis, int rank) const;
   absl::StatusOr<std::vector<int64_t>> Axes(std::vector<int64_t> axes,
                                             int rank) const;

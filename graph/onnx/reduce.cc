@@ -12,7 +12,8 @@ namespace partita {
 namespace {
 
 // The axes are an attribute or, in newer opsets, an input; none means all,
-// unless noop_with_empty_axes says none.
+// unless noop_with_empty_axes says none: then each element is reduced alone,
+// which leaves what the op does to an element (a square, a magnitude).
 template <const OpDef& op>
 absl::Status Reduce(NodeImport& node) {
   std::vector<int64_t> axes = node.IntList("axes");
@@ -21,8 +22,7 @@ absl::Status Reduce(NodeImport& node) {
   }
   const bool keep = node.Int("keepdims", 1) != 0;
   const bool none_is_none = node.Int("noop_with_empty_axes", 0) != 0;
-  if (axes.empty()) {
-    if (none_is_none) return node.Set(0, node.input(0));
+  if (axes.empty() && !none_is_none) {
     axes.resize(node.rank(0));
     std::iota(axes.begin(), axes.end(), 0);
   }

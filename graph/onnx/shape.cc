@@ -109,9 +109,6 @@ absl::Status Unsqueeze(NodeImport& node) {
   size_t next = 0;
   for (int i = 0; i < rank; ++i) {
     const bool added = absl::c_linear_search(axes, i);
-    if (!added && next == dims.size()) {
-      return node.Invalid("an axis named twice", "different axes");
-    }
     shape.push_back(added ? 1 : dims[next++]);
   }
   return node.Return(node.Reshape(node.input(0), shape));

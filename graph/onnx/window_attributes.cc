@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -24,7 +25,7 @@ absl::Status CheckList(NodeImport& node, const char* name,
   for (int64_t entry : list) {
     if (entry < least || entry > kMaxExtent) {
       return node.Invalid(absl::StrCat(name, " ", entry),
-                          absl::StrCat("at least ", least));
+                          absl::StrCat(least, "..", kMaxExtent));
     }
   }
   return absl::OkStatus();
@@ -71,6 +72,12 @@ absl::StatusOr<OnnxWindow> ReadWindow(
   OnnxWindow window;
   window.kernel = node.IntList("kernel_shape");
   if (window.kernel.empty()) window.kernel = kernel_from_weights;
+  if (!kernel_from_weights.empty() && window.kernel != kernel_from_weights) {
+    return node.Invalid(
+        absl::StrCat("kernel_shape [", absl::StrJoin(window.kernel, ", "), "]"),
+        absl::StrCat("[", absl::StrJoin(kernel_from_weights, ", "),
+                     "], the extents of the weights"));
+  }
   window.strides = node.IntList("strides");
   window.dilations = node.IntList("dilations");
   std::vector<int64_t> pads = node.IntList("pads");

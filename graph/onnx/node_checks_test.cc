@@ -1,0 +1,152 @@
+// What imported nodes mean where the standard has corners, and which of them
+// are refused, word for word.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+#include "graph/onnx/sketched_model.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+using Proto = onnx::TensorProto;
+
+std::vector<HostTensor> One(HostTensor tensor) {
+  std::vector<HostTensor> list;
+  list.push_back(std::move(tensor));
+  return list;
+}
+
+SketchedModel Gemm(int type, float alpha, float beta) {
+  return SketchedModel(13)
+      .Input("a", type, {1, 1})
+      .Input("b", type, {1, 1})
+      .Input("c", type, {1, 1})
+      .Node("Gemm", {"a", "b", "c"}, {"y"})
+      .Attr("alpha", alpha)
+      .Attr("beta", beta)
+      .Output("y");
+}
+
+TEST(NodeChecks, GemmOfIntegersTakesWholeFactors) {
+  std::vector<HostTensor> inputs;
+  for (int32_t value : {5, 7, 11}) {
+    inputs.push_back(HostTensor::Of<int32_t>({1, 1}, {value}));
+  }
+  EXPECT_EQ(Gemm(Proto::INT32, 2, -1).Run(inputs), "i32[1, 1] 59");
+  EXPECT_EQ(Gemm(Proto::INT32, 0.5f, 1).Run(),
+            "Gemm (node n): found alpha 0.5 for matrices of i32; expected a "
+            "factor of type i32");
+  EXPECT_EQ(Gemm(Proto::INT32, 1, 1.5f).Run(),
+            "Gemm (node n): found beta 1.5 for matrices of i32; expected a "
+            "factor of type i32");
+  EXPECT_EQ(Gemm(Proto::UINT32, -1, 1).Run(),
+            "Gemm (node n): found alpha -1 for matrices of u32; expected a "
+            "factor of type u32");
+}
+
+// As the standard's reference computes it with axis=().
+TEST(NodeChecks, ReducingNoAxesLeavesWhatTheOpDoesToAnElement) {
+  const auto reduced = [](const char* op) {
+    return SketchedModel(18)
+        .Input("x", Proto::FLOAT, {2})
+        .Node(op, {"x"}, {"y"})
+        .Attr("noop_with_empty_axes", int64_t{1})
+        .Output("y")
+        .Run(One(HostTensor::Of<float>({2}, {4, 0.25})));
+  };
+  EXPECT_EQ(reduced("ReduceSum"), "f32[2] 4 0.25");
+  EXPECT_EQ(reduced("ReduceMean"), "f32[2] 4 0.25");
+  EXPECT_EQ(reduced("ReduceMax"), "f32[2] 4 0.25");
+  EXPECT_EQ(reduced("ReduceProd"), "f32[2] 4 0.25");
+  EXPECT_EQ(reduced("ReduceSumSquare"), "f32[2] 16 0.0625");
+  EXPECT_EQ(reduced("ReduceL1"), "f32[2] 4 0.25");
+  EXPECT_EQ(reduced("ReduceL2"), "f32[2] 4 0.25");
+  EXPECT_EQ(reduced("ReduceLogSum"), "f32[2] 1.3862944 -1.3862944");
+  EXPECT_EQ(reduced("ReduceLogSumExp"), "f32[2] 4 0.25");
+  const std::string magnitudes =
+      SketchedModel(18)
+          .Input("x", Proto::INT32, {2})
+          .Ints("axes", {})
+          .Node("ReduceL1", {"x", "axes"}, {"y"})
+          .Attr("noop_with_empty_axes", int64_t{1})
+          .Output("y")
+          .Run(One(HostTensor::Of<int32_t>({2}, {-3, 2})));
+  EXPECT_EQ(magnitudes, "i32[2] 3 2");
+}
+
+TEST(NodeChecks, AnAxisIsNamedOnce) {
+  const auto with_axes = [](const char* op, std::vector<int64_t> axes) {
+    return SketchedModel(11)
+        .Input("x", Proto::FLOAT, {1, 2})
+        .Node(op, {"x"}, {"y"})
+        .Attr("axes", axes)
+        .Output("y")
+        .Run();
+  };
+  EXPECT_EQ(with_axes("Unsqueeze", {0, 0}),
+            "Unsqueeze (node n): found axis 0 twice; expected each axis at "
+            "most once");
+  EXPECT_EQ(with_axes("Squeeze", {0, -2}),
+            "Squeeze (node n): found axis 0 twice; expected each axis at most "
+            "once");
+  EXPECT_EQ(with_axes("ReduceSum", {1, -1}),
+            "ReduceSum (node n): found axis 1 twice; expected each axis at "
+            "most once");
+  EXPECT_EQ(SketchedModel(13)
+                .Input("x", Proto::FLOAT, {5})
+                .Ints("starts", {0, 1})
+                .Ints("ends", {4, 3})
+                .Ints("axes", {0, 0})
+                .Node("Slice", {"x", "starts", "ends", "axes"}, {"y"})
+                .Output("y")
+                .Run(),
+            "Slice (node n): found axis 0 twice; expected each axis at most "
+            "once");
+}
+
+std::string Split(int opset, int64_t extent, int outputs) {
+  SketchedModel model(opset);
+  std::vector<std::string> names;
+  for (int i = 0; i < outputs; ++i) names.push_back(std::string(1, 'a' + i));
+  model.Input("x", Proto::FLOAT, {extent}).Node("Split", {"x"}, names);
+  if (opset >= 18) model.Attr("num_outputs", int64_t{outputs});
+  for (const std::string& name : names) model.Output(name);
+  return model.Run(One(HostTensor(TensorType{DType::kF32, {extent}, {}})));
+}
+
+TEST(NodeChecks, SplitsAreEvenButForTheLastFromOpset18) {
+  EXPECT_EQ(Split(13, 4, 2), "f32[2] 0 0; f32[2] 0 0");
+  EXPECT_EQ(Split(13, 5, 2),
+            "Split (node n): found extent 5 for 2 outputs; expected an extent "
+            "that they divide, or their sizes");
+  EXPECT_EQ(Split(18, 5, 2), "f32[3] 0 0 0; f32[2] 0 0");
+  EXPECT_EQ(Split(18, 5, 4),
+            "Split (node n): found extent 5 for 4 outputs; expected parts of "
+            "one size with a smaller one at the end, or their sizes");
+}
+
+SketchedModel Conv() {
+  return SketchedModel(13)
+      .Input("x", Proto::FLOAT, {1, 1, 5, 5})
+      .Input("w", Proto::FLOAT, {1, 1, 3, 3})
+      .Node("Conv", {"x", "w"}, {"y"})
+      .Output("y");
+}
+
+TEST(NodeChecks, WindowsFitTheirWeightsAndBounds) {
+  EXPECT_EQ(Conv().Attr("kernel_shape", std::vector<int64_t>{3, 1}).Run(),
+            "Conv (node n): found kernel_shape [3, 1]; expected [3, 3], the "
+            "extents of the weights");
+  EXPECT_EQ(Conv().Attr("strides", std::vector<int64_t>{1, 0}).Run(),
+            "Conv (node n): found strides 0; expected 1..1073741824");
+  EXPECT_EQ(Conv().Attr("strides", std::vector<int64_t>{1, INT64_MAX}).Run(),
+            "Conv (node n): found strides 9223372036854775807; expected "
+            "1..1073741824");
+  EXPECT_EQ(Conv().Attr("pads", std::vector<int64_t>{0, 0, -1, 0}).Run(),
+            "Conv (node n): found pads -1; expected 0..1073741824");
+}
+
+}  // namespace
+}  // namespace partita
