@@ -9,12 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/onnx/declared_type.h"
 #include "graph/onnx/graph_inputs.h"
 #include "graph/onnx/node_import.h"
+#include "graph/onnx/opsets.h"
 #include "graph/onnx/weight_files.h"
 #include "graph/status_macros.h"
 
@@ -47,20 +50,34 @@ class GraphImporter {
   absl::Status CheckOps() const {
     std::vector<std::string> faults;
     for (const auto& node : proto_.node()) {
-      const bool ours = node.domain().empty() || node.domain() == "ai.onnx";
-      if (ours && FindConverter(node.op_type()) != nullptr) continue;
-      const std::string domain =
-          ours ? "" : absl::StrCat(" of domain ", node.domain());
-      faults.push_back(absl::StrCat(
-          node.op_type(), domain, " (node ",
-          node.name().empty() && node.output_size() > 0 ? node.output(0)
-                                                        : node.name(),
-          ")"));
+      std::string fault = OpFault(node);
+      if (!fault.empty()) faults.push_back(std::move(fault));
     }
     if (faults.empty()) return absl::OkStatus();
     return absl::UnimplementedError(
         absl::StrCat("found ", faults.size(), " nodes whose op is not ",
                      "supported:\n  ", Joined(faults)));
+  }
+
+  // Empty if the op is supported and in the model's opset.
+  std::string OpFault(const onnx::NodeProto& node) const {
+    const std::string where = absl::StrCat(" (node ", NameOf(node), ")");
+    if (!node.domain().empty() && node.domain() != "ai.onnx") {
+      return absl::StrCat(node.op_type(), " of domain ", node.domain(), where);
+    }
+    const int since = SinceOpset(node.op_type());
+    if (since > opset_) {
+      return absl::StrCat(node.op_type(), where, ", which came with opset ",
+                          since, ", in a model of opset ", opset_);
+    }
+    return FindConverter(node.op_type()) != nullptr
+               ? ""
+               : absl::StrCat(node.op_type(), where);
+  }
+
+  static std::string NameOf(const onnx::NodeProto& node) {
+    return node.name().empty() && node.output_size() > 0 ? node.output(0)
+                                                         : node.name();
   }
 
   static std::string Joined(const std::vector<std::string>& lines) {
@@ -192,11 +209,23 @@ class GraphImporter {
             absl::StrCat("output ", output.name(),
                          ": found no node that gives it; expected one"));
       }
+      PARTITA_RETURN_IF_ERROR(CheckDeclared(output, graph_.type(it->second),
+                                            WhatOf(output.name())));
       outputs.push_back(it->second);
       names.push_back(output.name());
     }
     graph_.SetOutputs(std::move(outputs), std::move(names));
     return absl::OkStatus();
+  }
+
+  // "output y (node act)"
+  std::string WhatOf(const std::string& output) const {
+    for (const onnx::NodeProto& node : proto_.node()) {
+      if (absl::c_linear_search(node.output(), output)) {
+        return absl::StrCat("output ", output, " (node ", NameOf(node), ")");
+      }
+    }
+    return absl::StrCat("output ", output);
   }
 
   const onnx::GraphProto& proto_;

@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/onnx/declared_type.h"
 #include "graph/onnx/tensor_proto.h"
 #include "graph/status_macros.h"
 #include "onnx/onnx_pb.h"
@@ -18,25 +19,10 @@ namespace {
 
 using Dimension = onnx::TensorShapeProto::Dimension;
 
-// Some exporters write -1 or 0 for an extent that is open.
-bool IsFixed(const Dimension& dim) {
-  return dim.has_dim_value() && dim.dim_value() > 0;
-}
-
 std::string NameOf(const std::string& input, int position,
                    const Dimension& dim) {
   if (!dim.dim_param().empty()) return dim.dim_param();
   return absl::StrCat(input, ".", position);
-}
-
-std::string ShapeText(const onnx::TensorShapeProto& shape) {
-  std::vector<std::string> dims;
-  for (const auto& dim : shape.dim()) {
-    dims.push_back(!dim.dim_param().empty() ? dim.dim_param()
-                   : dim.has_dim_value()    ? absl::StrCat(dim.dim_value())
-                                            : "?");
-  }
-  return absl::StrJoin(dims, ", ");
 }
 
 void AddOnce(const std::string& name, std::vector<std::string>& names) {
@@ -118,6 +104,8 @@ class InputReader {
                        "one"));
     }
     const auto& shape = input.type().tensor_type().shape();
+    PARTITA_RETURN_IF_ERROR(
+        CheckExtents(shape, absl::StrCat("input ", input.name())));
     TensorType type{*dtype, {}, {}};
     const auto given = options_.shapes.find(input.name());
     if (given != options_.shapes.end()) {

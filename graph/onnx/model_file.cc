@@ -10,12 +10,12 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "graph/onnx/model_skeleton.h"
+#include "graph/onnx/opsets.h"
 #include "graph/status_macros.h"
 
 namespace partita {
 namespace {
 
-constexpr int kOldestOpset = 7;
 constexpr int kMaxNesting = 100;
 
 absl::Status Parse(const std::string& skeleton, onnx::ModelProto& model) {
@@ -43,10 +43,12 @@ absl::StatusOr<int> OpsetOf(const onnx::ModelProto& model) {
       version = opset.version();
     }
   }
-  if (!version.has_value() || *version < kOldestOpset || *version > 1000) {
+  if (!version.has_value() || *version < kOldestOpset ||
+      *version > kNewestOpset) {
     return absl::UnimplementedError(absl::StrCat(
         "found opset ", version.has_value() ? absl::StrCat(*version) : "none",
-        "; expected ", kOldestOpset, " or newer; convert the model"));
+        "; expected ", kOldestOpset, "..", kNewestOpset,
+        "; convert the model"));
   }
   return static_cast<int>(*version);
 }

@@ -148,5 +148,62 @@ TEST(NodeChecks, WindowsFitTheirWeightsAndBounds) {
             "Conv (node n): found pads -1; expected 0..1073741824");
 }
 
+SketchedModel Relu(int opset) {
+  return SketchedModel(opset)
+      .Input("x", Proto::FLOAT, {2, 3})
+      .Node("Relu", {"x"}, {"y"});
+}
+
+TEST(NodeChecks, DeclaredOutputsAgree) {
+  const std::vector<HostTensor> zeros =
+      One(HostTensor(TensorType{DType::kF32, {2, 3}, {}}));
+  EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, {-1, 3}).Run(zeros),
+            "f32[2, 3] 0 0 0 0 0 0");
+  EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, {2, 4}).Run(),
+            "output y (node n): found f32[2, 3]; expected f32[2, 4], as the "
+            "model declares it; mend the declaration or the node");
+  EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, {6}).Run(),
+            "output y (node n): found f32[2, 3]; expected f32[6], as the model "
+            "declares it; mend the declaration or the node");
+  EXPECT_EQ(Relu(13).Output("y", Proto::INT64, {2, 3}).Run(),
+            "output y (node n): found f32[2, 3]; expected i64[2, 3], as the "
+            "model declares it; mend the declaration or the node");
+  EXPECT_EQ(Relu(13).Output("y", Proto::STRING, {2, 3}).Run(),
+            "output y (node n): found f32[2, 3]; expected element type 8[2, "
+            "3], as the model declares it; mend the declaration or the node");
+}
+
+TEST(NodeChecks, DeclaredExtentsAreNotBelowMinusOne) {
+  EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, {2, -5}).Run(),
+            "output y (node n): found [2, -5]; expected extents, or -1 or a "
+            "name for one that is open");
+  EXPECT_EQ(SketchedModel(13)
+                .Input("x", Proto::FLOAT, {2, -5})
+                .Node("Relu", {"x"}, {"y"})
+                .Output("y")
+                .Run(),
+            "input x: found [2, -5]; expected extents, or -1 or a name for one "
+            "that is open");
+}
+
+TEST(NodeChecks, OpsetsOfTheModelAndOfItsOps) {
+  EXPECT_EQ(Relu(6).Output("y").Run(),
+            "found opset 6; expected 7..28; convert the model");
+  EXPECT_EQ(Relu(29).Output("y").Run(),
+            "found opset 29; expected 7..28; convert the model");
+  const auto gelu = [](int opset) {
+    return SketchedModel(opset)
+        .Input("x", Proto::FLOAT, {1})
+        .Node("Gelu", {"x"}, {"y"})
+        .Output("y")
+        .Run(One(HostTensor(TensorType{DType::kF32, {1}, {}})));
+  };
+  EXPECT_EQ(
+      gelu(19),
+      "found 1 nodes whose op is not supported:\n"
+      "  Gelu (node n), which came with opset 20, in a model of opset 19");
+  EXPECT_EQ(gelu(20), "f32[1] 0");
+}
+
 }  // namespace
 }  // namespace partita

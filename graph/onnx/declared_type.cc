@@ -1,0 +1,82 @@
+// Declarations hold extents, names of extents, or nothing.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/declared_type.h"
+
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/onnx/tensor_proto.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// "f32", or how ONNX counts a type that is none of ours.
+std::string DTypeText(int elem_type) {
+  const std::optional<DType> dtype = DTypeOfOnnx(elem_type);
+  return dtype.has_value() ? std::string(DTypeName(*dtype))
+                           : absl::StrCat("element type ", elem_type);
+}
+
+bool DTypeAgrees(const onnx::TypeProto::Tensor& declared, DType dtype) {
+  return declared.elem_type() == onnx::TensorProto::UNDEFINED ||
+         DTypeOfOnnx(declared.elem_type()) == dtype;
+}
+
+bool ShapeAgrees(const onnx::TypeProto::Tensor& declared, const Shape& dims) {
+  if (!declared.has_shape()) return true;
+  const onnx::TensorShapeProto& shape = declared.shape();
+  if (shape.dim_size() != static_cast<int>(dims.size())) return false;
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    if (IsFixed(shape.dim(i)) && shape.dim(i).dim_value() != dims[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsFixed(const onnx::TensorShapeProto::Dimension& dim) {
+  return dim.has_dim_value() && dim.dim_value() > 0;
+}
+
+std::string ShapeText(const onnx::TensorShapeProto& shape) {
+  std::vector<std::string> dims;
+  for (const auto& dim : shape.dim()) {
+    dims.push_back(!dim.dim_param().empty() ? dim.dim_param()
+                   : dim.has_dim_value()    ? absl::StrCat(dim.dim_value())
+                                            : "?");
+  }
+  return absl::StrJoin(dims, ", ");
+}
+
+absl::Status CheckExtents(const onnx::TensorShapeProto& shape,
+                          absl::string_view what) {
+  for (const auto& dim : shape.dim()) {
+    if (!dim.has_dim_value() || dim.dim_value() >= -1) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, ": found [", ShapeText(shape),
+        "]; expected extents, or -1 or a name for one that is open"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDeclared(const onnx::ValueInfoProto& declared,
+                           const TensorType& type, absl::string_view what) {
+  if (!declared.type().has_tensor_type()) return absl::OkStatus();
+  const onnx::TypeProto::Tensor& tensor = declared.type().tensor_type();
+  PARTITA_RETURN_IF_ERROR(CheckExtents(tensor.shape(), what));
+  if (DTypeAgrees(tensor, type.dtype) && ShapeAgrees(tensor, type.dims)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      what, ": found ", type.ToString(), "; expected ",
+      DTypeText(tensor.elem_type()), "[", ShapeText(tensor.shape()),
+      "], as the model declares it; mend the declaration or the node"));
+}
+
+}  // namespace partita

@@ -1,0 +1,20 @@
+// Versions of the ONNX standard: which are read, and which brought an op.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_OPSETS_H_
+#define PARTITA_GRAPH_ONNX_OPSETS_H_
+
+#include "absl/strings/string_view.h"
+
+namespace partita {
+
+// Opsets of the default domain. A newer one may give an op another meaning.
+inline constexpr int kOldestOpset = 7;
+inline constexpr int kNewestOpset = 28;
+
+// The first opset that has the op; 0 for an op that is not in the standard.
+int SinceOpset(absl::string_view op_type);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_OPSETS_H_
