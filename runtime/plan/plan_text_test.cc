@@ -237,6 +237,10 @@ TEST(PlanText, FaultsNameTheirPlaceAndWhatWasExpected) {
             "above\n"
             "      8 bytes\n"
             "      ^");
+  EXPECT_EQ(FaultOf("hello\n"),
+            "t.plan:2:1: found no plan; expected a line `plan @name {`\n"
+            "  \n"
+            "  ^");
   EXPECT_EQ(FaultOf("plan @f {\n"),
             "t.plan:2:1: found the end of the text; expected a closing brace\n"
             "  \n"

@@ -76,8 +76,16 @@ absl::StatusOr<DType> DTypeOf(absl::string_view header,
       }
     }
   }
-  return Bad(source, absl::StrCat("element type ", text.value_or("none")),
-             "little-endian numbers or bools");
+  // Up to the quote that ends it.
+  const absl::string_view shown = text.value_or("none");
+  const std::string found =
+      absl::StrCat("element type ", shown.substr(0, shown.find('\'', 1)),
+                   absl::StartsWith(shown, "'") ? "'" : "");
+  return Bad(source, found,
+             absl::StartsWith(shown, "'>")
+                 ? "little-endian numbers; save it with "
+                   "array.astype(array.dtype.newbyteorder('<'))"
+                 : "numbers or bools");
 }
 
 struct Header {
