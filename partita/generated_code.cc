@@ -3,12 +3,15 @@
 
 #include "partita/generated_code.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/read_program.h"
@@ -19,11 +22,19 @@
 namespace partita {
 namespace {
 
+// What one device computes of a node: all of it, or its member's piece.
+struct PlacedOp {
+  OpView op;
+  const DeviceTraits* device;
+  std::unique_ptr<Graph> piece;  // that `op` is of; null: the plan's graph
+};
+
 struct MissingCode {
   const DeviceTraits* device = nullptr;  // one of those with the set
   std::vector<OpView> nodes;
 };
 using MissingByIsa = absl::btree_map<std::string, MissingCode>;
+using PlacedOps = std::vector<PlacedOp>;
 
 absl::btree_map<std::string, const DeviceTraits*> TraitsByName(
     const Plan& plan) {
@@ -34,67 +45,82 @@ absl::btree_map<std::string, const DeviceTraits*> TraitsByName(
   return devices;
 }
 
-// The generated kernels of an entry without code. Those of divided nodes have
-// none: images hold code for whole ones.
-void AddMissing(const Plan& plan, const Entry& entry, MissingByIsa& missing) {
+absl::StatusOr<PlacedOp> PlacedOpOf(const OpView& node, int member,
+                                    const DeviceTraits* device) {
+  if (!IsCut(node)) return PlacedOp{node, device, nullptr};
+  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece, CutNode(node, member));
+  const OpView op = piece->ops().front();
+  return PlacedOp{op, device, std::move(piece)};
+}
+
+// Of all nodes with kernels in all entries, those that are wanted.
+absl::StatusOr<PlacedOps> FindPlacedOps(
+    const Plan& plan,
+    absl::FunctionRef<bool(const OpView&, const DeviceTraits&)> wanted) {
   const auto devices = TraitsByName(plan);
-  for (const OpView& node : entry.graph->ops()) {
-    const auto& kernel = node.node().kernel;
-    const auto& members = node.node().placement.devices;
-    if (!kernel.has_value() || !absl::StartsWith(kernel->kernel, "codegen.") ||
-        members.size() != 1) {
-      continue;
-    }
-    const auto device = devices.find(members[0]);
-    if (device == devices.end() || HasCode(node, *device->second)) continue;
-    MissingCode& missing_here = missing[device->second->isa];
-    missing_here.device = device->second;
-    missing_here.nodes.push_back(node);
-  }
-}
-
-MissingByIsa FindMissing(const Plan& plan) {
-  MissingByIsa missing;
-  for (const Entry& entry : plan.entries) AddMissing(plan, entry, missing);
-  return missing;
-}
-
-size_t Count(const MissingByIsa& missing) {
-  size_t count = 0;
-  for (const auto& [isa, code] : missing) count += code.nodes.size();
-  return count;
-}
-
-// Elementwise nodes of GPUs that the host plays: it binds them as a CPU of the
-// least instruction set would.
-MissingCode FindPlayed(const Plan& plan) {
-  static const DeviceTraits& host = *new DeviceTraits;
-  const auto devices = TraitsByName(plan);
-  MissingCode played = {&host, {}};
+  PlacedOps found;
   for (const Entry& entry : plan.entries) {
     for (const OpView& node : entry.graph->ops()) {
+      if (!node.node().kernel.has_value()) continue;
       const auto& members = node.node().placement.devices;
-      if (!node.node().kernel.has_value() || members.size() != 1) continue;
-      const auto device = devices.find(members[0]);
-      if (device != devices.end() && device->second->kind != DeviceKind::kCpu &&
-          CountInstructions(node).has_value() && !HasCode(node, host)) {
-        played.nodes.push_back(node);
+      for (size_t m = 0; m < members.size(); ++m) {
+        const auto device = devices.find(members[m]);
+        if (device == devices.end()) continue;
+        PARTITA_ASSIGN_OR_RETURN(
+            PlacedOp placed,
+            PlacedOpOf(node, static_cast<int>(m), device->second));
+        if (!wanted(placed.op, *device->second)) continue;
+        found.push_back(std::move(placed));
       }
     }
   }
-  return played;
+  return found;
+}
+
+// Generated kernels without code.
+absl::StatusOr<PlacedOps> FindMissing(const Plan& plan) {
+  return FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
+    return absl::StartsWith(op.node().kernel->kernel, "codegen.") &&
+           !HasCode(op, device);
+  });
+}
+
+MissingByIsa ByIsa(const PlacedOps& ops) {
+  MissingByIsa missing;
+  for (const PlacedOp& placed : ops) {
+    MissingCode& here = missing[placed.device->isa];
+    here.device = placed.device;
+    here.nodes.push_back(placed.op);
+  }
+  return missing;
+}
+
+// The host plays GPUs as a CPU of the least instruction set.
+const DeviceTraits& Player() {
+  static const DeviceTraits& host = *new DeviceTraits;
+  return host;
+}
+
+// Elementwise kernels of GPUs, without code for the host that plays them.
+absl::StatusOr<PlacedOps> FindPlayed(const Plan& plan) {
+  return FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
+    return device.kind != DeviceKind::kCpu &&
+           CountInstructions(op).has_value() && !HasCode(op, Player());
+  });
 }
 
 }  // namespace
 
 absl::StatusOr<std::string> PreparePlayedCode(const Plan& plan) {
-  const MissingCode played = FindPlayed(plan);
-  if (played.nodes.empty()) return std::string();
-  const auto images = BuildImagesOf(played.nodes, *played.device);
+  PARTITA_ASSIGN_OR_RETURN(const PlacedOps played, FindPlayed(plan));
+  std::vector<OpView> nodes;
+  for (const PlacedOp& placed : played) nodes.push_back(placed.op);
+  if (nodes.empty()) return std::string();
+  const auto images = BuildImagesOf(nodes, Player());
   if (images.ok()) return std::string();
   if (!absl::IsUnavailable(images.status())) return images.status();
   return absl::StrCat("an interpreter, which is slow, stands in for up to ",
-                      played.nodes.size(),
+                      nodes.size(),
                       " kernels of GPUs: ", images.status().message());
 }
 
@@ -105,22 +131,22 @@ absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
       PARTITA_RETURN_IF_ERROR(TrustImage(image));
     }
   }
-  const MissingByIsa missing = FindMissing(plan);
+  PARTITA_ASSIGN_OR_RETURN(const PlacedOps missing, FindMissing(plan));
   if (missing.empty()) return std::string();
   std::string why = "this processor lacks its instructions";
-  for (const auto& [isa, code] : missing) {
+  for (const auto& [isa, code] : ByIsa(missing)) {
     const auto images = CodegenCatalog().BuildImages(code.nodes, *code.device);
     if (!images.ok()) why = std::string(images.status().message());
   }
-  const size_t left = Count(FindMissing(plan));
-  if (left == 0) {
-    return absl::StrCat("built ", Count(missing),
+  PARTITA_ASSIGN_OR_RETURN(const PlacedOps left, FindMissing(plan));
+  if (left.empty()) {
+    return absl::StrCat("built ", missing.size(),
                         " generated kernels again: the plan's code ",
                         plan.images.empty() ? "is not in it"
                         : trust_code        ? "is of another version"
                                      : "is not trusted (--trust-code runs it)");
   }
-  return absl::StrCat("an interpreter, which is slow, computes ", left,
+  return absl::StrCat("an interpreter, which is slow, computes ", left.size(),
                       " generated kernels: ",
                       trust_code || plan.images.empty()
                           ? ""

@@ -358,6 +358,21 @@ TEST(SessionTest, OneLineSaysThatAnInterpreterStandsInForGeneratedCode) {
   EXPECT_FALSE(absl::StrContains((*session)->notice(), "\n"));
 }
 
+// Each member computes a piece of its own, and needs code of its own.
+TEST(SessionTest, GeneratedCodeOfCutNodesIsCountedByMember) {
+  const std::string plan = absl::StrReplaceAll(
+      kDivided, {{"softmax", "relu"},
+                 {" {axis = 1}", ""},
+                 {"\"reference.eval\"", "codegen.elementwise"}});
+  auto session =
+      Session::Create(PlanOf(plan), {.devices = DeviceMode::kVirtual});
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_TRUE(absl::StartsWith(
+      (*session)->notice(),
+      "an interpreter, which is slow, computes 2 generated kernels: "))
+      << (*session)->notice();
+}
+
 TEST(SessionTest, OneLineSaysThatAnInterpreterStandsInForKernelsOfGpus) {
   const std::string plan = absl::StrReplaceAll(
       kTwoDevices,
