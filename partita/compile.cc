@@ -15,13 +15,13 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
 #include "partita/catalogs.h"
+#include "partita/compile_request.h"
 #include "partita/predict.h"
 #include "passes/choose_kernels.h"
 #include "passes/layout_state.h"
@@ -91,6 +91,7 @@ class Compilation {
   }
 
   const Module& source() const { return source_; }
+  Goal goal() const { return GoalOf(options_); }
   CompileReport& report() { return report_; }
 
   // A placed copy of the source, by this strategy.
@@ -104,7 +105,7 @@ class Compilation {
         PARTITA_ASSIGN_OR_RETURN(
             const PlacementTable table,
             planner.plan(*function, machine_, BuiltInCatalog(),
-                         {.goal = options_.goal, .memory_limits = limits},
+                         {.goal = goal(), .memory_limits = limits},
                          options_.planner));
         notes.push_back(ReasonNotes(*function, table));
         const std::unique_ptr<Graph> before =
@@ -275,47 +276,6 @@ class Compilation {
   CompileReport report_;
 };
 
-bool HasPins(const Module& module, const CompileOptions& options) {
-  const auto is_placed = [](const OpView& op) {
-    return op.node().placement.placed();
-  };
-  return !options.pins.empty() ||
-         absl::c_any_of(module.functions(), [&](const auto& function) {
-           return absl::c_any_of(function->ops(), is_placed);
-         });
-}
-
-// Auto leaves out strategies that cannot be meant: pinned without pins.
-absl::StatusOr<std::vector<Planner>> PlannersFor(
-    const Module& module, const CompileOptions& options) {
-  const std::string& strategy = options.strategy;
-  const bool has_pins = HasPins(module, options);
-  std::vector<Planner> planners;
-  std::vector<std::string> names = {"auto"};
-  for (const Planner& planner : Planners()) {
-    names.push_back(planner.name);
-    const bool tried = strategy == "auto" && (!planner.needs_pins || has_pins);
-    if (tried || strategy == planner.name) planners.push_back(planner);
-  }
-  if (!planners.empty()) return planners;
-  return absl::InvalidArgumentError(
-      absl::StrCat("strategy ", strategy, ": found no such strategy; expected ",
-                   "one of: ", absl::StrJoin(names, ", ")));
-}
-
-absl::Status CheckRequest(const Machine& machine,
-                          const CompileOptions& options) {
-  if (options.depth < 1 || options.depth > 64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("depth: found ", options.depth, "; expected 1..64"));
-  }
-  if (machine.devices.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "machine ", machine.name, ": found no device; expected at least one"));
-  }
-  return absl::OkStatus();
-}
-
 // Tells the strategies' refusals; a fault of the request, which all of them
 // refuse alike, once.
 absl::Status NothingFits(const std::vector<Candidate>& candidates,
@@ -330,6 +290,12 @@ absl::Status NothingFits(const std::vector<Candidate>& candidates,
     absl::StrAppend(&text, "\n  ", candidate.strategy, ": ", candidate.refusal);
   }
   return absl::Status(first.code(), text);
+}
+
+// What the prediction says of the goal: the less, the better.
+double Score(const Prediction& prediction, Goal goal) {
+  return goal == Goal::kLatency ? prediction.latency_seconds
+                                : prediction.step_seconds;
 }
 
 // For the page: which strategy won, and what became of the others.
@@ -359,6 +325,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
   Prediction best_prediction;
   absl::Status first_refusal;
   CompileReport& report = compilation.report();
+  const Goal goal = compilation.goal();
   for (const Planner& planner : planners) {
     Candidate& candidate = report.candidates.emplace_back();
     candidate.strategy = planner.name;
@@ -376,9 +343,10 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
       continue;
     }
     candidate.step_seconds = prediction.step_seconds;
+    candidate.latency_seconds = prediction.latency_seconds;
     // Ties keep the earlier strategy, which is the simpler one.
     if (best.has_value() &&
-        prediction.step_seconds >= best_prediction.step_seconds) {
+        Score(prediction, goal) >= Score(best_prediction, goal)) {
       continue;
     }
     report.strategy = planner.name;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ namespace partita {
 
 struct CompileOptions {
   std::string strategy = "auto";  // or a name of Planners()
-  Goal goal = Goal::kLatency;
+  // What auto keeps the best of; nothing: throughput where steps overlap, else
+  // latency.
+  std::optional<Goal> goal;
   PlannerOptions planner;
   std::vector<Pin> pins;  // held against the module as it is given; `on` in a
                           // graph's text is a pin too and stands before them
@@ -38,7 +41,8 @@ struct CompileOptions {
 struct Candidate {
   std::string strategy;
   double step_seconds = 0;  // predicted; 0 if it was refused
-  std::string refusal;      // why it was not taken, or empty
+  double latency_seconds = 0;
+  std::string refusal;  // why it was not taken, or empty
 };
 
 struct DeviceUse {

@@ -31,6 +31,23 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
        "pinned, pipeline, list"},
       {[](CompileOptions& options, Machine&) { options.depth = 65; },
        "depth: found 65; expected 1..64"},
+      {[](CompileOptions& options, Machine&) {
+         options.planner.device = "cpu:0";
+       },
+       "option device: found it with strategy auto, which does not read it; "
+       "expected strategy single"},
+      {[](CompileOptions& options, Machine&) {
+         options.strategy = "list";
+         options.planner.stages = 2;
+       },
+       "option stages: found it with strategy list, which does not read it; "
+       "expected strategy pipeline"},
+      {[](CompileOptions& options, Machine&) {
+         options.strategy = "single";
+         options.goal = Goal::kThroughput;
+       },
+       "option goal: found it with strategy single, which does not read it; "
+       "expected strategy auto"},
       {[](CompileOptions&, Machine& machine) { machine.devices.clear(); },
        "machine m: found no device; expected at least one"},
       {[](CompileOptions& options, Machine&) {

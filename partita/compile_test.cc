@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "graph/builder/examples/models.h"
 #include "graph/text/printer.h"
@@ -74,6 +76,29 @@ TEST(CompileTest, StagesShowTheChainsLastRound) {
   }
   EXPECT_GT(replanned, 0);
   EXPECT_GT(refused, 0);
+}
+
+// Two stages overlap two steps, and make each of them wait for a transfer.
+TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
+  const auto kept = [](std::optional<Goal> goal, int depth) {
+    CompileOptions options;
+    options.goal = goal;
+    options.depth = depth;
+    const auto compiled =
+        Compile(*ResNet50(), EqualCpus(2, int64_t{1} << 30), options);
+    EXPECT_TRUE(compiled.ok()) << compiled.status();
+    if (!compiled.ok()) return Candidate();
+    const CompileReport& report = compiled->report;
+    return *absl::c_find_if(report.candidates, [&](const Candidate& tried) {
+      return tried.strategy == report.strategy;
+    });
+  };
+  const Candidate latency = kept(Goal::kLatency, 2);
+  const Candidate throughput = kept(Goal::kThroughput, 2);
+  EXPECT_LT(latency.latency_seconds, throughput.latency_seconds);
+  EXPECT_GT(latency.step_seconds, throughput.step_seconds);
+  EXPECT_EQ(kept(std::nullopt, 2).strategy, throughput.strategy);
+  EXPECT_EQ(kept(std::nullopt, 1).strategy, latency.strategy);
 }
 
 TEST(CompileTest, NotesSayWhatBecameOfTheStrategies) {

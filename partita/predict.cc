@@ -75,6 +75,7 @@ absl::StatusOr<Prediction> PredictPlan(
         BoundStep(CostModel(graph, machine, BuiltInCatalog()), goal).seconds;
     if (e == 0) {
       prediction.step_seconds = simulation.step_seconds;
+      prediction.latency_seconds = simulation.latency_seconds;
       prediction.bound_seconds = notes.bound_seconds;
       prediction.busy_seconds = simulation.busy;
     }

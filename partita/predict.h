@@ -16,7 +16,8 @@ namespace partita {
 
 struct Prediction {
   PlanNotes notes;
-  double step_seconds = 0;  // of entry 0, `depth` steps overlapping
+  double step_seconds = 0;     // of entry 0, `depth` steps overlapping
+  double latency_seconds = 0;  // of entry 0, one step alone
   double bound_seconds = 0;
   std::vector<double> busy_seconds;  // of entry 0, by plan device
 };

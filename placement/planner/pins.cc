@@ -68,6 +68,15 @@ absl::Status CheckDevices(absl::string_view where,
   return absl::OkStatus();
 }
 
+absl::Status CheckPinDevices(const Pin& pin, const Machine& machine) {
+  const std::string where = absl::StrCat("pin ", PinText(pin));
+  PARTITA_RETURN_IF_ERROR(CheckDevices(where, pin.devices, machine));
+  if (pin.dim < 0 || pin.devices.size() > 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      where, ": found one device to split over; expected several, or no /split",
+      pin.dim));
+}
+
 bool HasDimension(const OpView& node, int dim) {
   for (int i = 0; i < node.num_results(); ++i) {
     if (dim >= node.result_type(i).rank()) return false;
@@ -79,8 +88,7 @@ bool HasDimension(const OpView& node, int dim) {
 Placement PlacementOf(const Pin& pin, const OpView& node) {
   Placement placement;
   placement.devices.assign(pin.devices.begin(), pin.devices.end());
-  if (pin.dim < 0 || pin.devices.size() == 1 || IsStored(node) ||
-      !HasDimension(node, pin.dim)) {
+  if (pin.dim < 0 || IsStored(node) || !HasDimension(node, pin.dim)) {
     return placement;
   }
   placement.results.assign(
@@ -296,8 +304,7 @@ absl::StatusOr<std::vector<WrittenPin>> WritePins(Module& module,
                                                   const Machine& machine,
                                                   absl::Span<const Pin> pins) {
   for (const Pin& pin : pins) {
-    PARTITA_RETURN_IF_ERROR(
-        CheckDevices(absl::StrCat("pin ", PinText(pin)), pin.devices, machine));
+    PARTITA_RETURN_IF_ERROR(CheckPinDevices(pin, machine));
   }
   Writer writer(pins, machine);
   for (size_t i = 0; i < module.functions().size(); ++i) {

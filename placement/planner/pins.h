@@ -46,8 +46,9 @@ struct WrittenPin {
 // before the passes, so that they match the nodes that the user knows. A node
 // that has a placement keeps it: `on` in a graph's text stands before all pins.
 // What a placement says of operands goes, as it follows from the results.
-// InvalidArgument for a device that the machine lacks, and for a pattern that
-// matches no node of any function or none with dimension `dim`.
+// InvalidArgument for a device that the machine lacks, for one device to split
+// over, and for a pattern that matches no node of any function or none with
+// dimension `dim`.
 absl::StatusOr<std::vector<WrittenPin>> WritePins(Module& module,
                                                   const Machine& machine,
                                                   absl::Span<const Pin> pins);

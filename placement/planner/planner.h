@@ -54,6 +54,7 @@ struct Objective {
   std::vector<int64_t> memory_limits;
 };
 
+// Planner says which of these a strategy reads.
 struct PlannerOptions {
   std::string device;  // `single`: which; empty: the fastest that fits
   int stages = 0;      // `pipeline`: 0 for as many as help
@@ -72,6 +73,8 @@ struct Planner {
   const char* doc;  // one line for --help
   PlannerFn plan;
   bool needs_pins = false;  // says nothing without pins
+  bool reads_device = false;
+  bool reads_stages = false;
 };
 
 // single, pinned, pipeline, list: every strategy but auto, in the order in

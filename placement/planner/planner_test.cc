@@ -198,6 +198,9 @@ TEST(PinnedTest, FaultyPinsAreRefused) {
             "pin b=: found no device; expected one of cpu:0, gpu:0");
   EXPECT_EQ(error({"b", {"gpu:0", "gpu:0"}}),
             "pin b=gpu:0,gpu:0: found gpu:0 twice; expected every device once");
+  EXPECT_EQ(error({"b", {"gpu:0"}, 9}),
+            "pin b=gpu:0/split9: found one device to split over; expected "
+            "several, or no /split9");
   EXPECT_EQ(error({"nothing*", {"gpu:0"}}),
             "pin nothing*=gpu:0: found no node with such a scope or result "
             "name; expected one such as a, b, c, net/a, net/b, net/c; * stands "

@@ -92,13 +92,21 @@ absl::StatusOr<PlacementTable> Plan(const Graph& graph, const Machine& machine,
 }
 
 constexpr Planner kPlanners[] = {
-    {"single", "everything on one device, the fastest that holds it",
-     Plan<kSingle>},
-    {"pinned", "where pins say, and the rest near what it reads", Plan<kPinned>,
-     /*needs_pins=*/true},
-    {"pipeline", "consecutive stages, the slowest as fast as can be",
-     Plan<kPipeline>},
-    {"list", "the earliest finish of each node, within memory", Plan<kList>},
+    {.name = "single",
+     .doc = "everything on one device, the fastest that holds it",
+     .plan = Plan<kSingle>,
+     .reads_device = true},
+    {.name = "pinned",
+     .doc = "where pins say, and the rest near what it reads",
+     .plan = Plan<kPinned>,
+     .needs_pins = true},
+    {.name = "pipeline",
+     .doc = "consecutive stages, the slowest as fast as can be",
+     .plan = Plan<kPipeline>,
+     .reads_stages = true},
+    {.name = "list",
+     .doc = "the earliest finish of each node, within memory",
+     .plan = Plan<kList>},
 };
 
 }  // namespace

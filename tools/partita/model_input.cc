@@ -16,6 +16,7 @@
 #include "graph/op_set.h"
 #include "graph/status_macros.h"
 #include "graph/text/parser.h"
+#include "partita/compile_request.h"
 #include "placement/machine/detect_host.h"
 #include "placement/planner/planner.h"
 
@@ -117,6 +118,14 @@ absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
                   {"resnet50", "small_conv_net", "two_layer_perceptron"})));
 }
 
+absl::Status CheckStrategyReads(const CompileOptions& options) {
+  const auto unread = FindUnreadOption(options);
+  if (!unread.has_value()) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat(
+      "--", unread->name, ": found it with strategy ", options.strategy,
+      ", which does not read it; expected ", "--strategy ", unread->readers));
+}
+
 absl::StatusOr<Pin> ReadPin(const std::string& text) {
   PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("pin", text));
   const std::vector<std::string> parts = absl::StrSplit(binding.second, '/');
@@ -164,17 +173,19 @@ std::vector<std::string> GoalNames() { return {"latency", "throughput"}; }
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   CompileOptions options;
   options.strategy = arguments.Get("strategy", "auto");
-  options.goal = arguments.Get("goal", "latency") == "latency"
-                     ? Goal::kLatency
-                     : Goal::kThroughput;
+  if (arguments.has("goal")) {
+    options.goal = arguments.Get("goal", "") == "latency" ? Goal::kLatency
+                                                          : Goal::kThroughput;
+  }
   for (const std::string& text : arguments.GetAll("pin")) {
     PARTITA_ASSIGN_OR_RETURN(Pin pin, ReadPin(text));
     options.pins.push_back(std::move(pin));
   }
   options.planner.device = arguments.Get("device", "");
   PARTITA_ASSIGN_OR_RETURN(const int64_t stages,
-                           arguments.GetInt("stages", 0, 0, 1 << 16));
+                           arguments.GetInt("stages", 0, 1, 1 << 16));
   options.planner.stages = static_cast<int>(stages);
+  PARTITA_RETURN_IF_ERROR(CheckStrategyReads(options));
   PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
                            arguments.GetInt("depth", 1, 1, 64));
   options.depth = static_cast<int>(depth);

@@ -39,7 +39,10 @@ inline constexpr FlagDef kStrategyFlag = {
     "strategy", "NAME", "auto (default), single, pinned, pipeline or list",
     StrategyNames};
 inline constexpr FlagDef kGoalFlag = {
-    "goal", "NAME", "latency (default) or throughput", GoalNames};
+    "goal", "NAME",
+    "for --strategy auto: the least latency, or the most throughput (default "
+    "where steps overlap)",
+    GoalNames};
 inline constexpr FlagDef kPinFlag = {
     "pin", "PATTERN=DEVICE,..[/splitDIM]",
     "nodes of that scope or result name go there, whole on each of several "

@@ -1,0 +1,112 @@
+// Checks requests, and finds the strategies that they name.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/compile_request.h"
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/op_view.h"
+
+namespace partita {
+namespace {
+
+// Chooses among the plans of all the others, and so is none of Planners().
+constexpr char kAuto[] = "auto";
+
+struct StrategyOption {
+  const char* name;
+  bool (*given)(const CompileOptions& options);
+  bool (*read_by)(const Planner& planner);
+  bool read_by_auto;
+};
+
+constexpr StrategyOption kStrategyOptions[] = {
+    {"device",
+     [](const CompileOptions& options) {
+       return !options.planner.device.empty();
+     },
+     [](const Planner& planner) { return planner.reads_device; },
+     /*read_by_auto=*/false},
+    {"stages",
+     [](const CompileOptions& options) { return options.planner.stages != 0; },
+     [](const Planner& planner) { return planner.reads_stages; },
+     /*read_by_auto=*/false},
+    {"goal",
+     [](const CompileOptions& options) { return options.goal.has_value(); },
+     [](const Planner&) { return false; },
+     /*read_by_auto=*/true},
+};
+
+std::vector<std::string> ReadersOf(const StrategyOption& option) {
+  std::vector<std::string> readers;
+  if (option.read_by_auto) readers.push_back(kAuto);
+  for (const Planner& planner : Planners()) {
+    if (option.read_by(planner)) readers.push_back(planner.name);
+  }
+  return readers;
+}
+
+bool HasPins(const Module& module, const CompileOptions& options) {
+  const auto is_placed = [](const OpView& op) {
+    return op.node().placement.placed();
+  };
+  return !options.pins.empty() ||
+         absl::c_any_of(module.functions(), [&](const auto& function) {
+           return absl::c_any_of(function->ops(), is_placed);
+         });
+}
+
+}  // namespace
+
+std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options) {
+  for (const StrategyOption& option : kStrategyOptions) {
+    if (!option.given(options)) continue;
+    const std::vector<std::string> readers = ReadersOf(option);
+    if (absl::c_linear_search(readers, options.strategy)) continue;
+    return UnreadOption{option.name, absl::StrJoin(readers, " or ")};
+  }
+  return std::nullopt;
+}
+
+Goal GoalOf(const CompileOptions& options) {
+  return options.goal.value_or(options.depth > 1 ? Goal::kThroughput
+                                                 : Goal::kLatency);
+}
+
+absl::Status CheckRequest(const Machine& machine,
+                          const CompileOptions& options) {
+  if (options.depth < 1 || options.depth > 64) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("depth: found ", options.depth, "; expected 1..64"));
+  }
+  if (const auto unread = FindUnreadOption(options); unread.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "option ", unread->name, ": found it with strategy ", options.strategy,
+        ", which does not read it; expected strategy ", unread->readers));
+  }
+  if (machine.devices.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "machine ", machine.name, ": found no device; expected at least one"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Planner>> PlannersFor(
+    const Module& module, const CompileOptions& options) {
+  const std::string& strategy = options.strategy;
+  const bool has_pins = HasPins(module, options);
+  std::vector<Planner> planners;
+  std::vector<std::string> names = {kAuto};
+  for (const Planner& planner : Planners()) {
+    names.push_back(planner.name);
+    const bool tried = strategy == kAuto && (!planner.needs_pins || has_pins);
+    if (tried || strategy == planner.name) planners.push_back(planner);
+  }
+  if (!planners.empty()) return planners;
+  return absl::InvalidArgumentError(
+      absl::StrCat("strategy ", strategy, ": found no such strategy; expected ",
+                   "one of: ", absl::StrJoin(names, ", ")));
+}
+
+}  // namespace partita
