@@ -218,11 +218,24 @@ class Writer {
       if (!MatchesNode(pins_[i], node)) continue;
       matched_[i] = true;
       divides_[i] = divides_[i] || HasDimension(node, pins_[i].dim);
-      if (found >= 0) continue;
-      found = static_cast<int>(i);
-      placement = PlacementOf(pins_[i], node);
+      if (found < 0) {
+        found = static_cast<int>(i);
+        placement = PlacementOf(pins_[i], node);
+      } else if (found < static_cast<int>(pins_.size()) &&
+                 placement != PlacementOf(pins_[i], node)) {
+        return Conflict(node, pins_[found], pins_[i]);
+      }
     }
     return found;
+  }
+
+  // No order of pins says which is meant: they may come from a script.
+  static absl::Status Conflict(const OpView& node, const Pin& one,
+                               const Pin& other) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pins ", PinText(one), " and ", PinText(other), ": found both for ",
+        node.ToString(), "; expected pins that agree on a node; narrow one of ",
+        "the patterns"));
   }
 
   const absl::Span<const Pin> pins_;

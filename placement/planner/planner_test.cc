@@ -125,7 +125,9 @@ TEST(PinnedTest, WhatIsNotPinnedStaysNearWhatIs) {
             "wb gpu:1 follows %b\nb gpu:1 pinned\n"
             "wc gpu:1 follows %c\nc gpu:1 follows %b\n");
   EXPECT_EQ(Text(g, PlanPinned("pinned", g, machine,
-                               {{"net/a", {"gpu:0"}}, {"net/?", {"gpu:1"}}})),
+                               {{"net/a", {"gpu:0"}},
+                                {"net/b", {"gpu:1"}},
+                                {"net/c", {"gpu:1"}}})),
             "wa gpu:0 follows %a\na gpu:0 pinned\n"
             "wb gpu:1 follows %b\nb gpu:1 pinned\n"
             "wc gpu:1 follows %c\nc gpu:1 pinned\n");
@@ -208,6 +210,25 @@ TEST(PinnedTest, FaultyPinsAreRefused) {
   EXPECT_EQ(error({"b", {"cpu:0", "gpu:0"}, 1}),
             "pin b=cpu:0,gpu:0/split1: found no dimension 1 of the nodes that "
             "match; expected one of their results'");
+}
+
+TEST(PinnedTest, PinsThatDisagreeOnANodeAreRefused) {
+  Chain g(1);
+  const Machine machine = CpuAndGpus(2, 10000);
+  const auto placed = [&](const std::vector<Pin>& pins) {
+    return Text(g, PlanPinned("pinned", g, machine, pins));
+  };
+  EXPECT_EQ(placed({{"net/a", {"gpu:0"}}, {"net/?", {"gpu:1"}}}),
+            "pins net/a=gpu:0 and net/?=gpu:1: found both for work %a; "
+            "expected pins that agree on a node; narrow one of the patterns");
+  const std::vector<std::string> both = {"gpu:0", "gpu:1"};
+  EXPECT_EQ(placed({{"b", both}, {"?", both, 0}}),
+            "pins b=gpu:0,gpu:1 and ?=gpu:0,gpu:1/split0: found both for work "
+            "%b; expected pins that agree on a node; narrow one of the "
+            "patterns");
+  // Where they agree, both hold.
+  EXPECT_EQ(placed({{"net/?", {"gpu:1"}}, {"net/a", {"gpu:1"}}}),
+            placed({{"net/?", {"gpu:1"}}}));
 }
 
 TEST(PinnedTest, WhatTheTextPlacesStandsBeforePins) {
