@@ -4,7 +4,9 @@
 #include "passes/pipeline.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -64,6 +66,14 @@ absl::Status CheckSkips(absl::Span<const Pass> passes,
   return absl::OkStatus();
 }
 
+absl::Status MakeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(
+      folder, ": cannot be made a folder to dump into: ", error.message()));
+}
+
 absl::Status Dump(const Graph& graph, const std::string& folder, int number,
                   absl::string_view pass) {
   const std::string path =
@@ -73,7 +83,7 @@ absl::Status Dump(const Graph& graph, const std::string& folder, int number,
   file.close();
   if (file) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(
-      path, ": cannot be written; expected an existing folder to dump into"));
+      path, ": cannot be written; expected a folder with room to dump into"));
 }
 
 absl::Status InContext(const absl::Status& status, const Pass& pass,
@@ -104,6 +114,9 @@ absl::Status RunPipeline(absl::Span<const Pass> passes,
                          const PipelineOptions& options, Graph& graph,
                          std::vector<PassRecord>* records) {
   PARTITA_RETURN_IF_ERROR(CheckSkips(passes, options));
+  if (!options.dump_folder.empty()) {
+    PARTITA_RETURN_IF_ERROR(MakeFolder(options.dump_folder));
+  }
   int number = 0;
   for (const Pass& pass : passes) {
     if (number == options.stop_after) break;

@@ -27,7 +27,7 @@ absl::Span<const Pass> SourcePasses();
 struct PipelineOptions {
   int stop_after = -1;            // run this many passes; -1: all
   std::vector<std::string> skip;  // names of passes to leave out
-  std::string dump_folder;        // NN_<pass>.graph files go here, if set
+  std::string dump_folder;        // NN_<pass>.graph go here, if set; is made
   bool verify = true;             // after every pass that changed something
 };
 

@@ -182,4 +182,13 @@ std::vector<std::string> ClosestNames(absl::string_view name,
   return closest;
 }
 
+std::optional<std::string> ProbablyMeant(
+    absl::string_view name, absl::Span<const std::string> candidates) {
+  const std::vector<std::string> closest = ClosestNames(name, candidates, 1);
+  if (closest.empty()) return std::nullopt;
+  const size_t distance = EditDistance(name, closest[0]);
+  if (2 * distance > name.size()) return std::nullopt;
+  return closest[0];
+}
+
 }  // namespace partita

@@ -39,6 +39,11 @@ std::vector<std::string> ClosestNames(absl::string_view name,
                                       absl::Span<const std::string> candidates,
                                       size_t limit);
 
+// The candidate that `name` is probably a slip of: the one spelled most like
+// it, if at most half of its letters differ.
+std::optional<std::string> ProbablyMeant(
+    absl::string_view name, absl::Span<const std::string> candidates);
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_TEXT_NAMES_H_

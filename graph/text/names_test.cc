@@ -53,5 +53,13 @@ TEST(Names, TheClosestAreGivenInOrder) {
   EXPECT_EQ(ClosestNames("x", known, 9), known);
 }
 
+TEST(Names, WhatIsFarFromAllIsNoSlip) {
+  const std::vector<std::string> known = {"ieee", "help", "machine"};
+  EXPECT_EQ(ProbablyMeant("hlep", known), "help");
+  EXPECT_EQ(ProbablyMeant("machin", known), "machine");
+  EXPECT_EQ(ProbablyMeant("fly", known), std::nullopt);
+  EXPECT_EQ(ProbablyMeant("help", {}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace partita

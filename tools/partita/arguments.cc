@@ -30,13 +30,11 @@ const FlagDef* Find(absl::Span<const FlagDef> flags, absl::string_view name) {
 }
 
 absl::Status Unknown(absl::string_view name, absl::Span<const FlagDef> flags) {
-  std::vector<std::string> names;
-  for (const FlagDef& flag : flags)
-    names.push_back(absl::StrCat("--", flag.name));
-  const std::string spelled = absl::StrCat("--", name);
+  std::vector<std::string> names = {"help"};
+  for (const FlagDef& flag : flags) names.push_back(flag.name);
   return CalledWrongly(absl::StrCat(
-      spelled, ": found no such flag; expected one of those that --help lists",
-      NearestText(spelled, names)));
+      "--", name, ": found no such flag; expected one of those that --help ",
+      "lists", NearestText(name, names, "--")));
 }
 
 absl::Status CheckChoice(const FlagDef& flag, const std::string& value) {
@@ -63,9 +61,11 @@ bool IsCalledWrongly(const absl::Status& status) {
 }
 
 std::string NearestText(absl::string_view name,
-                        const std::vector<std::string>& names) {
-  const std::vector<std::string> close = ClosestNames(name, names, 1);
-  return close.empty() ? "" : absl::StrCat("; did you mean ", close[0], "?");
+                        const std::vector<std::string>& names,
+                        absl::string_view dashes) {
+  const std::optional<std::string> meant = ProbablyMeant(name, names);
+  if (!meant.has_value()) return "";
+  return absl::StrCat("; did you mean ", dashes, *meant, "?");
 }
 
 absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,

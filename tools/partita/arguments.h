@@ -60,9 +60,11 @@ class Arguments {
 // The flags, one a line, in columns.
 std::string FlagsHelp(absl::Span<const FlagDef> flags);
 
-// "; did you mean X?" with the name that is spelled most like it, or nothing.
+// "; did you mean X?", with dashes before it, if `name` looks like a slip of
+// one of the names; nothing otherwise.
 std::string NearestText(absl::string_view name,
-                        const std::vector<std::string>& names);
+                        const std::vector<std::string>& names,
+                        absl::string_view dashes = "");
 
 // "NAME=VALUE" as a pair; CalledWrongly otherwise.
 absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(

@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/plan_format.h"
 #include "tools/partita/arguments.h"
 #include "tools/partita/output.h"
 #include "tools/partita/subcommand.h"
@@ -37,7 +39,16 @@ std::string Help() {
     absl::StrAppend(&text, "  ", command->usage, "\n      ",
                     doc.substr(0, doc.find('\n')), "\n");
   }
-  return text + "\n`partita COMMAND --help` says more.\n";
+  return text +
+         "\n`partita COMMAND --help` says more; `partita --version` says which "
+         "plans it reads.\n";
+}
+
+// What decides whether two programs understand each other's plans.
+std::string Version() {
+  return absl::StrCat("partita: writes plan format ", kPlanFormatVersion,
+                      ", reads it and older ones; proves by ", kCheckerName,
+                      "\n");
 }
 
 std::string HelpOf(const Subcommand& command) {
@@ -79,9 +90,11 @@ absl::Status RunCommand(const Subcommand& command,
 absl::Status NoSuchCommand(absl::string_view name) {
   std::vector<std::string> names;
   for (const Subcommand* command : kCommands) names.push_back(command->name);
-  return CalledWrongly(
-      absl::StrCat("found no command ", name, "; expected one of: ",
-                   absl::StrJoin(names, ", "), NearestText(name, names)));
+  const std::string listed = absl::StrJoin(names, ", ");
+  names.insert(names.end(), {"--help", "--version"});
+  return CalledWrongly(absl::StrCat("found no command ", name,
+                                    "; expected one of: ", listed,
+                                    NearestText(name, names)));
 }
 
 absl::Status Main(absl::Span<const char* const> words) {
@@ -89,6 +102,7 @@ absl::Status Main(absl::Span<const char* const> words) {
   if (name == "--help" || name == "-h" || name == "help") {
     return WriteText("-", Help());
   }
+  if (name == "--version") return WriteText("-", Version());
   if (name.empty()) {
     return CalledWrongly(absl::StrCat("found no command\n\n", Help()));
   }

@@ -92,7 +92,7 @@ absl::StatusOr<Certificate> CheckPlan(const Plan& plan) {
   const std::vector<Finding> findings = FindFaults(plan);
   if (!findings.empty()) return ToStatus(findings);
   Certificate certificate;
-  certificate.checker = "partita checker 1";
+  certificate.checker = kCheckerName;
   certificate.proved = {"form",  "progress", "no race",
                         "value", "memory",   "plan = placed graph"};
   certificate.assumed = {

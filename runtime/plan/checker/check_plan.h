@@ -13,6 +13,9 @@
 
 namespace partita {
 
+// In certificates; the number rises when what is proved changes.
+inline constexpr char kCheckerName[] = "partita checker 1";
+
 // What was proved, or InvalidArgument with the first 20 findings. The graphs of
 // the plan must have passed Verify; everything else may be hostile. The
 // certificate's plan_hash is left to whoever has the plan's text.
