@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "placement/lower/clocks.h"
@@ -123,126 +122,6 @@ absl::StatusOr<LoweredFunction> LowerFunction(const Graph& graph,
   return function;
 }
 
-// First and last command that touches each storage of the step part.
-struct Lifespan {
-  int first = -1;
-  int last = -1;
-};
-
-std::vector<Lifespan> Lifespans(const LoweredFunction& function) {
-  const PlanDraft& draft = function.draft;
-  std::vector<Lifespan> lifespans(draft.storages.size());
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    const int command = function.emitted.commands[i];
-    auto touch = [&](int storage) {
-      if (storage < 0 || draft.storages[storage].persistent()) return;
-      Lifespan& lifespan = lifespans[storage];
-      if (lifespan.first < 0) lifespan.first = command;
-      lifespan.last = command;
-    };
-    const Task& task = draft.tasks[i];
-    for (const Touch& t : task.reads) touch(draft.pieces[t.piece].storage);
-    for (const Touch& t : task.writes) touch(draft.pieces[t.piece].storage);
-    touch(task.workspace);
-  }
-  return lifespans;
-}
-
-// The command at which most bytes of the device are live.
-int FullestCommand(const LoweredFunction& function,
-                   const std::vector<Lifespan>& lifespans, int device) {
-  const PlanDraft& draft = function.draft;
-  std::vector<int64_t> change(
-      function.emitted.entry.programs[0].commands.size() + 1, 0);
-  for (size_t i = 0; i < lifespans.size(); ++i) {
-    if (lifespans[i].first < 0 || draft.storages[i].device != device) continue;
-    change[lifespans[i].first] += draft.storages[i].bytes;
-    change[lifespans[i].last + 1] -= draft.storages[i].bytes;
-  }
-  int fullest = -1;
-  int64_t most = 0;
-  int64_t live = 0;
-  for (size_t i = 0; i < change.size(); ++i) {
-    live += change[i];
-    if (live > most) {
-      most = live;
-      fullest = static_cast<int>(i);
-    }
-  }
-  return fullest;
-}
-
-// The value whose definition begins the storage.
-std::vector<std::string> StorageNames(const PlanDraft& draft) {
-  std::vector<std::string> names(draft.storages.size());
-  for (const Piece& piece : draft.pieces) {
-    if (piece.storage < 0 || !names[piece.storage].empty()) continue;
-    names[piece.storage] = ValueText(*draft.graph, piece.value);
-  }
-  for (const Task& task : draft.tasks) {
-    if (task.workspace < 0) continue;
-    names[task.workspace] = draft.graph->view(task.instance.node).ToString();
-  }
-  return names;
-}
-
-std::string KindOf(const PlanDraft& draft, const Storage& storage,
-                   const Lifespan& lifespan, bool is_workspace) {
-  if (storage.persistent()) {
-    return draft.graph->view(storage.source).is(kVariable) ? "variable"
-                                                           : "constant";
-  }
-  if (is_workspace) return absl::StrCat("workspace, ", lifespan.first);
-  return absl::StrCat("live ", lifespan.first, "..", lifespan.last);
-}
-
-// What fills the device at its fullest command.
-std::vector<RefusalHolder> Holders(const LoweredFunction& function, int device,
-                                   int command) {
-  const PlanDraft& draft = function.draft;
-  const std::vector<Lifespan> lifespans = Lifespans(function);
-  const std::vector<std::string> names = StorageNames(draft);
-  std::vector<bool> is_workspace(draft.storages.size(), false);
-  for (const Task& task : draft.tasks) {
-    if (task.workspace >= 0) is_workspace[task.workspace] = true;
-  }
-  std::vector<RefusalHolder> holders;
-  for (size_t i = 0; i < lifespans.size(); ++i) {
-    const Storage& storage = draft.storages[i];
-    const Lifespan& life = lifespans[i];
-    const bool live =
-        storage.persistent()
-            ? storage.address >= 0
-            : life.first >= 0 && life.first <= command && life.last >= command;
-    if (storage.device != device || !live) continue;
-    holders.push_back({names[i], storage.bytes,
-                       KindOf(draft, storage, life, is_workspace[i])});
-  }
-  std::stable_sort(holders.begin(), holders.end(),
-                   [](const RefusalHolder& a, const RefusalHolder& b) {
-                     return a.bytes > b.bytes;
-                   });
-  return holders;
-}
-
-absl::Status Shortage(const LoweredFunction& function, int device,
-                      int64_t needed, int64_t limit) {
-  const int command = FullestCommand(function, Lifespans(function), device);
-  const std::string& name = function.draft.devices->names[device];
-  Refusal refusal{.where = absl::StrCat("plan @", function.draft.graph->name()),
-                  .device = name,
-                  .needed = needed,
-                  .limit = limit,
-                  .largest = Holders(function, device, command),
-                  .remedies = {MemoryRemedy(needed, name),
-                               absl::StrCat("pins of some layers to a device "
-                                            "other than ",
-                                            name),
-                               "a smaller batch"}};
-  if (command >= 0) refusal.at = absl::StrCat("command ", command);
-  return ShortageError(refusal);
-}
-
 std::vector<PlanDevice> PlanDevices(const DeviceTable& devices,
                                     const Machine& machine) {
   std::vector<PlanDevice> plan_devices;
@@ -273,7 +152,8 @@ absl::Status FillDevices(const std::vector<LoweredFunction>& functions,
     }
     const int64_t needed = device.persistent_bytes + depth * device.step_bytes;
     if (needed > device.memory && largest != nullptr) {
-      return Shortage(*largest, static_cast<int>(i), needed, device.memory);
+      return ShortageError(largest->draft, largest->emitted,
+                           {device.traits.name, needed, device.memory});
     }
   }
   return absl::OkStatus();

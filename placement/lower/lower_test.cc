@@ -9,7 +9,7 @@
 
 #include "graph/text/parser.h"
 #include "placement/lower/lower_fixture.h"
-#include "placement/lower/memory_shortage.h"
+#include "placement/planner/refusal.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/plan_text.h"
 
@@ -281,13 +281,11 @@ TEST(Lower, ADeviceThatIsTooSmallIsRefusedWithWhatFillsIt) {
             "plan @mlp: found 320 B needed on gpu:0 at command 1, 192 B too "
             "much; expected at most 128 B; largest: matmul %a 104 B "
             "(workspace, 1), %x 64 B (live 0..1), %w1 32 B (constant), %a 8 B "
-            "(live 1..5); try a machine with at least 320 B free on "
-            "gpu:0, or pins of some layers to a device other than gpu:0, or "
-            "a smaller batch");
-  const std::optional<MissingBytes> missing = MissingBytesOf(plan.status());
-  ASSERT_TRUE(missing.has_value());
-  EXPECT_EQ(missing->device, "gpu:0");
-  EXPECT_EQ(missing->bytes, 192);
+            "(live 1..5)");
+  const std::optional<MemoryShortage> shortage = ShortageOf(plan.status());
+  ASSERT_TRUE(shortage.has_value());
+  EXPECT_EQ(shortage->device, "gpu:0");
+  EXPECT_EQ(shortage->missing(), 192);
 }
 
 TEST(Lower, TheSameGraphGivesTheSamePlan) {

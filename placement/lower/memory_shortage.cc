@@ -1,41 +1,132 @@
-// The payload of a memory shortage.
+// Finds the fullest command of a device, and what fills it there.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/memory_shortage.h"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
-#include "absl/strings/cord.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
 
 namespace partita {
 namespace {
 
-constexpr char kPayload[] = "partita/missing_bytes";
+// First and last command that touches each storage of the step part.
+struct Lifespan {
+  int first = -1;
+  int last = -1;
+};
+
+std::vector<Lifespan> Lifespans(const PlanDraft& draft,
+                                const Emitted& emitted) {
+  std::vector<Lifespan> lifespans(draft.storages.size());
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    const int command = emitted.commands[i];
+    auto touch = [&](int storage) {
+      if (storage < 0 || draft.storages[storage].persistent()) return;
+      Lifespan& lifespan = lifespans[storage];
+      if (lifespan.first < 0) lifespan.first = command;
+      lifespan.last = command;
+    };
+    const Task& task = draft.tasks[i];
+    for (const Touch& t : task.reads) touch(draft.pieces[t.piece].storage);
+    for (const Touch& t : task.writes) touch(draft.pieces[t.piece].storage);
+    touch(task.workspace);
+  }
+  return lifespans;
+}
+
+// The command at which most bytes of the device are live.
+int FullestCommand(const PlanDraft& draft, const Emitted& emitted,
+                   const std::vector<Lifespan>& lifespans, int device) {
+  std::vector<int64_t> change(emitted.entry.programs[0].commands.size() + 1, 0);
+  for (size_t i = 0; i < lifespans.size(); ++i) {
+    if (lifespans[i].first < 0 || draft.storages[i].device != device) continue;
+    change[lifespans[i].first] += draft.storages[i].bytes;
+    change[lifespans[i].last + 1] -= draft.storages[i].bytes;
+  }
+  int fullest = -1;
+  int64_t most = 0;
+  int64_t live = 0;
+  for (size_t i = 0; i < change.size(); ++i) {
+    live += change[i];
+    if (live > most) {
+      most = live;
+      fullest = static_cast<int>(i);
+    }
+  }
+  return fullest;
+}
+
+// The value whose definition begins the storage.
+std::vector<std::string> StorageNames(const PlanDraft& draft) {
+  std::vector<std::string> names(draft.storages.size());
+  for (const Piece& piece : draft.pieces) {
+    if (piece.storage < 0 || !names[piece.storage].empty()) continue;
+    names[piece.storage] = ValueText(*draft.graph, piece.value);
+  }
+  for (const Task& task : draft.tasks) {
+    if (task.workspace < 0) continue;
+    names[task.workspace] = draft.graph->view(task.instance.node).ToString();
+  }
+  return names;
+}
+
+std::string KindOf(const PlanDraft& draft, const Storage& storage,
+                   const Lifespan& lifespan, bool is_workspace) {
+  if (storage.persistent()) {
+    return draft.graph->view(storage.source).is(kVariable) ? "variable"
+                                                           : "constant";
+  }
+  if (is_workspace) return absl::StrCat("workspace, ", lifespan.first);
+  return absl::StrCat("live ", lifespan.first, "..", lifespan.last);
+}
+
+// What fills the device at its fullest command.
+std::vector<RefusalHolder> Holders(const PlanDraft& draft,
+                                   const std::vector<Lifespan>& lifespans,
+                                   int device, int command) {
+  const std::vector<std::string> names = StorageNames(draft);
+  std::vector<bool> is_workspace(draft.storages.size(), false);
+  for (const Task& task : draft.tasks) {
+    if (task.workspace >= 0) is_workspace[task.workspace] = true;
+  }
+  std::vector<RefusalHolder> holders;
+  for (size_t i = 0; i < lifespans.size(); ++i) {
+    const Storage& storage = draft.storages[i];
+    const Lifespan& life = lifespans[i];
+    const bool live =
+        storage.persistent()
+            ? storage.address >= 0
+            : life.first >= 0 && life.first <= command && life.last >= command;
+    if (storage.device != device || !live) continue;
+    holders.push_back({names[i], storage.bytes,
+                       KindOf(draft, storage, life, is_workspace[i])});
+  }
+  std::stable_sort(holders.begin(), holders.end(),
+                   [](const RefusalHolder& a, const RefusalHolder& b) {
+                     return a.bytes > b.bytes;
+                   });
+  return holders;
+}
 
 }  // namespace
 
-absl::Status ShortageError(const Refusal& refusal) {
-  absl::Status status = RefusalError(refusal);
-  status.SetPayload(kPayload,
-                    absl::Cord(absl::StrCat(refusal.needed - refusal.limit, " ",
-                                            refusal.device)));
-  return status;
-}
-
-std::optional<MissingBytes> MissingBytesOf(const absl::Status& status) {
-  const absl::optional<absl::Cord> payload = status.GetPayload(kPayload);
-  if (!payload.has_value()) return std::nullopt;
-  const std::vector<std::string> parts =
-      absl::StrSplit(std::string(*payload), absl::MaxSplits(' ', 1));
-  MissingBytes missing;
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &missing.bytes)) {
-    return std::nullopt;
-  }
-  missing.device = parts[1];
-  return missing;
+absl::Status ShortageError(const PlanDraft& draft, const Emitted& emitted,
+                           const MemoryShortage& shortage) {
+  const std::vector<Lifespan> lifespans = Lifespans(draft, emitted);
+  const int device = draft.devices->index.at(shortage.device);
+  const int command = FullestCommand(draft, emitted, lifespans, device);
+  Refusal refusal{.where = absl::StrCat("plan @", draft.graph->name()),
+                  .device = shortage.device,
+                  .needed = shortage.needed,
+                  .limit = shortage.limit,
+                  .largest = Holders(draft, lifespans, device, command)};
+  if (command >= 0) refusal.at = absl::StrCat("command ", command);
+  return RefusalError(refusal);
 }
 
 }  // namespace partita

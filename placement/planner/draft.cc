@@ -150,11 +150,10 @@ std::optional<Shortage> FindShortage(const PlanRequest& request,
 }
 
 Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
-                        const Shortage& shortage, absl::string_view strategy) {
+                        const Shortage& shortage) {
   const CostModel& costs = request.costs;
   Refusal refusal;
-  refusal.where =
-      absl::StrCat("placement @", request.graph().name(), " by ", strategy);
+  refusal.where = absl::StrCat("placement @", request.graph().name());
   refusal.device = costs.device_name(shortage.device);
   refusal.needed = shortage.needed;
   refusal.limit = shortage.limit;

@@ -61,9 +61,9 @@ absl::Status CheckLinks(const PlanRequest& request, const Draft& draft);
 // The device with the most bytes missing, by EstimateMemory.
 std::optional<Shortage> FindShortage(const PlanRequest& request,
                                      const Draft& draft);
-// Device, largest tensors and place of a shortage; no remedies yet.
+// Device, largest tensors and place of a shortage.
 Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
-                        const Shortage& shortage, absl::string_view strategy);
+                        const Shortage& shortage);
 // Device names instead of indices, and pins as they stand.
 PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
                        absl::string_view strategy);

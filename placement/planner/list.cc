@@ -90,7 +90,7 @@ void TryEachDevice(const PlanRequest& request, const Flow& flow,
 
 }  // namespace
 
-absl::StatusOr<Draft> DraftList(const PlanRequest& request, Refusal& refusal) {
+absl::StatusOr<Draft> DraftList(const PlanRequest& request) {
   const Flow flow(request.costs);
   const std::vector<double> ranks = UpwardRanks(request, flow);
   const std::vector<int> devices = LinkedDevices(request.costs);
@@ -104,9 +104,8 @@ absl::StatusOr<Draft> DraftList(const PlanRequest& request, Refusal& refusal) {
     return std::move(best.fits->draft);
   }
   if (!best.short_of.has_value()) return best.fault;
-  refusal =
-      ExplainShortage(request, best.short_of->draft, best.shortage, "list");
-  return RefusalError(refusal);
+  return RefusalError(
+      ExplainShortage(request, best.short_of->draft, best.shortage));
 }
 
 }  // namespace partita

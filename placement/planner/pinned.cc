@@ -124,8 +124,7 @@ void PutFastest(const PlanRequest& request, Draft& draft, NodeId node) {
 
 }  // namespace
 
-absl::StatusOr<Draft> DraftPinned(const PlanRequest& request,
-                                  Refusal& refusal) {
+absl::StatusOr<Draft> DraftPinned(const PlanRequest& request) {
   Draft draft(request.graph());
   PutPinned(request, draft);
   ForwardPass(request, draft);
@@ -139,8 +138,7 @@ absl::StatusOr<Draft> DraftPinned(const PlanRequest& request,
   PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));
   const std::optional<Shortage> shortage = FindShortage(request, draft);
   if (!shortage.has_value()) return draft;
-  refusal = ExplainShortage(request, draft, *shortage, "pinned");
-  return RefusalError(refusal);
+  return RefusalError(ExplainShortage(request, draft, *shortage));
 }
 
 }  // namespace partita

@@ -279,11 +279,10 @@ Outcome SearchWithin(const PlanRequest& request, const Pipeline& pipeline,
 
 }  // namespace
 
-absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request,
-                                    Refusal& refusal) {
+absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request) {
   const Pipeline pipeline(request);
   PARTITA_RETURN_IF_ERROR(CheckStageCount(request, pipeline.num_pieces()));
-  if (pipeline.empty()) return DraftSingle(request, refusal);
+  if (pipeline.empty()) return DraftSingle(request);
   std::vector<int> all(request.costs.num_devices());
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::vector<int>> device_sets = {all};
@@ -310,9 +309,8 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request,
     }
   }
   if (last.shortage.has_value()) {
-    refusal =
-        ExplainShortage(request, *last.short_of, *last.shortage, "pipeline");
-    return RefusalError(refusal);
+    return RefusalError(
+        ExplainShortage(request, *last.short_of, *last.shortage));
   }
   if (!links.ok()) return links;
   return absl::FailedPreconditionError(absl::StrCat(

@@ -62,8 +62,7 @@ struct PlannerOptions {
 
 // Writes no graph and reads no clock. The graph has types and no layouts; where
 // a node has a placement, the user pinned it (WritePins), and it stays.
-// ResourceExhausted if nothing fits, with device, bytes short, what fills it
-// and remedies.
+// RefusalError if nothing fits: device, bytes short, and what fills it.
 using PlannerFn = absl::StatusOr<PlacementTable> (*)(
     const Graph& graph, const Machine& machine, const KernelCatalog& catalog,
     const Objective& objective, const PlannerOptions& options);

@@ -1,8 +1,6 @@
 // The table of strategies, and what they share at both ends.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "placement/planner/draft.h"
@@ -23,9 +21,6 @@ constexpr Strategy kPinned = {"pinned", DraftPinned};
 constexpr Strategy kPipeline = {"pipeline", DraftPipeline};
 constexpr Strategy kList = {"list", DraftList};
 
-// Tried, in this order, as remedies for one that does not fit.
-constexpr Strategy kSpreading[] = {kList, kPipeline, kSingle};
-
 absl::Status CheckObjective(const Machine& machine,
                             const Objective& objective) {
   if (machine.devices.empty()) {
@@ -41,30 +36,6 @@ absl::Status CheckObjective(const Machine& machine,
                    machine.devices.size(), " devices"));
 }
 
-// Remedies that were tried and hold, and one that always does.
-std::vector<std::string> FindRemedies(const PlanRequest& request,
-                                      const Strategy& failed,
-                                      const Refusal& refusal) {
-  std::vector<std::string> remedies;
-  for (const Strategy& other : kSpreading) {
-    if (other.draft == failed.draft) continue;
-    Refusal ignored;
-    if (!other.draft(request, ignored).ok()) continue;
-    remedies.push_back(absl::StrCat("strategy ", other.name));
-  }
-  if (!request.options.device.empty()) {
-    PlannerOptions any = request.options;
-    any.device.clear();
-    Refusal ignored;
-    if (failed.draft({request.costs, request.objective, any}, ignored).ok()) {
-      remedies.push_back(
-          absl::StrCat("strategy ", failed.name, " on any device"));
-    }
-  }
-  remedies.push_back(MemoryRemedy(refusal.needed, refusal.device));
-  return remedies;
-}
-
 absl::StatusOr<PlacementTable> Run(const Strategy& strategy, const Graph& graph,
                                    const Machine& machine,
                                    const KernelCatalog& catalog,
@@ -75,12 +46,8 @@ absl::StatusOr<PlacementTable> Run(const Strategy& strategy, const Graph& graph,
   PARTITA_RETURN_IF_ERROR(CheckKernelsExist(costs));
   PARTITA_RETURN_IF_ERROR(CheckPins(costs));
   const PlanRequest request = {costs, objective, options};
-  Refusal refusal;
-  absl::StatusOr<Draft> draft = strategy.draft(request, refusal);
-  if (draft.ok()) return ToTable(request, *draft, strategy.name);
-  if (!absl::IsResourceExhausted(draft.status())) return draft.status();
-  refusal.remedies = FindRemedies(request, strategy, refusal);
-  return RefusalError(refusal);
+  PARTITA_ASSIGN_OR_RETURN(const Draft draft, strategy.draft(request));
+  return ToTable(request, draft, strategy.name);
 }
 
 template <const Strategy& strategy>

@@ -1,18 +1,20 @@
-// The text of a refusal.
+// The text of a refusal, and its particulars in a status.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/planner/refusal.h"
 
-#include <algorithm>
-
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "placement/machine/byte_size.h"
 
 namespace partita {
 namespace {
 
 constexpr size_t kMostHolders = 5;
+constexpr char kPayload[] = "partita/memory_shortage";
 
 std::string HoldersText(const std::vector<RefusalHolder>& holders) {
   std::vector<std::string> texts;
@@ -31,28 +33,46 @@ std::string HoldersText(const std::vector<RefusalHolder>& holders) {
 std::string RefusalText(const Refusal& refusal) {
   const std::string at =
       refusal.at.empty() ? "" : absl::StrCat(" at ", refusal.at);
-  const std::string remedies =
-      refusal.remedies.empty()
-          ? ""
-          : absl::StrCat("; try ", absl::StrJoin(refusal.remedies, ", or "));
   return absl::StrCat(
       refusal.where, ": found ", RoundedByteSize(refusal.needed), " needed on ",
       refusal.device, at, ", ", RoundedByteSize(refusal.needed - refusal.limit),
       " too much; expected at most ", RoundedByteSize(refusal.limit),
-      HoldersText(refusal.largest), remedies);
+      HoldersText(refusal.largest));
 }
 
 absl::Status RefusalError(const Refusal& refusal) {
-  return absl::ResourceExhaustedError(RefusalText(refusal));
+  absl::Status status = absl::ResourceExhaustedError(RefusalText(refusal));
+  SetShortage({refusal.device, refusal.needed, refusal.limit}, status);
+  return status;
 }
 
-std::string MemoryRemedy(int64_t needed, absl::string_view device) {
+void SetShortage(const MemoryShortage& shortage, absl::Status& status) {
+  status.SetPayload(
+      kPayload, absl::Cord(absl::StrCat(shortage.needed, " ", shortage.limit,
+                                        " ", shortage.device)));
+}
+
+std::optional<MemoryShortage> ShortageOf(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kPayload);
+  if (!payload.has_value()) return std::nullopt;
+  const std::vector<std::string> parts =
+      absl::StrSplit(std::string(*payload), absl::MaxSplits(' ', 2));
+  MemoryShortage shortage;
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &shortage.needed) ||
+      !absl::SimpleAtoi(parts[1], &shortage.limit)) {
+    return std::nullopt;
+  }
+  shortage.device = parts[2];
+  return shortage;
+}
+
+std::string MemoryRemedy(const MemoryShortage& shortage) {
   // Seven binary digits: at most 1/64 more than is needed.
   int64_t step = 1;
-  while (needed / step >= 128) step *= 2;
-  const int64_t rounded = (needed + step - 1) / step * step;
+  while (shortage.needed / step >= 128) step *= 2;
+  const int64_t rounded = (shortage.needed + step - 1) / step * step;
   return absl::StrCat("a machine with at least ", ExactByteSize(rounded),
-                      " free on ", device);
+                      " free on ", shortage.device);
 }
 
 std::string ValueText(const Graph& graph, ValueId value) {

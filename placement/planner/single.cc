@@ -76,12 +76,12 @@ double TotalSeconds(const PlanRequest& request, const Draft& draft) {
 
 }  // namespace
 
-absl::StatusOr<Draft> DraftSingle(const PlanRequest& request,
-                                  Refusal& refusal) {
+absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int> devices, Candidates(request));
   std::optional<Draft> best;
   double best_seconds = 0;
   absl::Status first_fault;
+  std::optional<Refusal> refusal;
   int64_t least_short = 0;
   for (int device : devices) {
     Draft draft = Fill(request, device);
@@ -89,8 +89,8 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request,
     const std::optional<Shortage> shortage = FindShortage(request, draft);
     if (fault.ok() && shortage.has_value()) {
       const int64_t missing = shortage->needed - shortage->limit;
-      if (refusal.device.empty() || missing < least_short) {
-        refusal = ExplainShortage(request, draft, *shortage, "single");
+      if (!refusal.has_value() || missing < least_short) {
+        refusal = ExplainShortage(request, draft, *shortage);
         least_short = missing;
       }
       continue;
@@ -105,7 +105,7 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request,
     best_seconds = seconds;
   }
   if (best.has_value()) return *std::move(best);
-  if (!refusal.device.empty()) return RefusalError(refusal);
+  if (refusal.has_value()) return RefusalError(*refusal);
   return first_fault;
 }
 

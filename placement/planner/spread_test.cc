@@ -13,6 +13,7 @@
 #include "placement/machine/sample_machines.h"
 #include "placement/planner/plan_sample.h"
 #include "placement/planner/planner.h"
+#include "placement/planner/refusal.h"
 
 namespace partita {
 namespace {
@@ -272,21 +273,24 @@ TEST(EveryStrategyTest, TenThousandNodesOnEightDevicesTakeSeconds) {
   }
 }
 
-TEST(RefusalTest, WhatDoesNotFitIsRefusedWithWhatFillsItAndRemediesThatHold) {
+TEST(RefusalTest, WhatDoesNotFitIsRefusedWithWhatFillsIt) {
   Chain g(4, 4);
-  EXPECT_EQ(Text(g, PlanBy("single", g, EqualCpus(2, 800))),
-            "placement @sample by single: found 1.1 KiB needed on cpu:0 at "
-            "work %n0, 352 B too much; expected at most 800 B; largest: %w0 "
-            "256 B (constant), %w1 256 B (constant), %w2 256 B (constant), "
-            "%w3 256 B (constant), %x 64 B (input); try strategy list, or "
-            "strategy pipeline, or a machine with at least 1152 B free on "
-            "cpu:0");
+  const auto refused = PlanBy("single", g, EqualCpus(2, 800));
+  EXPECT_EQ(Text(g, refused),
+            "placement @sample: found 1.1 KiB needed on cpu:0 at work %n0, "
+            "352 B too much; expected at most 800 B; largest: %w0 256 B "
+            "(constant), %w1 256 B (constant), %w2 256 B (constant), %w3 256 B "
+            "(constant), %x 64 B (input)");
+  const std::optional<MemoryShortage> shortage = ShortageOf(refused.status());
+  ASSERT_TRUE(shortage.has_value());
+  EXPECT_EQ(shortage->missing(), 352);
+  EXPECT_EQ(MemoryRemedy(*shortage),
+            "a machine with at least 1152 B free on cpu:0");
   EXPECT_EQ(Text(g, PlanBy("list", g, EqualCpus(2, 100))),
-            "placement @sample by list: found 640 B needed on cpu:0 at work "
-            "%n0, 540 B too much; expected at most 100 B; largest: %w0 256 B "
-            "(constant), %w3 256 B (constant), %x 64 B (input), %n0 64 B "
-            "(activation); try a machine with at least 640 B free on "
-            "cpu:0");
+            "placement @sample: found 640 B needed on cpu:0 at work %n0, 540 B "
+            "too much; expected at most 100 B; largest: %w0 256 B (constant), "
+            "%w3 256 B (constant), %x 64 B (input), %n0 64 B (activation)");
+  EXPECT_FALSE(ShortageOf(absl::ResourceExhaustedError("")).has_value());
 }
 
 }  // namespace

@@ -10,15 +10,13 @@
 namespace partita {
 
 // A strategy puts every computing node on a device (followers come after) and
-// keeps pins, links and memory limits. If memory is what lacks, `refusal` says
-// where, and the status is its text.
-using StrategyFn = absl::StatusOr<Draft> (*)(const PlanRequest& request,
-                                             Refusal& refusal);
+// keeps pins, links and memory limits. RefusalError if memory is what lacks.
+using StrategyFn = absl::StatusOr<Draft> (*)(const PlanRequest& request);
 
 // Everything on one device: `options.device`, or the fastest on which it fits.
 //   1. Candidates: devices that can run every node that is not pinned.
 //   2. Each is filled; the fastest that stays within all limits is kept.
-absl::StatusOr<Draft> DraftSingle(const PlanRequest& request, Refusal& refusal);
+absl::StatusOr<Draft> DraftSingle(const PlanRequest& request);
 
 // The user's pins decide, and what is not pinned stays near what is.
 //   1. Pinned nodes go where they are told.
@@ -26,7 +24,7 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request, Refusal& refusal);
 //      one that reads a pinned constant or variable goes where that is.
 //   3. Against the order, what reads nothing placed goes to its first reader.
 //   4. What no pin reaches goes to the device that runs it fastest.
-absl::StatusOr<Draft> DraftPinned(const PlanRequest& request, Refusal& refusal);
+absl::StatusOr<Draft> DraftPinned(const PlanRequest& request);
 
 // Consecutive stages of the graph's order, each on a device of its own, such
 // that the slowest stage (its nodes, and the transfer of all values that enter
@@ -41,8 +39,7 @@ absl::StatusOr<Draft> DraftPinned(const PlanRequest& request, Refusal& refusal);
 //      short there gets a lower limit and step 2 starts again.
 // A stage does not take in a node that is pinned elsewhere; if that leaves no
 // way, pinned nodes stand outside the stages.
-absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request,
-                                    Refusal& refusal);
+absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request);
 
 // The earliest finish, one node at a time, within memory: the order of HEFT
 // (Topcuoglu, Hariri and Wu 2002) and the memory rule of m-ETF (Jeon et al.,
@@ -55,7 +52,7 @@ absl::StatusOr<Draft> DraftPipeline(const PlanRequest& request,
 //   lowered
 //      by what is missing and step 2 starts again.
 //   4. If one device alone finishes sooner and holds everything, it is taken.
-absl::StatusOr<Draft> DraftList(const PlanRequest& request, Refusal& refusal);
+absl::StatusOr<Draft> DraftList(const PlanRequest& request);
 
 }  // namespace partita
 

@@ -62,7 +62,6 @@ class Sample {
     CompileOptions options;
     options.strategy = strategy;
     options.depth = 1 + static_cast<int>(Below(2));
-    if (Below(2) == 0) options.goal = Goal::kThroughput;
     if (strategy == "single") options.planner.device = RandomDevice();
     if (strategy == "pinned") AddPins(options.pins);
     return options;

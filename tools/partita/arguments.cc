@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/types/optional.h"
@@ -44,6 +46,16 @@ absl::Status CheckChoice(const FlagDef& flag, const std::string& value) {
   return CalledWrongly(
       absl::StrCat("--", flag.name, ": found ", value, "; expected one of: ",
                    absl::StrJoin(choices, ", "), NearestText(value, choices)));
+}
+
+// In quotes where a shell would read it as anything but itself.
+std::string ShellWord(const std::string& word) {
+  constexpr absl::string_view kPlain = "_@%+=:,./-";
+  const bool plain = absl::c_all_of(word, [&](char c) {
+    return absl::ascii_isalnum(c) || kPlain.find(c) != kPlain.npos;
+  });
+  if (plain) return word;
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
 constexpr absl::string_view kWrongCall = "partita/called_wrongly";
@@ -104,20 +116,34 @@ absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
           absl::StrCat("--", name, ": found no value; expected ", flag->value));
     }
     PARTITA_RETURN_IF_ERROR(CheckChoice(*flag, value));
-    arguments.values_.emplace(std::string(name), std::move(value));
+    arguments.values_.emplace_back(std::string(name), std::move(value));
   }
   return arguments;
 }
 
 bool Arguments::has(absl::string_view flag) const {
-  return values_.find(std::string(flag)) != values_.end();
+  return absl::c_any_of(values_,
+                        [&](const auto& given) { return given.first == flag; });
 }
 
 std::vector<std::string> Arguments::GetAll(absl::string_view flag) const {
   std::vector<std::string> all;
-  const auto [first, last] = values_.equal_range(std::string(flag));
-  for (auto it = first; it != last; ++it) all.push_back(it->second);
+  for (const auto& [name, value] : values_) {
+    if (name == flag) all.push_back(value);
+  }
   return all;
+}
+
+std::string Arguments::ShellText(
+    absl::Span<const absl::string_view> without) const {
+  std::vector<std::string> words;
+  for (const std::string& word : positional_) words.push_back(ShellWord(word));
+  for (const auto& [name, value] : values_) {
+    if (absl::c_linear_search(without, name)) continue;
+    words.push_back(absl::StrCat("--", name));
+    if (!value.empty()) words.push_back(ShellWord(value));
+  }
+  return absl::StrJoin(words, " ");
 }
 
 std::string Arguments::Get(absl::string_view flag,

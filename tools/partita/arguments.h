@@ -5,7 +5,6 @@
 #define PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,6 +44,8 @@ class Arguments {
   // The last value given, or `otherwise`.
   std::string Get(absl::string_view flag, absl::string_view otherwise) const;
   std::vector<std::string> GetAll(absl::string_view flag) const;
+  // The words again, as a shell takes them, but for these flags.
+  std::string ShellText(absl::Span<const absl::string_view> without) const;
   // In least..most; CalledWrongly otherwise.
   absl::StatusOr<int64_t> GetInt(absl::string_view flag, int64_t otherwise,
                                  int64_t least, int64_t most) const;
@@ -54,7 +55,8 @@ class Arguments {
 
  private:
   std::vector<std::string> positional_;
-  std::multimap<std::string, std::string, std::less<>> values_;
+  // Flag and value, empty for a switch, in the order given.
+  std::vector<std::pair<std::string, std::string>> values_;
 };
 
 // The flags, one a line, in columns.

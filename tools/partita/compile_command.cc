@@ -99,7 +99,8 @@ absl::Status StopAfter(const std::string& stage, Module module,
   } else {
     absl::StatusOr<std::string> compiled =
         CompileTo(stage, std::move(module), machine, options);
-    PARTITA_RETURN_IF_ERROR(WithFlags(compiled.status()));
+    PARTITA_RETURN_IF_ERROR(
+        WithCommandLine(compiled.status(), "compile", arguments));
     text = *std::move(compiled);
   }
   return WriteText(arguments.Get("output", "-"), text);
@@ -126,7 +127,8 @@ absl::Status Run(const Arguments& arguments) {
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   const absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
-  PARTITA_RETURN_IF_ERROR(WithFlags(compiled.status()));
+  PARTITA_RETURN_IF_ERROR(
+      WithCommandLine(compiled.status(), "compile", arguments));
   std::optional<WrittenWeights> written;
   if (arguments.has("output")) {
     progress.Stage("write");

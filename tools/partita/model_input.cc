@@ -17,6 +17,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/parser.h"
 #include "partita/compile_request.h"
+#include "partita/remedy.h"
 #include "placement/machine/detect_host.h"
 #include "placement/planner/planner.h"
 
@@ -196,12 +197,20 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   return options;
 }
 
-absl::Status WithFlags(const absl::Status& status) {
-  if (!absl::IsResourceExhausted(status)) return status;
-  return absl::ResourceExhaustedError(
-      absl::StrCat(status.message(),
-                   "\n  by --strategy NAME, --device NAME, --pin "
-                   "PATTERN=DEVICE or --machine FILE"));
+absl::Status WithCommandLine(const absl::Status& status,
+                             absl::string_view command,
+                             const Arguments& arguments) {
+  const std::optional<Remedy> remedy = RemedyOf(status);
+  if (!remedy.has_value()) return status;
+  std::vector<absl::string_view> changed = {"strategy", "device", "stages",
+                                            "goal", "depth"};
+  if (remedy->without_pins) changed.push_back("pin");
+  const std::string depth =
+      remedy->depth > 1 ? absl::StrCat(" --depth ", remedy->depth) : "";
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "\n  partita ", command,
+                                   " ", arguments.ShellText(changed),
+                                   " --strategy ", remedy->strategy, depth));
 }
 
 }  // namespace partita

@@ -62,8 +62,11 @@ inline constexpr FlagDef kIeeeFlag = {
 
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments);
 
-// The compiler's error, with the flags that its remedies mean.
-absl::Status WithFlags(const absl::Status& status);
+// The compiler's refusal, and its remedy as a command line ready to be given
+// instead of `partita COMMAND` with these arguments.
+absl::Status WithCommandLine(const absl::Status& status,
+                             absl::string_view command,
+                             const Arguments& arguments);
 
 }  // namespace partita
 

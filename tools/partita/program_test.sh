@@ -60,6 +60,13 @@ expect 0 "pin relu %unread on cpu:1 places nothing" \
 expect 0 '"idle_pins": [
     "relu %unread on cpu:1"' "$partita" compile "$scratch/unread.graph" --machine "$cpus" --json
 
+# The remedy of what does not fit is a command that fits.
+sed 's/64 MiB/512 KiB/' "$gpus" > "$scratch/tiny machine.json"
+remedy=$("$partita" compile "$model" --machine "$scratch/tiny machine.json" --pin '*=gpu:0' --device gpu:0 \
+  --strategy single 2>&1 | tail -1)
+ready() { (PATH=$(dirname "$partita"):$PATH && eval "$remedy"); }
+expect 0 "proved form" ready
+
 # Constants are compared with their hashes wherever a plan is read, in the plan
 # as in the model's file; where they went is said.
 cat > "$scratch/add.graph" << 'END'

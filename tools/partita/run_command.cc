@@ -100,7 +100,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
   PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
   absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
-  PARTITA_RETURN_IF_ERROR(WithFlags(compiled.status()));
+  PARTITA_RETURN_IF_ERROR(WithCommandLine(compiled.status(), "run", arguments));
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
 

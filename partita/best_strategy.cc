@@ -1,0 +1,100 @@
+// Compares strategies by their predictions, and gathers their refusals.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/best_strategy.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
+#include "placement/planner/refusal.h"
+
+namespace partita {
+namespace {
+
+// What the prediction says of the goal: the less, the better.
+double Score(const Prediction& prediction, Goal goal) {
+  return goal == Goal::kLatency ? prediction.latency_seconds
+                                : prediction.step_seconds;
+}
+
+absl::StatusOr<BestPlan> TryOne(Compilation& compilation,
+                                const Planner& planner) {
+  BestPlan plan;
+  PARTITA_ASSIGN_OR_RETURN(plan.attempt, compilation.Try(planner));
+  PARTITA_ASSIGN_OR_RETURN(plan.prediction, compilation.Predict(plan.attempt));
+  return plan;
+}
+
+// One refusal, and all strategies that told it.
+struct Refused {
+  std::vector<std::string> strategies;
+  absl::Status status;
+};
+
+void Add(std::vector<Refused>& refusals, const std::string& strategy,
+         const absl::Status& status) {
+  auto same = absl::c_find_if(refusals, [&](const Refused& refused) {
+    return refused.status == status;
+  });
+  if (same == refusals.end()) {
+    same = refusals.insert(refusals.end(), Refused{{}, status});
+  }
+  same->strategies.push_back(strategy);
+}
+
+// A fault of the request, which all strategies refuse alike, is told alone.
+absl::Status NothingFits(const std::vector<Refused>& refusals) {
+  if (refusals.size() == 1) return refusals[0].status;
+  std::string text = "found no strategy whose plan fits this machine:";
+  std::optional<MemoryShortage> least;
+  for (const Refused& refused : refusals) {
+    absl::StrAppend(&text, "\n  ", absl::StrJoin(refused.strategies, ", "),
+                    ": ", refused.status.message());
+    const std::optional<MemoryShortage> shortage = ShortageOf(refused.status);
+    if (!shortage.has_value()) continue;
+    if (!least.has_value() || shortage->missing() < least->missing()) {
+      least = shortage;
+    }
+  }
+  absl::Status status(refusals[0].status.code(), text);
+  if (least.has_value()) SetShortage(*least, status);
+  return status;
+}
+
+}  // namespace
+
+absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
+                                       absl::Span<const Planner> planners,
+                                       Goal goal) {
+  CompileReport& report = compilation.report();
+  std::optional<BestPlan> best;
+  std::vector<Refused> refusals;
+  for (const Planner& planner : planners) {
+    Candidate& candidate = report.candidates.emplace_back();
+    candidate.strategy = planner.name;
+    absl::StatusOr<BestPlan> plan = TryOne(compilation, planner);
+    if (!plan.ok()) {
+      candidate.refusal = std::string(plan.status().message());
+      Add(refusals, planner.name, plan.status());
+      continue;
+    }
+    candidate.step_seconds = plan->prediction.step_seconds;
+    candidate.latency_seconds = plan->prediction.latency_seconds;
+    if (best.has_value() &&
+        Score(plan->prediction, goal) >= Score(best->prediction, goal)) {
+      continue;
+    }
+    report.strategy = planner.name;
+    best = *std::move(plan);
+  }
+  if (!best.has_value()) return NothingFits(refusals);
+  return *std::move(best);
+}
+
+}  // namespace partita

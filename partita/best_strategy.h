@@ -1,0 +1,30 @@
+// What `auto` does: tries strategies and keeps the best plan.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_BEST_STRATEGY_H_
+#define PARTITA_PARTITA_BEST_STRATEGY_H_
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partita/compilation.h"
+#include "partita/predict.h"
+#include "placement/planner/planner.h"
+
+namespace partita {
+
+struct BestPlan {
+  Attempt attempt;
+  Prediction prediction;
+};
+
+// The best of these strategies' plans by `goal`; of equals the earlier
+// strategy's, which is the simpler. Fills in the report's strategy and
+// candidates. If none fits, the refusals, equal ones once; with ShortageOf the
+// least short, if memory is what some lack.
+absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
+                                       absl::Span<const Planner> planners,
+                                       Goal goal);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_BEST_STRATEGY_H_

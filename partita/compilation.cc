@@ -1,0 +1,202 @@
+// The stages: passes, planner, partition, kernels, lowering, proof.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/compilation.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "graph/text/printer.h"
+#include "graph/verifier.h"
+#include "partita/catalogs.h"
+#include "partita/compile_request.h"
+#include "partita/plan_images.h"
+#include "placement/lower/lower.h"
+#include "placement/partition/partition.h"
+#include "placement/partition/verify_split.h"
+#include "placement/planner/pins.h"
+#include "placement/planner/refusal.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/plan_hash.h"
+
+namespace partita {
+namespace {
+
+constexpr int kMaxReplans = 4;
+
+EntryNotes ReasonNotes(const Graph& graph, const PlacementTable& table) {
+  EntryNotes notes;
+  for (NodeId node : graph.order()) {
+    const PlacedNode& placed = table.nodes[node.index];
+    if (!placed.placement.placed()) continue;
+    notes.nodes.push_back({node, ReasonText(graph, placed), 0});
+  }
+  return notes;
+}
+
+}  // namespace
+
+Compilation::Compilation(Module module, const Machine& machine,
+                         const CompileOptions& options)
+    : source_(std::move(module)), machine_(machine), options_(options) {
+  for (const MachineDevice& device : machine.devices) {
+    traits_.push_back(device.traits);
+    usable_.push_back(device.usable());
+  }
+}
+
+absl::Status Compilation::Stage(absl::string_view name,
+                                const std::function<absl::Status()>& work) {
+  if (options_.progress) options_.progress(name);
+  const auto start = std::chrono::steady_clock::now();
+  absl::Status status = work();
+  const std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - start;
+  for (StageTime& stage : report_.stages) {
+    if (stage.stage != name) continue;
+    stage.seconds += taken.count();
+    return status;
+  }
+  report_.stages.push_back({std::string(name), taken.count()});
+  return status;
+}
+
+absl::Status Compilation::Optimise() {
+  return Stage("optimise", [&]() -> absl::Status {
+    PARTITA_RETURN_IF_ERROR(VerifyModule(source_));
+    PARTITA_ASSIGN_OR_RETURN(const std::vector<WrittenPin> pins,
+                             WritePins(source_, machine_, options_.pins));
+    for (const auto& function : source_.functions()) {
+      PARTITA_RETURN_IF_ERROR(RunPipeline(SourcePasses(), options_.passes,
+                                          *function, &report_.passes));
+    }
+    report_.idle_pins = PinsWithoutNodes(source_, pins);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Compilation::PlaceFunction(const Planner& planner,
+                                        const std::vector<int64_t>& limits,
+                                        Graph& function, EntryNotes& notes) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const PlacementTable table,
+      planner.plan(function, machine_, BuiltInCatalog(),
+                   {.goal = GoalOf(options_), .memory_limits = limits},
+                   options_.planner));
+  notes = ReasonNotes(function, table);
+  const std::unique_ptr<Graph> before = function.Clone(&function.literals());
+  PARTITA_RETURN_IF_ERROR(Partition(function, table, machine_));
+  PARTITA_RETURN_IF_ERROR(Verify(function));
+  return VerifySplit(*before, function);
+}
+
+absl::StatusOr<Module> Compilation::Place(const Planner& planner,
+                                          const std::vector<int64_t>& limits,
+                                          std::vector<EntryNotes>& notes) {
+  Module module = source_.Clone();
+  notes.clear();
+  PARTITA_RETURN_IF_ERROR(Stage("place", [&]() -> absl::Status {
+    for (const auto& function : module.functions()) {
+      PARTITA_RETURN_IF_ERROR(
+          PlaceFunction(planner, limits, *function, notes.emplace_back()));
+    }
+    return absl::OkStatus();
+  }));
+  return module;
+}
+
+absl::Status Compilation::BindKernels(
+    Module& module, std::vector<std::vector<ChosenKernel>>& chosen) {
+  chosen.clear();
+  return Stage("kernels", [&]() -> absl::Status {
+    for (const auto& function : module.functions()) {
+      PARTITA_ASSIGN_OR_RETURN(
+          std::vector<ChosenKernel> kernels,
+          ChooseKernels(*function, BuiltInCatalog(), traits_, packed_));
+      PARTITA_RETURN_IF_ERROR(Verify(*function));
+      chosen.push_back(std::move(kernels));
+    }
+    return absl::OkStatus();
+  });
+}
+
+bool Compilation::LowerLimit(const absl::Status& status,
+                             std::vector<int64_t>& limits) const {
+  const std::optional<MemoryShortage> shortage = ShortageOf(status);
+  if (!shortage.has_value()) return false;
+  for (size_t i = 0; i < traits_.size(); ++i) {
+    if (traits_[i].name != shortage->device) continue;
+    limits[i] -= shortage->missing();
+    return limits[i] > 0;
+  }
+  return false;
+}
+
+absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
+                                         bool with_texts) {
+  std::vector<int64_t> limits = usable_;
+  absl::Status shortage;
+  for (int round = 0;; ++round) {
+    Attempt attempt;
+    absl::StatusOr<Module> placed = Place(planner, limits, attempt.notes);
+    if (absl::IsResourceExhausted(placed.status()) && !shortage.ok()) {
+      return shortage;
+    }
+    PARTITA_RETURN_IF_ERROR(placed.status());
+    Module module = *std::move(placed);
+    if (with_texts) attempt.placed_text = PrintModule(module);
+    PARTITA_RETURN_IF_ERROR(BindKernels(module, attempt.chosen));
+    if (with_texts) attempt.kernels_text = PrintModule(module);
+    absl::StatusOr<Plan> plan = absl::UnknownError("");
+    PARTITA_RETURN_IF_ERROR(Stage("lower", [&] {
+      plan = Lower(std::move(module), machine_, {.depth = options_.depth});
+      return absl::OkStatus();
+    }));
+    if (plan.ok()) {
+      attempt.plan = *std::move(plan);
+      return attempt;
+    }
+    if (round == kMaxReplans || !LowerLimit(plan.status(), limits)) {
+      return plan.status();
+    }
+    if (shortage.ok()) shortage = plan.status();
+  }
+}
+
+absl::StatusOr<Prediction> Compilation::Predict(Attempt& attempt) {
+  Prediction prediction;
+  PARTITA_RETURN_IF_ERROR(Stage("predict", [&]() -> absl::Status {
+    PARTITA_ASSIGN_OR_RETURN(prediction,
+                             PredictPlan(attempt.plan, machine_, attempt.chosen,
+                                         std::move(attempt.notes)));
+    return absl::OkStatus();
+  }));
+  return prediction;
+}
+
+absl::Status Compilation::BuildImages(Plan& plan) {
+  return Stage("images", [&] { return BuildPlanImages(traits_, plan); });
+}
+
+absl::Status Compilation::Prove(Plan& plan) {
+  return Stage("prove", [&]() -> absl::Status {
+    absl::StatusOr<Certificate> certificate = CheckPlan(plan);
+    if (!certificate.ok()) {
+      return absl::InternalError(
+          absl::StrCat("bug: the checker refuses the plan that this compiler "
+                       "made: ",
+                       certificate.status().message()));
+    }
+    certificate->proved.push_back(
+        "placed graph = optimised graph, from the dimension rules");
+    certificate->plan_hash = PlanHash(plan);
+    plan.certificate = *std::move(certificate);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace partita

@@ -1,0 +1,126 @@
+// Looks for remedies by compiling, and hands them on in a status.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/remedy.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "graph/status_macros.h"
+#include "partita/best_strategy.h"
+#include "partita/compilation.h"
+#include "partita/compile_request.h"
+#include "placement/planner/refusal.h"
+
+namespace partita {
+namespace {
+
+constexpr char kPayload[] = "partita/remedy";
+
+// Those that leave most as it is first: any strategy, then steps that do not
+// overlap, then no pins.
+std::vector<CompileOptions> Changes(const CompileOptions& options) {
+  CompileOptions any = options;
+  any.strategy = "auto";
+  any.planner = {};
+  any.progress = nullptr;
+  std::vector<CompileOptions> changes;
+  const bool tries_all = options.strategy == "auto";
+  if (!tries_all) changes.push_back(any);
+  if (options.depth > 1) {
+    changes.push_back(any);
+    changes.back().depth = 1;
+  }
+  if (options.pins.empty()) return changes;
+  changes.push_back(any);
+  changes.back().pins.clear();
+  if (options.depth > 1) {
+    changes.push_back(changes.back());
+    changes.back().depth = 1;
+  }
+  return changes;
+}
+
+absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
+                              const CompileOptions& options) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
+                           PlannersFor(module, options));
+  Compilation compilation(module.Clone(), machine, options);
+  PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+  PARTITA_ASSIGN_OR_RETURN(
+      const BestPlan best,
+      TryStrategies(compilation, planners, GoalOf(options)));
+  return Remedy{.strategy = compilation.report().strategy,
+                .depth = options.depth,
+                .step_seconds = best.prediction.step_seconds};
+}
+
+std::optional<Remedy> FindRemedy(const Module& module, const Machine& machine,
+                                 const CompileOptions& options) {
+  for (const CompileOptions& changed : Changes(options)) {
+    absl::StatusOr<Remedy> remedy = Follow(module, machine, changed);
+    if (!remedy.ok()) continue;
+    remedy->without_pins = changed.pins.size() != options.pins.size();
+    return *remedy;
+  }
+  return std::nullopt;
+}
+
+std::string RemedyText(const Remedy& remedy, const CompileOptions& options) {
+  std::string text = absl::StrCat("strategy ", remedy.strategy);
+  if (remedy.without_pins) absl::StrAppend(&text, " without the pins");
+  if (remedy.depth != options.depth) absl::StrAppend(&text, " at depth 1");
+  absl::StrAppendFormat(&text, " (predicted %.3g ms a step)",
+                        remedy.step_seconds * 1e3);
+  return text;
+}
+
+}  // namespace
+
+absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
+                          const Machine& machine,
+                          const CompileOptions& options) {
+  const std::optional<MemoryShortage> shortage = ShortageOf(refusal);
+  if (!shortage.has_value()) return refusal;
+  const std::optional<Remedy> remedy = FindRemedy(module, machine, options);
+  const bool lines = refusal.message().find('\n') != absl::string_view::npos;
+  std::string text =
+      absl::StrCat(refusal.message(), lines ? "\n  try " : "; try ");
+  if (remedy.has_value()) {
+    absl::StrAppend(&text, RemedyText(*remedy, options), ", or ");
+  }
+  absl::StrAppend(&text, MemoryRemedy(*shortage));
+  absl::Status status(refusal.code(), text);
+  SetShortage(*shortage, status);
+  if (remedy.has_value()) {
+    status.SetPayload(
+        kPayload, absl::Cord(absl::StrCat(remedy->strategy, " ", remedy->depth,
+                                          " ", remedy->without_pins ? 1 : 0,
+                                          " ", remedy->step_seconds)));
+  }
+  return status;
+}
+
+std::optional<Remedy> RemedyOf(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kPayload);
+  if (!payload.has_value()) return std::nullopt;
+  const std::vector<std::string> parts =
+      absl::StrSplit(std::string(*payload), ' ');
+  Remedy remedy;
+  int without_pins = 0;
+  if (parts.size() != 4 || !absl::SimpleAtoi(parts[1], &remedy.depth) ||
+      !absl::SimpleAtoi(parts[2], &without_pins) ||
+      !absl::SimpleAtod(parts[3], &remedy.step_seconds)) {
+    return std::nullopt;
+  }
+  remedy.strategy = parts[0];
+  remedy.without_pins = without_pins != 0;
+  return remedy;
+}
+
+}  // namespace partita

@@ -1,0 +1,37 @@
+// What to ask for instead, where a plan does not fit into memory.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_REMEDY_H_
+#define PARTITA_PARTITA_REMEDY_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+#include "partita/compile.h"
+#include "placement/machine/machine.h"
+
+namespace partita {
+
+// A change of the options under which the module fits the machine, as
+// compiling it showed.
+struct Remedy {
+  std::string strategy;       // without device, stages and goal
+  int depth = 1;              // as asked for, or 1
+  bool without_pins = false;  // those of the options; none is kept
+  double step_seconds = 0;    // predicted
+};
+
+// Adds to a refusal for memory what helps: the remedy that changes least, and
+// the memory with which nothing needs changing. Other refusals stay.
+absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
+                          const Machine& machine,
+                          const CompileOptions& options);
+
+// The remedy of such a status, if it has one.
+std::optional<Remedy> RemedyOf(const absl::Status& status);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_REMEDY_H_

@@ -1,0 +1,88 @@
+// What a refusal for memory names as remedy, and that it holds.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/remedy.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "graph/builder/examples/models.h"
+#include "placement/machine/sample_machines.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kRoomForHalf = 30 << 10;
+
+Module SmallPerceptron() {
+  return *TwoLayerPerceptron({.batch = 8, .inputs = 96, .hidden = 64});
+}
+
+absl::Status Refusal(const CompileOptions& options, const Machine& machine) {
+  const auto compiled = Compile(SmallPerceptron(), machine, options);
+  EXPECT_FALSE(compiled.ok());
+  return compiled.status();
+}
+
+TEST(Remedy, WithPinsAllThatAutoTriesSaysEachFactOnce) {
+  CompileOptions options;
+  options.pins = {{"*", {"cpu:0"}}};
+  const Machine machine = EqualCpus(2, kRoomForHalf);
+  const absl::Status refusal = Refusal(options, machine);
+  const std::string text(refusal.message());
+  const std::vector<std::string> found = absl::StrSplit(text, "found 32.4 KiB");
+  EXPECT_EQ(found.size(), 2u) << text;
+  EXPECT_TRUE(absl::StrContains(text, " without the pins (predicted ")) << text;
+  const auto remedy = RemedyOf(refusal);
+  ASSERT_TRUE(remedy.has_value());
+  EXPECT_TRUE(remedy->without_pins);
+  EXPECT_TRUE(Compile(SmallPerceptron(), machine,
+                      {.strategy = remedy->strategy, .depth = remedy->depth})
+                  .ok());
+}
+
+TEST(Remedy, StrategiesThatLackDifferentThingsAreToldApart) {
+  const std::string text(
+      Refusal({.depth = 4}, EqualCpus(2, 6 << 10)).message());
+  EXPECT_TRUE(absl::StartsWith(
+      text, "found no strategy whose plan fits this machine:\n  single: "))
+      << text;
+  EXPECT_TRUE(absl::StrContains(text, "\n  try a machine with at least "))
+      << text;
+}
+
+TEST(Remedy, StepsThatDoNotOverlapTakeLess) {
+  CompileOptions options;
+  options.strategy = "single";
+  options.depth = 16;
+  const absl::Status refusal = Refusal(options, EqualCpus(1, 64 << 10));
+  EXPECT_TRUE(absl::StrContains(refusal.message(),
+                                "; try strategy single at depth 1 (predicted "))
+      << refusal.message();
+  const auto remedy = RemedyOf(refusal);
+  ASSERT_TRUE(remedy.has_value());
+  EXPECT_EQ(remedy->depth, 1);
+  EXPECT_FALSE(remedy->without_pins);
+}
+
+TEST(Remedy, WhereOnlyMemoryHelpsNothingElseIsNamed) {
+  const absl::Status refusal =
+      Refusal({.strategy = "list"}, EqualCpus(1, 6 << 10));
+  EXPECT_FALSE(RemedyOf(refusal).has_value());
+  EXPECT_TRUE(
+      absl::StrContains(refusal.message(), "; try a machine with at least "))
+      << refusal.message();
+}
+
+// Other refusals have no remedy of this kind.
+TEST(Remedy, ARequestThatIsWrongStaysAsItIs) {
+  const absl::Status wrong = absl::InvalidArgumentError("wrong");
+  EXPECT_EQ(WithRemedies(wrong, SmallPerceptron(), EqualCpus(1, 1), {}), wrong);
+  EXPECT_FALSE(RemedyOf(wrong).has_value());
+}
+
+}  // namespace
+}  // namespace partita
