@@ -13,9 +13,21 @@
 
 namespace partita {
 
+namespace {
+
+// oneDNN remembers primitives, takes layouts for one that differ only in the
+// strides of dimensions of extent 1, and then answers with the implementation
+// of the other: what a node is bound to would depend on what the process asked
+// before. Nothing is asked twice on a hot path, so nothing need be remembered.
+const dnnl::engine* NewForgetfulEngine() {
+  dnnl::set_primitive_cache_capacity(0);
+  return new dnnl::engine(dnnl::engine::kind::cpu, 0);
+}
+
+}  // namespace
+
 const dnnl::engine& CpuEngine() {
-  static const dnnl::engine& engine =
-      *new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  static const dnnl::engine& engine = *NewForgetfulEngine();
   return engine;
 }
 
