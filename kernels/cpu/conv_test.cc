@@ -171,6 +171,25 @@ TEST(OnednnConv, SeveralOperandsOfTheResultsExtents) {
   }
 }
 
+// Operands that differ from pixel to pixel or from image to image, but not from
+// channel to channel as well.
+TEST(OnednnConv, OperandsOfEveryBroadcastAreReadRight) {
+  for (int64_t channels : {16, 19}) {
+    for (const Shape& dims :
+         {Shape{1, 1, 9, 7}, Shape{2, channels, 1, 1}, Shape{2, 1, 1, 1},
+          Shape{1, channels, 9, 1}, Shape{7}, Shape{1}}) {
+      auto pool = std::make_unique<LiteralPool>();
+      auto body = std::make_unique<Graph>("body", pool.get());
+      const ValueId x = body->AddInput("x", F32({2, channels, 9, 7}));
+      const ValueId w = body->AddInput("w", F32({channels, channels, 1, 1}));
+      const ValueId g = body->AddInput("g", F32(dims));
+      const ValueId c = *body->AddValue({.op = &kConv, .operands = {x, w}});
+      body->SetOutputs({*body->AddValue({.op = &kMul, .operands = {c, g}})});
+      ExpectRight(OneNode(std::move(pool), std::move(body)));
+    }
+  }
+}
+
 // relu(conv(x) + x) and conv(x) + r, times r.
 OneNode ReadTwice(int64_t channels, bool by_the_root) {
   auto pool = std::make_unique<LiteralPool>();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/fused_chain.h"
@@ -121,6 +122,24 @@ dnnl::primitive_desc Primitive(bool transposed, const memory::desc& source,
       attributes, CpuEngine(), /*allow_empty=*/true);
 }
 
+// oneDNN 2.6.3 multiplies by gemm where it has nothing else for channels last,
+// and then takes every operand of a post-op for one value per channel.
+bool ReadsPostOpsRight(const OpView& node, const PostOps& post,
+                       const OnednnRecipe& recipe) {
+  if (!absl::StrContains(ImplementationName(recipe.primitive), "gemm") ||
+      recipe.results[0].is_row_major()) {
+    return true;
+  }
+  const Shape& dims = node.result_type(0).dims;
+  const int rank = static_cast<int>(dims.size());
+  for (const OnednnRecipe::Argument& argument : post.arguments) {
+    const TensorType& type = node.operand_type(argument.index);
+    if (type.num_elements() == 1) continue;
+    if (!IsPerChannel(type.dims, rank, 1, dims[1])) return false;
+  }
+  return true;
+}
+
 // Row-major for all that is not source, weights or result: bias and broadcast
 // operands; a summed operand lies as the result does.
 void FillLayouts(const OpView& node, const PostOps& post,
@@ -201,6 +220,9 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
     return NotOffered("padding that a NaN would not leave zero");
   }
   recipe.results = {*result_layout};
+  if (!ReadsPostOpsRight(node, post, recipe)) {
+    return NotOffered("a post-op that gemm would read wrongly");
+  }
   recipe.ieee = post.ieee;
   FillLayouts(node, post, recipe);
   recipe.operands[chain.root_operands[0]] = *source_layout;
