@@ -4,6 +4,7 @@
 #include "partita/catalogs.h"
 
 #include "kernels/catalog/host_kernels.h"
+#include "kernels/catalog/ieee_catalog.h"
 #include "kernels/catalog/joined_catalog.h"
 
 namespace partita {
@@ -14,6 +15,11 @@ const KernelCatalog& BuiltInCatalog() {
     AddHostCatalogs(*joined);
     return joined;
   }();
+  return catalog;
+}
+
+const KernelCatalog& BuiltInIeeeCatalog() {
+  static const IeeeCatalog& catalog = *new IeeeCatalog(BuiltInCatalog());
   return catalog;
 }
 

@@ -12,6 +12,9 @@ namespace partita {
 // and eval for the CPU, the declared catalog for cuda.
 const KernelCatalog& BuiltInCatalog();
 
+// The same without kernels that stray from IEEE 754: see docs/numerics.md.
+const KernelCatalog& BuiltInIeeeCatalog();
+
 }  // namespace partita
 
 #endif  // PARTITA_PARTITA_CATALOGS_H_

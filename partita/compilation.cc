@@ -42,7 +42,10 @@ EntryNotes ReasonNotes(const Graph& graph, const PlacementTable& table) {
 
 Compilation::Compilation(Module module, const Machine& machine,
                          const CompileOptions& options)
-    : source_(std::move(module)), machine_(machine), options_(options) {
+    : source_(std::move(module)),
+      machine_(machine),
+      options_(options),
+      catalog_(options.ieee ? BuiltInIeeeCatalog() : BuiltInCatalog()) {
   for (const MachineDevice& device : machine.devices) {
     traits_.push_back(device.traits);
     usable_.push_back(device.usable());
@@ -84,7 +87,7 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
                                         Graph& function, EntryNotes& notes) {
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,
-      planner.plan(function, machine_, BuiltInCatalog(),
+      planner.plan(function, machine_, catalog_,
                    {.goal = GoalOf(options_), .memory_limits = limits},
                    options_.planner));
   notes = ReasonNotes(function, table);
@@ -116,7 +119,7 @@ absl::Status Compilation::BindKernels(
     for (const auto& function : module.functions()) {
       PARTITA_ASSIGN_OR_RETURN(
           std::vector<ChosenKernel> kernels,
-          ChooseKernels(*function, BuiltInCatalog(), traits_, packed_));
+          ChooseKernels(*function, catalog_, traits_, packed_));
       PARTITA_RETURN_IF_ERROR(Verify(*function));
       chosen.push_back(std::move(kernels));
     }

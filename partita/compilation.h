@@ -78,6 +78,7 @@ class Compilation {
   Module source_;
   const Machine& machine_;
   const CompileOptions& options_;
+  const KernelCatalog& catalog_;
   std::vector<DeviceTraits> traits_;
   std::vector<int64_t> usable_;
   PackedConstants packed_;

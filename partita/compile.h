@@ -33,6 +33,7 @@ struct CompileOptions {
   int depth = 1;          // steps that may overlap
   std::string plan_name;  // empty: the first function's name
   PipelineOptions passes;
+  bool ieee = false;  // no kernel that strays from IEEE 754: docs/numerics.md
   // Called before each stage with its name, for progress; may be empty.
   std::function<void(absl::string_view stage)> progress;
 };

@@ -100,6 +100,32 @@ TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
   EXPECT_EQ(kept(std::nullopt).strategy, throughput.strategy);
 }
 
+// Nodes whose kernel's arithmetic says that it is not IEEE 754.
+int Strays(const Module& module) {
+  int strays = 0;
+  for (const auto& function : module.functions()) {
+    for (const OpView& op : function->ops()) {
+      const auto& kernel = op.node().kernel;
+      strays += kernel.has_value() &&
+                absl::StrContains(kernel->arithmetic, "not ieee");
+    }
+  }
+  return strays;
+}
+
+TEST(CompileTest, ByRequestNoKernelStraysFromIeee) {
+  CompileOptions options;
+  const Machine machine = EqualCpus(1, 1 << 26);
+  const auto fast = Compile(ConvNet(), machine, options);
+  ASSERT_TRUE(fast.ok()) << fast.status();
+  EXPECT_GT(Strays(fast->plan.module), 0);
+  options.ieee = true;
+  const auto strict = Compile(ConvNet(), machine, options);
+  ASSERT_TRUE(strict.ok()) << strict.status();
+  EXPECT_EQ(Strays(strict->plan.module), 0);
+  EXPECT_TRUE(strict->report.fallbacks.empty());
+}
+
 TEST(CompileTest, NotesSayWhatBecameOfTheStrategies) {
   const auto compiled = Compile(ConvNet(), EqualCpus(2, 1 << 26));
   ASSERT_TRUE(compiled.ok()) << compiled.status();

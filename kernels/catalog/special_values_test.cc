@@ -8,13 +8,13 @@
 #include <limits>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/catalog/host_kernels.h"
+#include "kernels/catalog/ieee_catalog.h"
 #include "kernels/checking/kernel_check.h"
 
 namespace partita {
@@ -93,26 +93,10 @@ const JoinedCatalog& HostCatalog() {
   return catalog;
 }
 
-// The catalog without choices that say they are not IEEE 754.
-class Ieee : public KernelCatalog {
- public:
-  std::vector<KernelChoice> Choices(const OpView& node,
-                                    const DeviceTraits& device) const override {
-    std::vector<KernelChoice> choices;
-    for (KernelChoice& choice : HostCatalog().Choices(node, device)) {
-      if (!IsMarked(choice)) choices.push_back(std::move(choice));
-    }
-    return choices;
-  }
-  absl::StatusOr<std::vector<KernelImage>> BuildImages(
-      absl::Span<const OpView> nodes,
-      const DeviceTraits& device) const override {
-    return HostCatalog().BuildImages(nodes, device);
-  }
-  static bool IsMarked(const KernelChoice& choice) {
-    return absl::StrContains(choice.arithmetic, "not ieee");
-  }
-};
+const IeeeCatalog& Ieee() {
+  static const IeeeCatalog& catalog = *new IeeeCatalog(HostCatalog());
+  return catalog;
+}
 
 // The number of fast kernels.
 size_t ExpectRight(const OpView& node, const KernelCheckOptions& options,
@@ -336,7 +320,7 @@ TEST(SpecialValues, BehindConvolutionsAndProductsFiveOpsAreExcepted) {
   for (const OpDef* root : {&kConv, &kMatmul}) {
     for (const OpDef* op : {&kRelu, &kClip, &kHardSigmoid, &kSigmoid, &kSilu}) {
       for (const KernelChoice& choice : CheckBehind(*root, *op)) {
-        EXPECT_TRUE(Ieee::IsMarked(choice)) << op->name;
+        EXPECT_TRUE(StraysFromIeee(choice)) << op->name;
       }
     }
     for (const OpDef* op : {&kTanh, &kHardSwish, &kGelu, &kElu, &kLeakyRelu,
@@ -344,7 +328,7 @@ TEST(SpecialValues, BehindConvolutionsAndProductsFiveOpsAreExcepted) {
       const std::vector<KernelChoice> choices = CheckBehind(*root, *op);
       EXPECT_FALSE(choices.empty()) << op->name;
       for (const KernelChoice& choice : choices) {
-        EXPECT_FALSE(Ieee::IsMarked(choice)) << op->name;
+        EXPECT_FALSE(StraysFromIeee(choice)) << op->name;
       }
     }
     for (const OpDef* op : {&kExp, &kLog, &kSoftplus, &kMish}) {

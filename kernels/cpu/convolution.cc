@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/fused_chain.h"
@@ -102,23 +103,47 @@ class Weights {
   bool transposed_;
 };
 
-dnnl::primitive_desc Primitive(bool transposed, const memory::desc& source,
+// The layout of weights that the transform makes into those of `packed`: 4x4
+// taps outermost, then as here. None if `packed` is not of F(2x2, 3x3), in
+// which oneDNN keeps oc2_block blocks of output channels together, or has
+// padding.
+std::optional<Layout> WinogradLayout(const memory::desc& packed,
+                                     const TensorType& type) {
+  if (packed.data.format_kind != dnnl_format_kind_wino) return std::nullopt;
+  const dnnl_wino_desc_t& wino = packed.data.format_desc.wino_desc;
+  const bool is_chunked = wino.wino_format == dnnl_wino_wei_aaOBiOo;
+  if (!is_chunked && wino.wino_format != dnnl_wino_wei_aaOio) {
+    return std::nullopt;
+  }
+  if (wino.alpha != 4 || wino.r != 3 || wino.adj_scale != 1 ||
+      wino.oc != type.dims[0] || wino.ic != type.dims[1]) {
+    return std::nullopt;
+  }
+  const int block = wino.oc_block * (is_chunked ? wino.oc2_block : 1);
+  const absl::StatusOr<Layout> layout =
+      ParseLayout(absl::StrCat("cdab", block, "a"), type.rank());
+  if (!layout.ok() || type.dims[0] % block != 0) return std::nullopt;
+  return *layout;
+}
+
+dnnl::primitive_desc Primitive(dnnl::algorithm algorithm,
+                               const memory::desc& source,
                                const memory::desc& weights,
                                const memory::desc& bias,
                                const memory::desc& result, const Window& w,
                                const dnnl::primitive_attr& attributes) {
   constexpr auto kInference = dnnl::prop_kind::forward_inference;
-  if (transposed) {
+  if (algorithm == dnnl::algorithm::deconvolution_direct) {
     return dnnl::deconvolution_forward::primitive_desc(
-        dnnl::deconvolution_forward::desc(
-            kInference, dnnl::algorithm::deconvolution_direct, source, weights,
-            bias, result, w.strides, w.dilates, w.before, w.after),
+        dnnl::deconvolution_forward::desc(kInference, algorithm, source,
+                                          weights, bias, result, w.strides,
+                                          w.dilates, w.before, w.after),
         attributes, CpuEngine(), /*allow_empty=*/true);
   }
   return dnnl::convolution_forward::primitive_desc(
-      dnnl::convolution_forward::desc(
-          kInference, dnnl::algorithm::convolution_direct, source, weights,
-          bias, result, w.strides, w.dilates, w.before, w.after),
+      dnnl::convolution_forward::desc(kInference, algorithm, source, weights,
+                                      bias, result, w.strides, w.dilates,
+                                      w.before, w.after),
       attributes, CpuEngine(), /*allow_empty=*/true);
 }
 
@@ -161,7 +186,9 @@ void FillLayouts(const OpView& node, const PostOps& post,
 
 absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
                                                  const LayoutWish& wish,
-                                                 bool transposed) {
+                                                 dnnl::algorithm algorithm) {
+  const bool transposed = algorithm == dnnl::algorithm::deconvolution_direct;
+  const bool winograd = algorithm == dnnl::algorithm::convolution_winograd;
   const FusedChain chain = *ReadChain(node);
   const OpView& op = chain.root;
   const TensorType& x = node.operand_type(chain.root_operands[0]);
@@ -185,7 +212,8 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   if (has_bias) post.bias_operand = chain.root_operands[2];
 
   const auto source_desc = WishedDesc(x, wish.operands[chain.root_operands[0]]);
-  const auto weights_desc = weights.Desc(wish.operands[chain.root_operands[1]]);
+  const auto weights_desc = weights.Desc(
+      winograd ? std::nullopt : wish.operands[chain.root_operands[1]]);
   const auto result_desc = WishedDesc(y, wish.results[0]);
   if (!source_desc || !weights_desc || !result_desc) {
     return NotOffered("a layout without descriptor");
@@ -198,15 +226,16 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
 
   OnednnRecipe recipe;
   recipe.primitive =
-      Primitive(transposed, *source_desc, *weights_desc, bias_desc,
-                *result_desc, WindowOf(op, rank - 2), attributes);
+      Primitive(algorithm, *source_desc, *weights_desc, bias_desc, *result_desc,
+                WindowOf(op, rank - 2), attributes);
   if (!recipe.primitive) return NotOffered("no such convolution");
   const memory::desc source = recipe.primitive.query_md(dnnl::query::src_md);
   const memory::desc packed =
       recipe.primitive.query_md(dnnl::query::weights_md);
   const memory::desc result = recipe.primitive.query_md(dnnl::query::dst_md);
   const std::optional<Layout> source_layout = LayoutOf(source);
-  const std::optional<Layout> weights_layout = weights.LayoutFrom(packed);
+  const std::optional<Layout> weights_layout =
+      winograd ? WinogradLayout(packed, w) : weights.LayoutFrom(packed);
   const std::optional<Layout> result_layout = LayoutOf(result);
   if (!source_layout || !weights_layout || !result_layout) {
     return NotOffered("an opaque layout");
@@ -224,6 +253,10 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
     return NotOffered("a post-op that gemm would read wrongly");
   }
   recipe.ieee = post.ieee;
+  if (winograd) {
+    recipe.winograd = {.operand = chain.root_operands[1],
+                       .pairs = w.dims[0] * w.dims[1]};
+  }
   FillLayouts(node, post, recipe);
   recipe.operands[chain.root_operands[0]] = *source_layout;
   recipe.operands[chain.root_operands[1]] = *weights_layout;

@@ -17,9 +17,12 @@ bool IsConvolution(const OpView& node, const OpDef& op);
 // everything row-major.
 std::vector<LayoutWish> ConvolutionWishes(const OpView& node);
 
+// By convolution_direct, convolution_winograd or deconvolution_direct.
+// Winograd's weights lie with taps outermost, as TransformWinogradWeights reads
+// them.
 absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
                                                  const LayoutWish& wish,
-                                                 bool transposed);
+                                                 dnnl::algorithm algorithm);
 
 }  // namespace partita
 

@@ -21,8 +21,8 @@ namespace partita {
 namespace {
 
 const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv, &kOnednnConvTranspose, &kOnednnMatmul, &kOnednnPool,
-    &kOnednnNorm, &kOnednnResample,      &kOnednnBinary,
+    &kOnednnConv, &kOnednnWinograd, &kOnednnConvTranspose, &kOnednnMatmul,
+    &kOnednnPool, &kOnednnNorm,     &kOnednnResample,      &kOnednnBinary,
 };
 
 absl::string_view IsaName() {
@@ -56,6 +56,7 @@ std::string Arithmetic(const OnednnRecipe& recipe, int threads) {
   if (recipe.bits_depend_on_threads) {
     absl::StrAppend(&text, " threads ", threads);
   }
+  if (recipe.winograd.has_value()) absl::StrAppend(&text, " tiles not ieee");
   if (!recipe.ieee) absl::StrAppend(&text, " epilogue not ieee");
   return text;
 }
@@ -67,9 +68,9 @@ struct Efficiency {
   double bandwidth;
 };
 constexpr Efficiency kEfficiencies[] = {
-    {"ref", 0.0001, 0.02},  {"simple", 0.02, 0.3}, {"brg", 0.75, 0.8},
-    {"jit_1x1", 0.75, 0.8}, {"gemm", 0.45, 0.5},   {"nchw", 0.1, 0.4},
-    {"jit", 0.7, 0.8},
+    {"ref", 0.0001, 0.02}, {"simple", 0.02, 0.3},  {"brg", 0.75, 0.8},
+    {"wino", 0.65, 0.8},   {"jit_1x1", 0.75, 0.8}, {"gemm", 0.45, 0.5},
+    {"nchw", 0.1, 0.4},    {"jit", 0.7, 0.8},
 };
 
 const Efficiency& EfficiencyOf(const std::string& implementation) {
@@ -85,10 +86,42 @@ double StoredBytes(TensorType type, const Layout& layout) {
   return static_cast<double>(type.num_bytes());
 }
 
+// What a launch does.
+struct Work {
+  double flops = 0;      // multiplications and additions of the sums
+  double moving = 0;     // additions of transforms, bound by loads and stores
+  double streaming = 0;  // bytes that pass before and after the sums
+};
+
+// F(2x2, 3x3): 16 products in place of 36 a tile and pair of channels, 32 and
+// 24 additions to transform a tile there and back; the weights are read,
+// transformed, written, and read again.
+Work WinogradWork(const OpView& node, const OnednnRecipe& recipe) {
+  const Shape& y = node.result_type(0).dims;
+  const TensorType& w = node.operand_type(recipe.winograd->operand);
+  const double tiles =
+      static_cast<double>(y[0] * ((y[2] + 1) / 2) * ((y[3] + 1) / 2));
+  const double pairs = static_cast<double>(recipe.winograd->pairs);
+  return {
+      .flops = 2 * 16 * tiles * pairs,
+      .moving = tiles * static_cast<double>(24 * w.dims[0] + 32 * w.dims[1]),
+      .streaming =
+          static_cast<double>(w.num_bytes() + 2 * TransformedBytes(recipe))};
+}
+
+Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
+  if (recipe.winograd.has_value()) return WinogradWork(node, recipe);
+  return {.flops = node.op().cost(node).flops};
+}
+
+// The share of the peak that additions between loads and stores reach.
+constexpr double kMovingEfficiency = 0.1;
+
 double Seconds(const OpView& node, const OnednnRecipe& recipe,
                const DeviceTraits& device) {
   const Efficiency& efficiency =
       EfficiencyOf(ImplementationName(recipe.primitive));
+  const Work work = WorkOf(node, recipe);
   double bytes = 0;
   for (int i = 0; i < node.num_operands(); ++i) {
     bytes += StoredBytes(node.operand_type(i), recipe.operands[i]);
@@ -100,9 +133,10 @@ double Seconds(const OpView& node, const OnednnRecipe& recipe,
       std::max(1e9, device.peak_flops[static_cast<int>(DType::kF32)]);
   const double bandwidth = std::max(1e8, device.memory_bandwidth);
   return device.launch_seconds +
-         std::max(node.op().cost(node).flops / (peak * efficiency.flops),
+         std::max(work.flops / (peak * efficiency.flops),
                   bytes / (bandwidth * efficiency.bandwidth)) +
-         1e-7;
+         work.moving / (peak * kMovingEfficiency) +
+         work.streaming / (bandwidth * efficiency.bandwidth) + 1e-7;
 }
 
 // Describe, with oneDNN's exceptions as a Status.
@@ -142,7 +176,7 @@ absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
   choice.kernel = family.kernel;
   choice.operands = recipe.operands;
   choice.results = recipe.results;
-  choice.workspace = ScratchpadBytes(recipe.primitive);
+  choice.workspace = WorkspaceBytes(recipe);
   choice.in_place = recipe.in_place;
   choice.seconds = Seconds(node, recipe, device);
   choice.arithmetic = Arithmetic(recipe, device.threads);
@@ -178,7 +212,6 @@ std::vector<KernelChoice> AskAll(const OpView& node,
       absl::StatusOr<KernelChoice> choice = Ask(*family, node, wish, device);
       if (choice.ok()) AddIfNew(*std::move(choice), choices);
     }
-    if (!choices.empty()) break;
   }
   DropReferenceLoops(choices);
   std::stable_sort(choices.begin(), choices.end(),
@@ -290,8 +323,8 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
   if (family == nullptr || !family->accepts(node)) return NoKernel(request);
   const ThreadScope threads(request.device->threads);
   const LayoutWish given = GivenWish(node);
-  absl::StatusOr<OnednnRecipe> recipe =
-      Describe(*family, node, request.stands_in ? FastestWish(request) : given);
+  absl::StatusOr<OnednnRecipe> recipe = Describe(
+      *family, node, request.stands_in ? FastestWish(request, *family) : given);
   if (!recipe.ok()) {
     return absl::Status(
         recipe.status().code(),
@@ -299,8 +332,8 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
                      node.ToString(), ": ", recipe.status().message()));
   }
   const bool as_given = Exactly(*recipe) == given;
-  const int64_t needed = as_given ? ScratchpadBytes(recipe->primitive)
-                                  : RelaidWorkspace(node, *recipe);
+  const int64_t needed =
+      as_given ? WorkspaceBytes(*recipe) : RelaidWorkspace(node, *recipe);
   if (needed > request.binding->workspace) {
     return TooLittleWorkspace(request, needed);
   }
@@ -316,13 +349,15 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
   return bound;
 }
 
-LayoutWish OnednnLibrary::FastestWish(const BindRequest& request) const {
+LayoutWish OnednnLibrary::FastestWish(const BindRequest& request,
+                                      const OnednnFamily& family) const {
   const OpView& node = request.node;
   const KernelChoice* fastest = nullptr;
   double least = 0;
   const std::vector<KernelChoice> choices =
       catalog_.Choices(node, *request.device);
   for (const KernelChoice& choice : choices) {
+    if (choice.kernel != family.kernel) continue;
     const double seconds = RelaidSeconds(node, choice, *request.device);
     if (fastest != nullptr && seconds >= least) continue;
     fastest = &choice;

@@ -17,6 +17,7 @@
 namespace partita {
 
 struct LayoutWish;
+struct OnednnFamily;
 
 // Asks oneDNN for primitive descriptors at the device's number of threads,
 // without generating code, and remembers the answers. What only an
@@ -41,7 +42,8 @@ class OnednnLibrary : public KernelLibrary {
   absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 
  private:
-  LayoutWish FastestWish(const BindRequest& request) const;
+  LayoutWish FastestWish(const BindRequest& request,
+                         const OnednnFamily& family) const;
 
   OnednnCatalog catalog_;
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/memory_desc.h"
+#include "kernels/cpu/winograd_weights.h"
 #include "oneapi/dnnl/dnnl_debug.h"
 
 namespace partita {
@@ -36,12 +37,15 @@ OnednnPrimitive::OnednnPrimitive(const OnednnRecipe& recipe, int threads)
       stream_(CpuEngine()),
       scratchpad_(recipe.primitive.scratchpad_desc(), CpuEngine(),
                   DNNL_MEMORY_NONE),
-      summed_operand_(recipe.summed_operand.value_or(-1)) {
+      summed_operand_(recipe.summed_operand.value_or(-1)),
+      winograd_(recipe.winograd),
+      transformed_bytes_(TransformedBytes(recipe)) {
   for (const OnednnRecipe::Argument& argument : recipe.arguments) {
     const dnnl::memory::desc desc =
         argument.is_result ? argument.desc : WithoutPadding(argument.desc);
     if (argument.is_result) result_bytes_ = desc.get_size();
-    slots_.push_back({argument.is_result, argument.index,
+    slots_.push_back({argument.is_result, argument.id == DNNL_ARG_WEIGHTS,
+                      argument.index,
                       dnnl::memory(desc, CpuEngine(), DNNL_MEMORY_NONE)});
     arguments_.push_back({argument.id, slots_.back().memory.get()});
   }
@@ -49,16 +53,25 @@ OnednnPrimitive::OnednnPrimitive(const OnednnRecipe& recipe, int threads)
 }
 
 absl::Status OnednnPrimitive::SetPlaces(const LaunchArgs& args) {
+  std::byte* const workspace = static_cast<std::byte*>(args.workspace);
   for (Slot& slot : slots_) {
     void* place =
         slot.is_result ? args.results[slot.index] : args.operands[slot.index];
+    if (winograd_.has_value() && slot.is_weights) place = workspace;
     PARTITA_RETURN_IF_ERROR(
         OnednnStatus(dnnl_memory_set_data_handle(slot.memory.get(), place),
                      "placing an argument"));
   }
-  return OnednnStatus(
-      dnnl_memory_set_data_handle(scratchpad_.get(), args.workspace),
-      "placing the scratchpad");
+  return OnednnStatus(dnnl_memory_set_data_handle(
+                          scratchpad_.get(), workspace + transformed_bytes_),
+                      "placing the scratchpad");
+}
+
+void OnednnPrimitive::TransformWeights(const LaunchArgs& args) {
+  if (!winograd_.has_value()) return;
+  TransformWinogradWeights(
+      static_cast<const float*>(args.operands[winograd_->operand]),
+      static_cast<float*>(args.workspace), winograd_->pairs, threads_);
 }
 
 absl::Status OnednnPrimitive::Launch(const LaunchArgs& args) {
@@ -67,6 +80,7 @@ absl::Status OnednnPrimitive::Launch(const LaunchArgs& args) {
       args.operands[summed_operand_] != args.results[0]) {
     std::memcpy(args.results[0], args.operands[summed_operand_], result_bytes_);
   }
+  TransformWeights(args);
   PARTITA_RETURN_IF_ERROR(SetPlaces(args));
   return OnednnStatus(
       dnnl_primitive_execute(primitive_.get(), stream_.get(),

@@ -4,6 +4,8 @@
 #ifndef PARTITA_KERNELS_CPU_ONEDNN_PRIMITIVE_H_
 #define PARTITA_KERNELS_CPU_ONEDNN_PRIMITIVE_H_
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/cpu/onednn_recipe.h"
@@ -19,10 +21,12 @@ class OnednnPrimitive : public BoundKernel {
  private:
   struct Slot {
     bool is_result;
+    bool is_weights;
     int index;
     dnnl::memory memory;
   };
   absl::Status SetPlaces(const LaunchArgs& args);
+  void TransformWeights(const LaunchArgs& args);
 
   int threads_;
   dnnl::primitive primitive_;
@@ -32,6 +36,8 @@ class OnednnPrimitive : public BoundKernel {
   std::vector<dnnl_exec_arg_t> arguments_;
   int summed_operand_ = -1;
   size_t result_bytes_ = 0;
+  std::optional<OnednnRecipe::Winograd> winograd_;
+  int64_t transformed_bytes_ = 0;  // at the workspace's begin
 };
 
 // oneDNN's code as a Status that keeps its name for it.

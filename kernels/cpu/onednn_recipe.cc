@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/cpu/memory_desc.h"
+#include "kernels/cpu/winograd_weights.h"
 
 namespace partita {
 
@@ -138,8 +139,15 @@ std::optional<dnnl::memory::desc> WishedDesc(
   return DescOf({type.dtype, type.dims, *layout});
 }
 
-int64_t ScratchpadBytes(const dnnl::primitive_desc& primitive) {
-  return static_cast<int64_t>(primitive.scratchpad_desc().get_size());
+int64_t TransformedBytes(const OnednnRecipe& recipe) {
+  if (!recipe.winograd.has_value()) return 0;
+  return recipe.winograd->pairs * kWinogradTaps *
+         static_cast<int64_t>(sizeof(float));
+}
+
+int64_t WorkspaceBytes(const OnednnRecipe& recipe) {
+  return TransformedBytes(recipe) +
+         static_cast<int64_t>(recipe.primitive.scratchpad_desc().get_size());
 }
 
 std::string ImplementationName(const dnnl::primitive_desc& primitive) {

@@ -34,6 +34,12 @@ struct OnednnRecipe {
     dnnl::memory::desc desc;
   };
 
+  // An operand that the primitive reads transformed: see winograd_weights.h.
+  struct Winograd {
+    int operand;
+    int64_t pairs;  // of input and output channels
+  };
+
   dnnl::primitive_desc primitive;
   std::vector<Argument> arguments;
   std::vector<Layout> operands;
@@ -47,6 +53,7 @@ struct OnednnRecipe {
   // False if a post-op treats a NaN or an infinity otherwise than eval: see
   // docs/numerics.md.
   bool ieee = true;
+  std::optional<Winograd> winograd;
 };
 
 struct OnednnFamily {
@@ -61,6 +68,7 @@ struct OnednnFamily {
 };
 
 extern const OnednnFamily kOnednnConv;
+extern const OnednnFamily kOnednnWinograd;
 extern const OnednnFamily kOnednnConvTranspose;
 extern const OnednnFamily kOnednnMatmul;
 extern const OnednnFamily kOnednnPool;
@@ -98,8 +106,11 @@ bool AllF32(const OpView& node);
 std::optional<dnnl::memory::desc> WishedDesc(
     const TensorType& type, const std::optional<Layout>& layout);
 
-// Bytes of scratchpad that the primitive asks for.
-int64_t ScratchpadBytes(const dnnl::primitive_desc& primitive);
+// Bytes of transformed weights; 0 if there are none.
+int64_t TransformedBytes(const OnednnRecipe& recipe);
+
+// Bytes that a launch needs: these, and the scratchpad of the primitive.
+int64_t WorkspaceBytes(const OnednnRecipe& recipe);
 
 // "brgconv:avx512_core"
 std::string ImplementationName(const dnnl::primitive_desc& primitive);

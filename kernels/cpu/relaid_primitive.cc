@@ -46,7 +46,7 @@ int64_t RelaidWorkspace(const OpView& node, const OnednnRecipe& recipe) {
     if (wanted == node.operand_type(i)) continue;
     if (node.operand(i).constant() == nullptr) Reserve(wanted, bytes);
   }
-  return bytes + ScratchpadBytes(recipe.primitive);
+  return bytes + WorkspaceBytes(recipe);
 }
 
 RelaidPrimitive::RelaidPrimitive(const OpView& node, const OnednnRecipe& recipe,

@@ -12,7 +12,7 @@
 
 namespace partita {
 
-// Bytes of workspace: the recipe's scratchpad, and every value that is no
+// Bytes of workspace: the recipe's own, and every value that is no
 // constant and lies otherwise in the node than in the recipe.
 int64_t RelaidWorkspace(const OpView& node, const OnednnRecipe& recipe);
 

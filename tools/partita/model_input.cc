@@ -191,8 +191,9 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
                            arguments.GetInt("depth", 1, 1, 64));
   options.depth = static_cast<int>(depth);
   options.passes.skip = arguments.GetAll("skip");
-  // Only post-ops of oneDNN are excepted, and only this pass makes them.
-  if (arguments.has("ieee")) options.passes.skip.push_back("fuse_epilogue");
+  options.ieee = arguments.has("ieee");
+  // What is not fused need not be taken apart again: most post-ops stray.
+  if (options.ieee) options.passes.skip.push_back("fuse_epilogue");
   options.passes.dump_folder = arguments.Get("dump", "");
   return options;
 }

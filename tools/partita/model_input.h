@@ -56,9 +56,9 @@ inline constexpr FlagDef kStagesFlag = {"stages", "N",
 inline constexpr FlagDef kDepthFlag = {"depth", "N",
                                        "steps that may overlap (default 1)"};
 // docs/numerics.md: no kernel that strays from IEEE 754.
-inline constexpr FlagDef kIeeeFlag = {
-    "ieee", nullptr,
-    "keep NaN and infinities behind convolutions and matmuls too; slower"};
+inline constexpr FlagDef kIeeeFlag = {"ieee", nullptr,
+                                      "keep NaN and infinities in and behind "
+                                      "convolutions and matmuls too; slower"};
 
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments);
 

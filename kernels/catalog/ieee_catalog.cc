@@ -1,0 +1,26 @@
+// Leaving out choices by their arithmetic.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/catalog/ieee_catalog.h"
+
+#include "absl/strings/match.h"
+
+namespace partita {
+
+bool StraysFromIeee(const KernelChoice& choice) {
+  return absl::StrContains(choice.arithmetic, "not ieee");
+}
+
+std::vector<KernelChoice> IeeeCatalog::Choices(
+    const OpView& node, const DeviceTraits& device) const {
+  std::vector<KernelChoice> choices = all_.Choices(node, device);
+  std::erase_if(choices, StraysFromIeee);
+  return choices;
+}
+
+absl::StatusOr<std::vector<KernelImage>> IeeeCatalog::BuildImages(
+    absl::Span<const OpView> nodes, const DeviceTraits& device) const {
+  return all_.BuildImages(nodes, device);
+}
+
+}  // namespace partita

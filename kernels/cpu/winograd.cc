@@ -1,0 +1,54 @@
+// onednn.winograd: 3x3 convolutions of stride 1 by F(2x2, 3x3), where oneDNN
+// has it.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "graph/op_def.h"
+#include "graph/ops/op_list.h"
+#include "kernels/cpu/convolution.h"
+#include "kernels/cpu/fused_chain.h"
+
+namespace partita {
+namespace {
+
+bool AllOnes(const std::vector<int64_t>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](int64_t value) { return value == 1; });
+}
+
+bool Accepts(const OpView& node) {
+  if (!IsConvolution(node, kConv)) return false;
+  const OpView op = ReadChain(node)->root;
+  const Shape& weights = op.operand_type(1).dims;
+  return weights.size() == 4 && weights[2] == 3 && weights[3] == 3 &&
+         op.attr_int("groups") == 1 && AllOnes(op.attr_ints("strides")) &&
+         AllOnes(op.attr_ints("dilations"));
+}
+
+// Images in blocks of channels; it has no other.
+std::vector<LayoutWish> Wishes(const OpView& node) {
+  LayoutWish wish = ImageWishes(node).back();
+  const FusedChain chain = *ReadChain(node);
+  for (size_t i = 0; i < wish.operands.size(); ++i) {
+    if (static_cast<int>(i) == chain.root_operands[0]) continue;
+    wish.operands[i] = std::nullopt;
+  }
+  return {std::move(wish)};
+}
+
+absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
+                                      const LayoutWish& wish) {
+  return DescribeConvolution(node, wish, dnnl::algorithm::convolution_winograd);
+}
+
+}  // namespace
+
+extern const OnednnFamily kOnednnWinograd = {
+    .kernel = "onednn.winograd",
+    .accepts = Accepts,
+    .wishes = Wishes,
+    .describe = Describe,
+};
+
+}  // namespace partita

@@ -1,0 +1,153 @@
+// onednn.winograd against eval, and the transform of its weights. Where oneDNN
+// lacks the algorithm for this processor nothing is offered, and there is
+// nothing to hold against eval.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "kernels/checking/kernel_check.h"
+#include "kernels/cpu/onednn_kernels.h"
+#include "kernels/cpu/onednn_recipe.h"
+#include "kernels/cpu/winograd_weights.h"
+
+namespace partita {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// Of the largest result; docs/numerics.md.
+constexpr double kTolerance = 6e-6;
+
+TensorType F32(const Shape& dims) { return {DType::kF32, dims, {}}; }
+
+bool IsWinograd(const KernelChoice& choice) {
+  return choice.kernel == "onednn.winograd";
+}
+
+bool HasWinograd() { return VectorChannels() == 16; }
+
+// oneDNN's choices for a node that are Winograd's.
+class WinogradCatalog : public KernelCatalog {
+ public:
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits& device) const override {
+    std::vector<KernelChoice> choices = catalog_.Choices(node, device);
+    std::erase_if(choices, [](const auto& c) { return !IsWinograd(c); });
+    return choices;
+  }
+
+ private:
+  OnednnCatalog catalog_;
+};
+
+OneNode Conv(const Shape& x, int64_t outputs, Attributes attributes = {}) {
+  if (attributes.entries().empty()) {
+    attributes = {{"pads_before", Ints{1, 1}}, {"pads_after", Ints{1, 1}}};
+  }
+  return OneNode(kConv, {F32(x), F32({outputs, x[1], 3, 3}), F32({outputs})},
+                 attributes);
+}
+
+// For some images and threads oneDNN takes larger tiles, which are not offered.
+// The number of choices held against eval.
+size_t ExpectRight(const OneNode& one) {
+  KernelCheckOptions options;
+  options.tolerance = kTolerance;
+  const CheckReport report =
+      CheckKernels(one.node(), WinogradCatalog(), OnednnLibrary(), options);
+  EXPECT_TRUE(report.status.ok()) << report.status;
+  return report.kernels.size();
+}
+
+TEST(Winograd, TheTransformIsGwG) {
+  constexpr int64_t kPairs = 1024 + 48;
+  std::vector<float> w(9 * kPairs), u(16 * kPairs);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = float(i * 7919 % 257) / 64 - 2;
+  TransformWinogradWeights(w.data(), u.data(), kPairs, 2);
+  const double g[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
+  for (int64_t pair : {int64_t{0}, int64_t{17}, kPairs - 1}) {
+    for (int tap = 0; tap < 16; ++tap) {
+      double expected = 0;
+      for (int k = 0; k < 9; ++k) {
+        expected +=
+            g[tap / 4][k / 3] * g[tap % 4][k % 3] * w[k * kPairs + pair];
+      }
+      EXPECT_FLOAT_EQ(u[tap * kPairs + pair], expected) << tap;
+    }
+  }
+}
+
+TEST(Winograd, EvenAndOddImagesOfWholeBlocks) {
+  for (const Shape& x : {Shape{1, 16, 8, 8}, Shape{2, 32, 7, 9},
+                         Shape{1, 64, 28, 28}, Shape{1, 48, 13, 5}}) {
+    for (int64_t outputs : {16, 64, 128}) {
+      EXPECT_EQ(ExpectRight(Conv(x, outputs)) > 0, HasWinograd())
+          << x[1] << " to " << outputs;
+    }
+  }
+}
+
+TEST(Winograd, WithoutPadding) {
+  ExpectRight(Conv({1, 32, 12, 10}, 32, {{"groups", int64_t{1}}}));
+}
+
+TEST(Winograd, OtherConvolutionsAreNotOffered) {
+  const auto expect_none = [](const OneNode& one) {
+    EXPECT_TRUE(WinogradCatalog().Choices(one.node(), TestCpu(1)).empty());
+  };
+  expect_none(Conv({1, 32, 12, 12}, 32, {{"strides", Ints{2, 2}}}));
+  expect_none(Conv({1, 32, 12, 12}, 32, {{"dilations", Ints{2, 2}}}));
+  expect_none(Conv({1, 19, 12, 12}, 32));
+  expect_none(Conv({1, 32, 12, 12}, 19));
+  expect_none(OneNode(kConv, {F32({1, 32, 9, 9}), F32({32, 16, 3, 3})},
+                      {{"groups", int64_t{2}}}));
+  expect_none(OneNode(kConv, {F32({1, 32, 9, 9}), F32({32, 32, 1, 1})}));
+}
+
+// relu(conv + bias + residual), as the pass makes it.
+TEST(Winograd, BiasResidualAndReluAreFused) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", F32({1, 32, 9, 9}));
+  const ValueId w = body->AddInput("w", F32({32, 32, 3, 3}));
+  const ValueId b = body->AddInput("b", F32({1, 32, 1, 1}));
+  const ValueId r = body->AddInput("r", F32({1, 32, 9, 9}));
+  const auto add = [&](const OpDef& op, ValueIds operands,
+                       Attributes attributes = {}) {
+    return *body->AddValue({.op = &op,
+                            .operands = std::move(operands),
+                            .attributes = std::move(attributes)});
+  };
+  const ValueId c = add(
+      kConv, {x, w}, {{"pads_before", Ints{1, 1}}, {"pads_after", Ints{1, 1}}});
+  const ValueId sum = add(kAdd, {add(kAdd, {c, b}), r});
+  body->SetOutputs({add(kRelu, {sum})});
+  EXPECT_EQ(ExpectRight(OneNode(std::move(pool), std::move(body))) > 0,
+            HasWinograd());
+}
+
+TEST(Winograd, ItsArithmeticIsNamedApart) {
+  const OneNode one = Conv({1, 64, 28, 28}, 64);
+  for (const KernelChoice& choice :
+       OnednnCatalog().Choices(one.node(), TestCpu(1))) {
+    EXPECT_EQ(absl::StrContains(choice.arithmetic, "tiles not ieee"),
+              IsWinograd(choice));
+  }
+}
+
+// Few channels of a large image gain; weights that outgrow the image do not.
+TEST(Winograd, IsFastestWhereItSavesMoreThanItsTransforms) {
+  if (!HasWinograd()) GTEST_SKIP() << "oneDNN has no Winograd here";
+  const auto fastest = [](const OneNode& one) {
+    return OnednnCatalog().Choices(one.node(), TestCpu(1))[0].kernel;
+  };
+  EXPECT_EQ(fastest(Conv({1, 64, 56, 56}, 64)), "onednn.winograd");
+  EXPECT_EQ(fastest(Conv({1, 512, 7, 7}, 512)), "onednn.conv");
+}
+
+}  // namespace
+}  // namespace partita
