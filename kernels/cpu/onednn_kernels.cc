@@ -70,7 +70,7 @@ struct Efficiency {
 constexpr Efficiency kEfficiencies[] = {
     {"ref", 0.0001, 0.02}, {"simple", 0.02, 0.3},  {"brg", 0.75, 0.8},
     {"wino", 0.65, 0.8},   {"jit_1x1", 0.75, 0.8}, {"gemm", 0.45, 0.5},
-    {"nchw", 0.1, 0.4},    {"jit", 0.7, 0.8},
+    {"nchw", 0.1, 0.4},    {"jit", 0.73, 0.8},
 };
 
 const Efficiency& EfficiencyOf(const std::string& implementation) {
