@@ -1,4 +1,4 @@
-// Conflicts from happens-before.
+// Cuts storages into items that live and die together.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/lifetimes.h"
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,14 +20,6 @@ struct TouchAt {
   int64_t begin;
   int64_t end;
   int task;
-};
-
-// When the bytes of one item are touched.
-struct Life {
-  int first = 0;                          // task
-  int last = 0;                           // task
-  std::vector<std::pair<int, int>> ends;  // stream, last position in it
-  std::vector<int> known;                 // by stream, what every toucher knows
 };
 
 Life LifeOf(const std::vector<int>& tasks, const Clocks& clocks) {
@@ -45,21 +38,14 @@ Life LifeOf(const std::vector<int>& tasks, const Clocks& clocks) {
   return life;
 }
 
-bool Before(const Life& a, absl::Span<const int> known) {
-  return std::all_of(a.ends.begin(), a.ends.end(), [&](const auto& end) {
-    return known[end.first] >= end.second;
-  });
-}
-
-class ConflictFinder {
+class LifeFinder {
  public:
-  ConflictFinder(const PlanDraft& draft, const Clocks& clocks, int device)
+  LifeFinder(const PlanDraft& draft, const Clocks& clocks, int device)
       : draft_(draft), clocks_(clocks), device_(device) {}
 
   DeviceStorages Run() {
     CollectTouches();
     for (auto& [storage, touches] : touches_) AddBody(storage, touches);
-    FindPairs();
     FindBound();
     return std::move(found_);
   }
@@ -116,65 +102,20 @@ class ConflictFinder {
 
   void AddItem(int body, int64_t begin, int64_t end,
                const std::vector<int>& tasks) {
-    lives_.push_back(LifeOf(tasks, clocks_));
+    found_.lives.push_back(LifeOf(tasks, clocks_));
     found_.problem.items.push_back({.body = body,
                                     .begin = begin,
                                     .end = end,
-                                    .first = lives_.back().first,
-                                    .last = lives_.back().last});
-  }
-
-  std::vector<int> ByFirst() const {
-    std::vector<int> order(lives_.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return lives_[a].first < lives_[b].first;
-    });
-    return order;
-  }
-
-  // In the order of first touches, against what some stream may still not know
-  // to have ended. What a stream knows only grows, so an item that every stream
-  // knows of conflicts with no later one.
-  void FindPairs() {
-    std::vector<PackItem>& items = found_.problem.items;
-    std::vector<int> open;
-    std::map<int, int> latest;  // by stream, its last task so far
-    for (const Life& life : lives_) {
-      for (const auto& end : life.ends) latest[end.first] = -1;
-    }
-    int next = 0;
-    size_t since_sweep = 0;
-    for (int item : ByFirst()) {
-      const Life& life = lives_[item];
-      for (; next <= life.first; ++next) {
-        const auto it = latest.find(clocks_.stream(next));
-        if (it != latest.end()) it->second = next;
-      }
-      for (int other : open) {
-        if (items[other].body == items[item].body) continue;
-        if (Before(lives_[other], life.known)) continue;
-        items[item].conflicts.push_back(other);
-        items[other].conflicts.push_back(item);
-      }
-      open.push_back(item);
-      if (++since_sweep < 32) continue;
-      since_sweep = 0;
-      std::erase_if(open, [&](int other) {
-        return std::all_of(latest.begin(), latest.end(), [&](const auto& l) {
-          return l.second >= 0 &&
-                 Before(lives_[other], clocks_.Known(l.second));
-        });
-      });
-    }
+                                    .first = found_.lives.back().first,
+                                    .last = found_.lives.back().last});
   }
 
   // Items that no order separates are all live at once, so no layout can do
   // with less than the heaviest set of them.
   void FindBound() {
     std::vector<StreamLife> lives;
-    for (int item : ByFirst()) {
-      const Life& life = lives_[item];
+    for (int item : ByFirstTouch(found_.lives)) {
+      const Life& life = found_.lives[item];
       const PackItem& bytes = found_.problem.items[item];
       lives.push_back({.weight = AlignUp(bytes.end) - AlignUp(bytes.begin),
                        .stream = clocks_.stream(life.first),
@@ -189,15 +130,29 @@ class ConflictFinder {
   const Clocks& clocks_;
   const int device_;
   std::map<int, std::vector<TouchAt>> touches_;  // by storage
-  std::vector<Life> lives_;                      // by item
   DeviceStorages found_;
 };
 
 }  // namespace
 
-DeviceStorages FindConflicts(const PlanDraft& draft, const Clocks& clocks,
-                             int device) {
-  return ConflictFinder(draft, clocks, device).Run();
+bool EndedBefore(const Life& life, absl::Span<const int> known) {
+  return std::all_of(life.ends.begin(), life.ends.end(), [&](const auto& end) {
+    return known[end.first] >= end.second;
+  });
+}
+
+DeviceStorages FindLives(const PlanDraft& draft, const Clocks& clocks,
+                         int device) {
+  return LifeFinder(draft, clocks, device).Run();
+}
+
+std::vector<int> ByFirstTouch(const std::vector<Life>& lives) {
+  std::vector<int> order(lives.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return lives[a].first < lives[b].first;
+  });
+  return order;
 }
 
 }  // namespace partita

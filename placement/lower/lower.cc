@@ -13,6 +13,7 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "placement/lower/clocks.h"
+#include "placement/lower/conflicts.h"
 #include "placement/lower/dependencies.h"
 #include "placement/lower/draft.h"
 #include "placement/lower/emit.h"
@@ -87,9 +88,8 @@ void LayOutStep(LoweredFunction& function, const Clocks& clocks,
                 int64_t budget) {
   PlanDraft& draft = function.draft;
   for (size_t device = 0; device < draft.devices->names.size(); ++device) {
-    const DeviceStorages found =
-        FindConflicts(draft, clocks, static_cast<int>(device));
-    const Packing packing = Pack(found.problem, found.bound, budget);
+    DeviceStorages found = FindLives(draft, clocks, static_cast<int>(device));
+    const Packing packing = LayOut(found, clocks, budget);
     for (size_t i = 0; i < found.storages.size(); ++i) {
       draft.storages[found.storages[i]].address = packing.addresses[i];
     }

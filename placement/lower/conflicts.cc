@@ -1,0 +1,55 @@
+// Compares lives, and chooses how to pack them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/conflicts.h"
+
+#include "placement/lower/pack_by_time.h"
+#include "placement/lower/stream_knowledge.h"
+
+namespace partita {
+namespace {
+
+// Items of which all pairs may be looked at.
+constexpr size_t kFewItems = 2048;
+
+// Items opened until those that have ended are looked for.
+constexpr int kOpenedBetweenLooks = 32;
+
+// A packing by time this much above the bound, in thousandths, is good.
+constexpr int64_t kGoodPerMille = 10;
+
+}  // namespace
+
+void FindConflicts(const Clocks& clocks, DeviceStorages& storages) {
+  const std::vector<Life>& lives = storages.lives;
+  std::vector<PackItem>& items = storages.problem.items;
+  StreamKnowledge knowledge(lives, clocks);
+  std::vector<int> open;  // items of which some stream may not know
+  int since_look = 0;
+  for (int item : ByFirstTouch(lives)) {
+    for (int other : open) {
+      if (items[other].body == items[item].body) continue;
+      if (EndedBefore(lives[other], lives[item].known)) continue;
+      items[item].conflicts.push_back(other);
+      items[other].conflicts.push_back(item);
+    }
+    open.push_back(item);
+    if (++since_look < kOpenedBetweenLooks) continue;
+    since_look = 0;
+    knowledge.Advance(lives[item].first);
+    std::erase_if(open,
+                  [&](int other) { return knowledge.AllKnow(lives[other]); });
+  }
+}
+
+Packing LayOut(DeviceStorages& storages, const Clocks& clocks, int64_t budget) {
+  if (storages.problem.items.size() > kFewItems) {
+    Packing packing = PackByTime(storages, clocks);
+    const int64_t above = packing.bytes - storages.bound;
+    if (above <= storages.bound / 1000 * kGoodPerMille) return packing;
+  }
+  FindConflicts(clocks, storages);
+  return Pack(storages.problem, storages.bound, budget);
+}
+
+}  // namespace partita

@@ -1,0 +1,32 @@
+// Keeps what each stream did last.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/stream_knowledge.h"
+
+#include <algorithm>
+
+namespace partita {
+
+StreamKnowledge::StreamKnowledge(const std::vector<Life>& lives,
+                                 const Clocks& clocks)
+    : clocks_(clocks) {
+  for (const Life& life : lives) {
+    for (const auto& end : life.ends) latest_[end.first] = -1;
+  }
+}
+
+void StreamKnowledge::Advance(int task) {
+  for (; next_task_ <= task; ++next_task_) {
+    const auto stream = latest_.find(clocks_.stream(next_task_));
+    if (stream != latest_.end()) stream->second = next_task_;
+  }
+}
+
+bool StreamKnowledge::AllKnow(const Life& life) const {
+  return std::all_of(latest_.begin(), latest_.end(), [&](const auto& latest) {
+    return latest.second >= 0 &&
+           EndedBefore(life, clocks_.Known(latest.second));
+  });
+}
+
+}  // namespace partita
