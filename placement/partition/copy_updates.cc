@@ -1,0 +1,66 @@
+// Copies, twice where a value is a variable's own bytes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/partition/copy_updates.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// True if the value is bytes of a variable that an update may overwrite.
+bool ComesFromVariable(const Graph& graph, ValueId value) {
+  while (graph.value(value).defining_node.valid()) {
+    const OpView op = graph.view(graph.value(value).defining_node);
+    if (op.is(kVariable)) return true;
+    if (op.op().moves == nullptr || op.num_operands() == 0) return false;
+    value = op.operand(0).id();
+  }
+  return false;
+}
+
+// After the value that reads the variable, whose name is an identifier.
+std::string UpdateName(const Graph& graph, const Node& reader,
+                       absl::string_view suffix) {
+  const std::string& name = graph.value(reader.results[0]).name;
+  return name.empty() ? name : absl::StrCat(name, suffix);
+}
+
+// A copy of the update's value on the variable's home.
+absl::Status CopyHome(Graph& graph, const Sources& sources,
+                      Connector& connector, absl::string_view suffix,
+                      VariableUpdate& update) {
+  const Node& home = graph.node(sources.home(update.variable));
+  PARTITA_ASSIGN_OR_RETURN(
+      update.value,
+      connector.CopyAtEnd(update.value, ResultPlace(home.placement, 0),
+                          UpdateName(graph, home, suffix),
+                          absl::StrCat("update of ", update.variable)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CopyUpdates(Graph& graph, const Sources& sources,
+                         Connector& connector) {
+  std::vector<VariableUpdate>& updates = graph.mutable_updates();
+  for (VariableUpdate& update : updates) {
+    if (!ComesFromVariable(graph, update.value)) continue;
+    PARTITA_RETURN_IF_ERROR(
+        CopyHome(graph, sources, connector, ".new", update));
+  }
+  for (VariableUpdate& update : updates) {
+    PARTITA_RETURN_IF_ERROR(
+        CopyHome(graph, sources, connector, ".next", update));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

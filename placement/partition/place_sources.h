@@ -1,0 +1,79 @@
+// Puts constants, variables and inputs where they are read.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PARTITION_PLACE_SOURCES_H_
+#define PARTITA_PLACEMENT_PARTITION_PLACE_SOURCES_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/op_view.h"
+#include "placement/machine/machine.h"
+#include "placement/partition/shard.h"
+
+namespace partita {
+
+// Constants and variables, whose values no node computes.
+bool IsSource(const OpView& op);
+
+// The sources of one graph, and where each reader finds them. Needs: every
+// other node is placed.
+class Sources {
+ public:
+  // Both must outlive it.
+  Sources(Graph& graph, const Machine& machine)
+      : graph_(graph), machine_(machine) {}
+
+  // Joins equal sources; gives updated variables one home, and every other
+  // source and input a place wherever it is read. InvalidArgument for an update
+  // of a variable that no node reads.
+  absl::Status Place();
+  // What a reader at `need` takes instead of the value: a source that lies
+  // there, or the value itself.
+  ValueId For(ValueId value, const Whereabouts& need) const;
+  // The node of a variable that is updated.
+  NodeId home(const std::string& variable) const {
+    return variables_.at(variable);
+  }
+  // For the end, when all readers have what they take.
+  void EraseUnread();
+
+ private:
+  // How a source value is needed, in the order of its readers.
+  struct Needs {
+    std::vector<Whereabouts> places;
+    bool anywhere = false;  // an output or update reads it
+  };
+
+  void MergeEqual();
+  absl::Status HomeVariables();
+  void CollectNeeds();
+  absl::Status PlaceAll();
+  absl::Status PlaceOne(NodeId id, NodeId next, const Needs& needs);
+  absl::StatusOr<ValueId> Clone(NodeId id, const Whereabouts& place,
+                                NodeId before);
+  void PlaceInputs();
+  std::vector<std::string> MachineOrder(
+      const std::set<std::string>& devices) const;
+  bool IsUpdated(const OpView& op) const;
+
+  Graph& graph_;
+  const Machine& machine_;
+  absl::flat_hash_set<std::string> updated_;
+  absl::flat_hash_map<std::string, NodeId> variables_;  // updated ones
+  std::map<ValueId, Needs> needs_;                      // of sources and inputs
+  // What a reader at a place takes instead of a source.
+  std::map<std::pair<ValueId, Whereabouts>, ValueId> clones_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PARTITION_PLACE_SOURCES_H_
