@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "placement/lower/stream_knowledge.h"
+#include "absl/types/span.h"
 
 namespace partita {
 namespace {
 
 class Gaps {
- public:
+public:
   // The smallest gap that is large enough, the lowest of equals; else the end,
   // with the gap before it.
   int64_t Take(int64_t bytes) {
@@ -26,11 +26,13 @@ class Gaps {
     if (fit != by_bytes_.end()) {
       const auto [size, address] = *fit;
       Erase(address);
-      if (size > bytes) Insert(address + bytes, size - bytes);
+      if (size > bytes)
+        Insert(address + bytes, size - bytes);
       return address;
     }
     const int64_t address = FreeEnd();
-    if (address < end_) Erase(address);
+    if (address < end_)
+      Erase(address);
     end_ = address + bytes;
     return address;
   }
@@ -55,7 +57,7 @@ class Gaps {
 
   int64_t end() const { return end_; }
 
- private:
+private:
   void Insert(int64_t address, int64_t bytes) {
     by_address_[address] = bytes;
     by_bytes_.insert({bytes, address});
@@ -67,90 +69,138 @@ class Gaps {
   }
   // Where a gap begins that reaches the end; the end itself if none does.
   int64_t FreeEnd() const {
-    if (by_address_.empty()) return end_;
+    if (by_address_.empty())
+      return end_;
     const auto [address, bytes] = *by_address_.rbegin();
     return address + bytes == end_ ? address : end_;
   }
 
-  std::map<int64_t, int64_t> by_address_;           // bytes
-  std::set<std::pair<int64_t, int64_t>> by_bytes_;  // bytes, address
+  std::map<int64_t, int64_t> by_address_;          // bytes
+  std::set<std::pair<int64_t, int64_t>> by_bytes_; // bytes, address
   int64_t end_ = 0;
 };
 
-// The items that have been opened and not yet closed.
+struct Body {
+  int64_t bytes = 0;
+  int items_left = 0;
+  int first = -1; // its first task
+  int arena = -1; // of that task's stream; -1: its bytes are its own
+  int64_t address = -1;
+};
+
+std::vector<Body> BodiesOf(const DeviceStorages &storages,
+                           const Clocks &clocks) {
+  std::vector<Body> bodies(storages.problem.num_bodies);
+  const std::vector<PackItem> &items = storages.problem.items;
+  for (int i : ByFirstTouch(storages.lives)) {
+    const Life &life = storages.lives[i];
+    Body &body = bodies[items[i].body];
+    body.bytes = std::max(body.bytes, AlignUp(items[i].end));
+    ++body.items_left;
+    if (body.first < 0) {
+      body.first = life.first;
+      body.arena = clocks.stream(life.first);
+    }
+    // Whoever touches it knows what its first toucher knew, mostly.
+    const absl::Span<const int> known = clocks.Known(body.first);
+    for (size_t s = 0; s < known.size(); ++s) {
+      if (life.known[s] < known[s])
+        body.arena = -1;
+    }
+  }
+  return bodies;
+}
+
+// The items that one stream was the first to touch, until it knows that they
+// have ended.
 class OpenItems {
- public:
-  OpenItems(const std::vector<Life>& lives, const Clocks& clocks)
-      : lives_(lives), knowledge_(lives, clocks) {}
+public:
+  explicit OpenItems(const std::vector<Life> &lives) : lives_(&lives) {}
 
-  void Open(int item) { by_last_.push({lives_[item].last, item}); }
+  void Open(int item) { by_last_.push({(*lives_)[item].last, item}); }
 
-  // Closes what all streams know to have ended when `task` is launched.
-  std::vector<int> Close(int task) {
-    knowledge_.Advance(task);
+  // Closes what is known to have ended when the stream launches `task`.
+  std::vector<int> Close(int task, absl::Span<const int> known) {
     for (; !by_last_.empty() && by_last_.top().first < task; by_last_.pop()) {
       ended_.push_back(by_last_.top().second);
     }
-    // Many that some stream learns of late are not asked about every time.
-    if (ended_.size() > kFewEnded && ++since_look_ < kFewEnded) return {};
+    // Many that the stream learns of late are not asked about every time.
+    if (ended_.size() > kFewEnded && ++since_look_ < ended_.size() / 32) {
+      return {};
+    }
     since_look_ = 0;
     std::vector<int> closed;
     std::erase_if(ended_, [&](int item) {
-      if (!knowledge_.AllKnow(lives_[item])) return false;
+      if (!EndedBefore((*lives_)[item], known))
+        return false;
       closed.push_back(item);
       return true;
     });
     return closed;
   }
 
- private:
+private:
   static constexpr size_t kFewEnded = 32;
   using LastAndItem = std::pair<int, int>;
 
-  const std::vector<Life>& lives_;
-  StreamKnowledge knowledge_;
+  const std::vector<Life> *lives_;
   std::priority_queue<LastAndItem, std::vector<LastAndItem>, std::greater<>>
       by_last_;
-  std::vector<int> ended_;  // their last task is launched
+  std::vector<int> ended_; // their last task is launched
   size_t since_look_ = 0;
 };
 
-struct Body {
-  int64_t bytes = 0;
-  int items_left = 0;
+// What one stream gives out.
+struct StreamArena {
+  OpenItems open;
+  Gaps gaps;
 };
 
-std::vector<Body> BodiesOf(const PackProblem& problem) {
-  std::vector<Body> bodies(problem.num_bodies);
-  for (const PackItem& item : problem.items) {
-    Body& body = bodies[item.body];
-    body.bytes = std::max(body.bytes, AlignUp(item.end));
-    ++body.items_left;
-  }
-  return bodies;
-}
-
-}  // namespace
-
-Packing PackByTime(const DeviceStorages& storages, const Clocks& clocks) {
-  const std::vector<PackItem>& items = storages.problem.items;
-  std::vector<Body> bodies = BodiesOf(storages.problem);
-  OpenItems open(storages.lives, clocks);
-  Gaps gaps;
+// Arenas behind one another, then the bodies whose bytes are their own.
+Packing Stack(const std::vector<StreamArena> &arenas,
+              const std::vector<Body> &bodies) {
   Packing packing;
-  packing.addresses.assign(bodies.size(), -1);
-  for (int item : ByFirstTouch(storages.lives)) {
-    for (int closed : open.Close(storages.lives[item].first)) {
-      const int body = items[closed].body;
-      if (--bodies[body].items_left > 0) continue;
-      gaps.Give(packing.addresses[body], bodies[body].bytes);
-    }
-    int64_t& address = packing.addresses[items[item].body];
-    if (address < 0) address = gaps.Take(bodies[items[item].body].bytes);
-    open.Open(item);
+  std::vector<int64_t> begins;
+  for (const StreamArena &arena : arenas) {
+    begins.push_back(packing.bytes);
+    packing.bytes += arena.gaps.end();
   }
-  packing.bytes = gaps.end();
+  for (const Body &body : bodies) {
+    if (body.arena >= 0) {
+      packing.addresses.push_back(begins[body.arena] + body.address);
+      continue;
+    }
+    packing.addresses.push_back(packing.bytes);
+    packing.bytes += body.bytes;
+  }
   return packing;
 }
 
-}  // namespace partita
+} // namespace
+
+Packing PackByTime(const DeviceStorages &storages, const Clocks &clocks) {
+  const std::vector<PackItem> &items = storages.problem.items;
+  std::vector<Body> bodies = BodiesOf(storages, clocks);
+  std::vector<StreamArena> arenas(clocks.num_streams(),
+                                  {OpenItems(storages.lives), Gaps()});
+  for (int item : ByFirstTouch(storages.lives)) {
+    Body &body = bodies[items[item].body];
+    if (body.arena < 0)
+      continue;
+    StreamArena &arena = arenas[body.arena];
+    if (body.address < 0) {
+      for (int closed :
+           arena.open.Close(body.first, clocks.Known(body.first))) {
+        Body &other = bodies[items[closed].body];
+        if (--other.items_left > 0)
+          continue;
+        arena.gaps.Give(other.address, other.bytes);
+      }
+      body.address = arena.gaps.Take(body.bytes);
+    }
+    arena.open.Open(item);
+  }
+  return Stack(arenas, bodies);
+}
+
+} // namespace partita

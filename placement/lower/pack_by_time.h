@@ -10,11 +10,12 @@
 
 namespace partita {
 
-// Each body takes the smallest gap that holds it when it is first touched, and
-// leaves it once every stream knows that all its items have ended. Looks at no
-// pairs: n log n in the items.
-Packing PackByTime(const DeviceStorages& storages, const Clocks& clocks);
+// Every stream has an arena of its own, of which a body takes the smallest gap
+// that holds it when the stream first touches it; it leaves the gap once the
+// stream knows that all its items have ended. Looks at no pairs: n log n in the
+// items. Loose where the streams need most at different times.
+Packing PackByTime(const DeviceStorages &storages, const Clocks &clocks);
 
-}  // namespace partita
+} // namespace partita
 
-#endif  // PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_
+#endif // PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_
