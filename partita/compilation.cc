@@ -173,9 +173,11 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
 absl::StatusOr<Prediction> Compilation::Predict(Attempt& attempt) {
   Prediction prediction;
   PARTITA_RETURN_IF_ERROR(Stage("predict", [&]() -> absl::Status {
-    PARTITA_ASSIGN_OR_RETURN(prediction,
-                             PredictPlan(attempt.plan, machine_, attempt.chosen,
-                                         std::move(attempt.notes)));
+    // Has the node ids that the plan's graphs have, which began as clones too.
+    const Module source = source_.Clone();
+    PARTITA_ASSIGN_OR_RETURN(
+        prediction, PredictPlan(attempt.plan, source, machine_, catalog_,
+                                attempt.chosen, std::move(attempt.notes)));
     return absl::OkStatus();
   }));
   return prediction;

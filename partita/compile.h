@@ -46,14 +46,29 @@ struct Candidate {
   std::string refusal;  // why it was not taken, or empty
 };
 
-struct DeviceUse {
+// Of all entries: a device has one arena for them.
+struct DeviceMemoryUse {
   std::string device;
   int64_t arena = 0;       // bytes that the plan reserves
-  int64_t bound = 0;       // no layout of this order takes less
   int64_t persistent = 0;  // of arena: constants and variables
   int64_t memory = 0;      // bytes that it may take
+};
+
+struct DeviceUse {
+  int64_t bound = 0;  // bytes: no layout of this order takes less
   int nodes = 0;
   double busy_seconds = 0;  // predicted
+};
+
+// What the plan has for one function.
+struct EntryReport {
+  std::string name;
+  std::vector<DeviceUse> devices;  // as CompileReport::devices
+  int copies = 0;
+  int64_t copied_bytes = 0;  // per step, between devices
+  double step_seconds = 0;   // predicted, with depth steps overlapping
+  // No plan for this machine can be faster, whole nodes or cut.
+  double bound_seconds = 0;
 };
 
 struct StageTime {
@@ -64,13 +79,10 @@ struct StageTime {
 struct CompileReport {
   std::string strategy;  // of the plan
   std::vector<Candidate> candidates;
-  std::vector<DeviceUse> devices;
+  std::vector<DeviceMemoryUse> devices;
+  std::vector<EntryReport> entries;  // as the plan's
   std::vector<StageTime> stages;
   std::vector<PassRecord> passes;
-  int copies = 0;
-  int64_t copied_bytes = 0;  // per step, between devices
-  double step_seconds = 0;   // predicted, with depth steps overlapping
-  double bound_seconds = 0;  // no plan for this machine can be faster
   std::vector<std::string> fallbacks;  // nodes that only eval computes
   // Pins none of whose nodes is left, as passes folded or removed them.
   std::vector<std::string> idle_pins;

@@ -7,9 +7,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
-#include "partita/catalogs.h"
 #include "placement/cost/cost_model.h"
 #include "placement/lower/memory_bound.h"
 #include "placement/simulate/lower_bound.h"
@@ -48,10 +48,66 @@ void DropDead(const Graph& graph, EntryNotes& notes) {
                 [&](const NodeNote& note) { return !graph.alive(note.node); });
 }
 
+// What all members of a node take together.
+std::vector<double> WorkByNode(const Graph& graph,
+                               const std::vector<double>& seconds) {
+  std::vector<double> work = seconds;
+  for (const OpView& op : graph.ops()) {
+    if (IsCut(op)) {
+      work[op.id().index] *=
+          static_cast<double>(op.node().placement.devices.size());
+    }
+  }
+  return work;
+}
+
+absl::StatusOr<std::vector<DeviceUse>> UseOfDevices(
+    const Plan& plan, const Entry& entry, const std::vector<double>& busy) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<MemoryBound> bounds,
+                           BoundMemory(plan, entry));
+  std::vector<DeviceUse> uses;
+  for (size_t d = 0; d < plan.devices.size(); ++d) {
+    uses.push_back({.bound = plan.devices[d].persistent_bytes +
+                             entry.depth * bounds[d].bound_bytes,
+                    .busy_seconds = busy[d]});
+  }
+  return uses;
+}
+
+void CountNodes(const Plan& plan, const Entry& entry,
+                const std::vector<ChosenKernel>& chosen, EntryReport& report,
+                std::vector<std::string>& fallbacks) {
+  absl::flat_hash_map<std::string, size_t> by_name;
+  for (size_t d = 0; d < plan.devices.size(); ++d) {
+    by_name[plan.devices[d].traits.name] = d;
+  }
+  for (const ChosenKernel& kernel : chosen) {
+    const OpView op = entry.graph->view(kernel.node);
+    for (const std::string& name : op.node().placement.devices) {
+      ++report.devices[by_name[name]].nodes;
+    }
+    if (kernel.fallback) fallbacks.push_back(op.ToString());
+  }
+}
+
+void CountCopies(const Entry& entry, EntryReport& report) {
+  for (const Program& program : entry.programs) {
+    for (const Command& command : program.commands) {
+      if (command.kind != Command::Kind::kCopy) continue;
+      ++report.copies;
+      for (BufferId operand : command.operands) {
+        if (operand.index >= kFirstSlot) continue;
+        report.copied_bytes += entry.buffers[operand.index].range.size();
+      }
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Prediction> PredictPlan(
-    const Plan& plan, const Machine& machine,
+    const Plan& plan, const Module& source, const Machine& machine,
+    const KernelCatalog& catalog,
     const std::vector<std::vector<ChosenKernel>>& chosen,
     std::vector<EntryNotes> reasons) {
   Prediction prediction;
@@ -72,13 +128,14 @@ absl::StatusOr<Prediction> PredictPlan(
     const Goal goal =
         plan.entries[e].depth > 1 ? Goal::kThroughput : Goal::kLatency;
     notes.bound_seconds =
-        BoundStep(CostModel(graph, machine, BuiltInCatalog()), goal).seconds;
+        BoundStep(CostModel(*source.functions()[e], machine, catalog), goal,
+                  WorkByNode(graph, seconds))
+            .seconds;
     if (e == 0) {
       prediction.step_seconds = simulation.step_seconds;
       prediction.latency_seconds = simulation.latency_seconds;
-      prediction.bound_seconds = notes.bound_seconds;
-      prediction.busy_seconds = simulation.busy;
     }
+    prediction.busy_seconds.push_back(simulation.busy);
     prediction.notes.entries.push_back(std::move(notes));
   }
   return prediction;
@@ -87,40 +144,22 @@ absl::StatusOr<Prediction> PredictPlan(
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
                         const std::vector<std::vector<ChosenKernel>>& chosen,
                         CompileReport& report) {
-  report.step_seconds = prediction.step_seconds;
-  report.bound_seconds = prediction.bound_seconds;
-  const Entry& entry = plan.entries.front();
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<MemoryBound> bounds,
-                           BoundMemory(plan, entry));
-  absl::flat_hash_map<std::string, size_t> by_name;
-  for (size_t d = 0; d < plan.devices.size(); ++d) {
-    const PlanDevice& device = plan.devices[d];
-    by_name[device.traits.name] = d;
-    report.devices.push_back(
-        {.device = device.traits.name,
-         .arena = ArenaBytes(device, PlanDepth(plan)),
-         .bound = device.persistent_bytes + entry.depth * bounds[d].bound_bytes,
-         .persistent = device.persistent_bytes,
-         .memory = device.memory,
-         .nodes = 0,
-         .busy_seconds = prediction.busy_seconds[d]});
+  for (const PlanDevice& device : plan.devices) {
+    report.devices.push_back({.device = device.traits.name,
+                              .arena = ArenaBytes(device, PlanDepth(plan)),
+                              .persistent = device.persistent_bytes,
+                              .memory = device.memory});
   }
-  for (const ChosenKernel& kernel : chosen.front()) {
-    const OpView op = entry.graph->view(kernel.node);
-    for (const std::string& name : op.node().placement.devices) {
-      ++report.devices[by_name[name]].nodes;
-    }
-    if (kernel.fallback) report.fallbacks.push_back(op.ToString());
-  }
-  for (const Program& program : entry.programs) {
-    for (const Command& command : program.commands) {
-      if (command.kind != Command::Kind::kCopy) continue;
-      ++report.copies;
-      for (BufferId operand : command.operands) {
-        if (operand.index >= kFirstSlot) continue;
-        report.copied_bytes += entry.buffers[operand.index].range.size();
-      }
-    }
+  for (size_t e = 0; e < plan.entries.size(); ++e) {
+    const Entry& entry = plan.entries[e];
+    EntryReport& own = report.entries.emplace_back();
+    own.name = entry.name;
+    own.step_seconds = plan.notes->entries[e].step_seconds;
+    own.bound_seconds = plan.notes->entries[e].bound_seconds;
+    PARTITA_ASSIGN_OR_RETURN(
+        own.devices, UseOfDevices(plan, entry, prediction.busy_seconds[e]));
+    CountNodes(plan, entry, chosen[e], own, report.fallbacks);
+    CountCopies(entry, own);
   }
   return absl::OkStatus();
 }

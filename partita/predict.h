@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/kernel_catalog.h"
 #include "partita/compile.h"
 #include "passes/choose_kernels.h"
 #include "placement/machine/machine.h"
@@ -18,18 +20,20 @@ struct Prediction {
   PlanNotes notes;
   double step_seconds = 0;     // of entry 0, `depth` steps overlapping
   double latency_seconds = 0;  // of entry 0, one step alone
-  double bound_seconds = 0;
-  std::vector<double> busy_seconds;  // of entry 0, by plan device
+  std::vector<std::vector<double>> busy_seconds;  // by entry, by plan device
 };
 
 // Simulates every entry. `chosen` has the seconds of its nodes, `reasons` why
-// they are where they are, both by entry.
+// they are where they are, both by entry. `source` is what was placed: bounds
+// hold for all of its plans.
 absl::StatusOr<Prediction> PredictPlan(
-    const Plan& plan, const Machine& machine,
+    const Plan& plan, const Module& source, const Machine& machine,
+    const KernelCatalog& catalog,
     const std::vector<std::vector<ChosenKernel>>& chosen,
     std::vector<EntryNotes> reasons);
 
-// Devices, memory, copies and fallbacks of a plan, and its prediction.
+// Devices, memory, copies and fallbacks of a plan that has its notes, and its
+// prediction.
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
                         const std::vector<std::vector<ChosenKernel>>& chosen,
                         CompileReport& report);

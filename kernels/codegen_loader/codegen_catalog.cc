@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_rates.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_loader.h"
@@ -34,17 +35,13 @@ double Bytes(const OpView& node) {
 
 double Seconds(const OpView& node, int instructions,
                const DeviceTraits& device) {
-  const double peak = device.peak_flops[static_cast<int>(DType::kF32)];
-  double seconds = 0;
-  if (peak > 0) {
-    seconds = instructions * double(node.result_type(0).num_elements()) /
-              (peak * kPeakShare);
-  }
-  if (device.memory_bandwidth > 0) {
-    seconds = std::max(
-        seconds, Bytes(node) / (device.memory_bandwidth * kBandwidthShare));
-  }
-  return device.launch_seconds + seconds + 1e-7;
+  const double elements =
+      static_cast<double>(node.result_type(0).num_elements());
+  const double peak = PeakFlops(device, DType::kF32);
+  return device.launch_seconds +
+         std::max(instructions * elements / (peak * kPeakShare),
+                  Bytes(node) / (MemoryBandwidth(device) * kBandwidthShare)) +
+         1e-7;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/device_rates.h"
 #include "graph/op_def.h"
 #include "kernels/cpu/cpu_family.h"
 
@@ -43,9 +44,8 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
     bytes += 2.0 * static_cast<double>(node.result_type(i).num_bytes());
   }
   bytes = std::max(bytes, node.op().cost(node).bytes);
-  const double bandwidth = std::max(1e8, device.memory_bandwidth);
-  choice.seconds =
-      device.launch_seconds + bytes / (bandwidth * family.bandwidth) + 1e-7;
+  choice.seconds = device.launch_seconds +
+                   bytes / (MemoryBandwidth(device) * family.bandwidth) + 1e-7;
   if (family.in_place) choice.in_place = {{0, 0}};
   choice.arithmetic = Arithmetic(family);
   return choice;

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_rates.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/node_key.h"
@@ -129,9 +130,8 @@ double Seconds(const OpView& node, const OnednnRecipe& recipe,
   for (int i = 0; i < node.num_results(); ++i) {
     bytes += StoredBytes(node.result_type(i), recipe.results[i]);
   }
-  const double peak =
-      std::max(1e9, device.peak_flops[static_cast<int>(DType::kF32)]);
-  const double bandwidth = std::max(1e8, device.memory_bandwidth);
+  const double peak = PeakFlops(device, DType::kF32);
+  const double bandwidth = MemoryBandwidth(device);
   return device.launch_seconds +
          std::max(work.flops / (peak * efficiency.flops),
                   bytes / (bandwidth * efficiency.bandwidth)) +
@@ -289,7 +289,7 @@ double RelaidSeconds(const OpView& node, const KernelChoice& choice,
     if (type.layout == choice.results[i]) continue;
     bytes += 2 * StoredBytes(type, choice.results[i]);
   }
-  return choice.seconds + bytes / std::max(1e8, device.memory_bandwidth);
+  return choice.seconds + bytes / MemoryBandwidth(device);
 }
 
 LayoutWish WishOf(const KernelChoice& choice) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_rates.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 
@@ -88,8 +89,8 @@ KernelChoice RowMajorChoice(const OpView& node, const Family& family,
                             const DeviceTraits& device) {
   const DType dtype = ComputeType(node);
   const Cost cost = node.op().cost(node);
-  const double peak = std::max(1e9, device.peak_flops[static_cast<int>(dtype)]);
-  const double bandwidth = std::max(1e8, device.memory_bandwidth);
+  const double peak = PeakFlops(device, dtype);
+  const double bandwidth = MemoryBandwidth(device);
   int64_t result_bytes = 0;
   for (int i = 0; i < node.num_results(); ++i) {
     result_bytes += node.result_type(i).num_bytes();

@@ -3,10 +3,12 @@
 
 #include "kernels/reference/reference_kernels.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/device_rates.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "kernels/copy/layout_copy.h"
@@ -20,10 +22,21 @@ constexpr char kMove[] = "reference.move";
 constexpr char kEvalArithmetic[] = "eval 1";
 constexpr char kMoveArithmetic[] = "none";
 
-// What plain loops in double reach, whatever the device could do.
-constexpr double kSecondsPerFlop = 2e-9;
-constexpr double kSecondsPerByte = 2e-9;
+// What plain loops in double reach at most: of flops or bytes, whatever the
+// device could do, and of a core's peak, which is that of vectors.
+constexpr double kEvalPerSecond = 5e8;
+constexpr double kEvalShareOfPeak = 0.05;
 constexpr double kMoveBytesPerSecond = 4e9;
+
+double EvalRate(const DeviceTraits& device) {
+  const double core =
+      PeakFlops(device, DType::kF32) / std::max(1, device.threads);
+  return std::min(kEvalPerSecond, kEvalShareOfPeak * core);
+}
+
+double MoveRate(const DeviceTraits& device) {
+  return std::min(kMoveBytesPerSecond, MemoryBandwidth(device));
+}
 
 bool OnlyMoves(const OpView& node) {
   return node.is(kReorder) || node.is(kCopy);
@@ -73,7 +86,7 @@ std::vector<KernelChoice> MoveChoice(const OpView& node,
     choice.results.push_back(*std::move(layout));
   }
   choice.seconds =
-      device.launch_seconds + node.op().cost(node).bytes / kMoveBytesPerSecond;
+      device.launch_seconds + node.op().cost(node).bytes / MoveRate(device);
   choice.arithmetic = kMoveArithmetic;
   return {std::move(choice)};
 }
@@ -127,8 +140,8 @@ std::vector<KernelChoice> ReferenceCatalog::Choices(
     choice.workspace = (*program)->workspace();
   }
   const Cost cost = node.op().cost(node);
-  choice.seconds = device.launch_seconds + cost.flops * kSecondsPerFlop +
-                   cost.bytes * kSecondsPerByte;
+  choice.seconds =
+      device.launch_seconds + (cost.flops + cost.bytes) / EvalRate(device);
   choice.arithmetic = kEvalArithmetic;
   choice.fallback = true;
   return {std::move(choice)};

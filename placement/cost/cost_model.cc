@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/algorithm/container.h"
+#include "graph/core_ops.h"
 #include "placement/cost/node_roles.h"
 #include "placement/cost/roofline.h"
 
@@ -32,6 +34,41 @@ int64_t BytesIn(const TensorType& type, const Layout& layout) {
   TensorType laid_out = type;
   laid_out.layout = layout;
   return laid_out.num_bytes();
+}
+
+double SecondsOf(const KernelChoice& choice, const OpView& node,
+                 const DeviceTraits& device) {
+  if (choice.seconds > 0) return choice.seconds;
+  const double seconds = RooflineSeconds(node, device);
+  return choice.fallback ? seconds * kFallbackSlowdown : seconds;
+}
+
+// What choose_kernels takes, but for the reorders that it weighs too.
+const KernelChoice& Fastest(const std::vector<KernelChoice>& choices,
+                            const OpView& node, const DeviceTraits& device) {
+  return *absl::c_min_element(
+      choices, [&](const KernelChoice& a, const KernelChoice& b) {
+        return SecondsOf(a, node, device) < SecondsOf(b, node, device);
+      });
+}
+
+// choose_kernels puts the body of such a node in its place.
+bool IsInlined(const OpView& node, const std::vector<KernelChoice>& choices) {
+  return node.is(kFused) && (choices.empty() || choices.front().fallback);
+}
+
+NodeCost InlinedCost(const OpView& fused, const DeviceTraits& device,
+                     const KernelCatalog& catalog) {
+  NodeCost total = {.can_run = true};
+  for (const OpView& op : fused.region(0).ops()) {
+    if (IsStored(op) || IsView(op)) continue;
+    const std::vector<KernelChoice> choices = catalog.Choices(op, device);
+    if (choices.empty()) return {};
+    const KernelChoice& best = Fastest(choices, op, device);
+    total.seconds += SecondsOf(best, op, device);
+    total.workspace = std::max(total.workspace, best.workspace);
+  }
+  return total;
 }
 
 }  // namespace
@@ -107,8 +144,9 @@ void CostModel::AskCatalog(const KernelCatalog& catalog) {
 NodeCost CostModel::Ask(const OpView& node, const DeviceTraits& device,
                         const KernelCatalog& catalog) {
   const std::vector<KernelChoice> choices = catalog.Choices(node, device);
+  if (IsInlined(node, choices)) return InlinedCost(node, device, catalog);
   if (choices.empty()) return {};
-  const KernelChoice& best = choices.front();
+  const KernelChoice& best = Fastest(choices, node, device);
   const auto grow = [this](ValueId value, const Layout& layout) {
     int64_t& bytes = bytes_[root(value).index];
     bytes = std::max(bytes, RoundUp(BytesIn(graph_.type(value), layout)));
@@ -121,12 +159,9 @@ NodeCost CostModel::Ask(const OpView& node, const DeviceTraits& device,
     if (static_cast<int>(i) >= node.num_results()) break;
     grow(node.result(static_cast<int>(i)).id(), best.results[i]);
   }
-  double seconds = best.seconds;
-  if (!(seconds > 0)) {
-    seconds = RooflineSeconds(node, device);
-    if (best.fallback) seconds *= kFallbackSlowdown;
-  }
-  return {.can_run = true, .seconds = seconds, .workspace = best.workspace};
+  return {.can_run = true,
+          .seconds = SecondsOf(best, node, device),
+          .workspace = best.workspace};
 }
 
 double CostModel::TransferSeconds(int from, int to, int64_t bytes) const {

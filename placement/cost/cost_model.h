@@ -13,7 +13,8 @@
 
 namespace partita {
 
-// A node on a device by the best kernel that the catalog has.
+// A node on a device by the fastest kernel that the catalog has; a fused node
+// that only the fallback computes, by those of its body's nodes.
 struct NodeCost {
   bool can_run = false;   // a view or stored value can, everywhere
   double seconds = 0;     // views and stored values take none

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "graph/core_ops.h"
+#include "graph/device_rates.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "placement/cost/cost_model.h"
@@ -70,6 +72,49 @@ TEST(CostModelTest, KernelsAndTransfersAreAnsweredByDevice) {
   EXPECT_EQ(costs.FindDevice("gpu:1"), 2);
   EXPECT_EQ(costs.FindDevice("gpu:2"), -1);
   EXPECT_EQ(costs.host(), 0);
+}
+
+// A catalog that offers several kernels, the first of them the slower.
+class TwoKernels final : public KernelCatalog {
+ public:
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits&) const override {
+    if (node.is(kFused)) return {};
+    std::vector<KernelChoice> choices(2);
+    choices[0].seconds = 5;
+    choices[1].seconds = 2;
+    choices[1].fallback = true;
+    return choices;
+  }
+};
+
+TEST(CostModelTest, TheFastestKernelCountsAsItWillBeChosen) {
+  SampleGraph g;
+  const ValueId y = g.Work("y", {g.Input("x", kLine)}, kLine);
+  g.Return({y});
+  const Machine machine = EqualCpus(1, 1000);
+  const CostModel costs(g.graph(), machine, TwoKernels());
+  EXPECT_EQ(costs.cost(g.node(y), 0).seconds, 2);
+}
+
+TEST(CostModelTest, AFusedNodeWithoutAKernelCountsAsItsBody) {
+  LiteralPool pool;
+  auto body = std::make_unique<Graph>("body", &pool);
+  const ValueId a = body->AddInput("a", {DType::kF32, {kLine}, {}});
+  const ValueId b = *body->AddValue({.op = &kNeg, .operands = {a}});
+  body->SetOutputs({*body->AddValue({.op = &kRelu, .operands = {b}})});
+  Graph graph("g", &pool);
+  NodeSpec spec;
+  spec.op = &kFused;
+  spec.operands = {graph.AddInput("x", {DType::kF32, {kLine}, {}})};
+  spec.regions.push_back(std::move(body));
+  const ValueId y = *graph.AddValue(std::move(spec));
+  graph.SetOutputs({y});
+  const Machine machine = EqualCpus(1, 1000);
+  const CostModel costs(graph, machine, TwoKernels());
+  const NodeCost& cost = costs.cost(graph.value(y).defining_node, 0);
+  EXPECT_TRUE(cost.can_run);
+  EXPECT_EQ(cost.seconds, 4);
 }
 
 TEST(CostModelTest, AReshapeIsAViewOfItsOperand) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "graph/device_rates.h"
 #include "graph/op_def.h"
 
 namespace partita {
@@ -32,18 +33,11 @@ Cost CostOf(const OpView& node) {
 
 }  // namespace
 
-double PeakFlops(const DeviceTraits& device, DType dtype) {
-  const double peak = device.peak_flops[static_cast<int>(dtype)];
-  return peak > 0 ? peak : device.peak_flops[static_cast<int>(DType::kF32)];
-}
-
 double RooflineSeconds(const OpView& node, const DeviceTraits& device) {
   const Cost cost = CostOf(node);
-  const double peak = PeakFlops(device, ArithmeticType(node));
-  const double arithmetic = peak > 0 ? cost.flops / peak : 0;
-  const double traffic =
-      device.memory_bandwidth > 0 ? cost.bytes / device.memory_bandwidth : 0;
-  return device.launch_seconds + std::max(arithmetic, traffic);
+  return device.launch_seconds +
+         std::max(cost.flops / PeakFlops(device, ArithmeticType(node)),
+                  cost.bytes / MemoryBandwidth(device));
 }
 
 double LinkSeconds(const Link& link, int64_t bytes) {

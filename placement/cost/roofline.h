@@ -12,10 +12,6 @@
 
 namespace partita {
 
-// Operations per second for a dtype; one that the machine does not list counts
-// as f32.
-double PeakFlops(const DeviceTraits& device, DType dtype);
-
 // Launch cost plus the slower of arithmetic and memory traffic (Williams,
 // Waterman and Patterson 2009). The dtype is that of the first float operand,
 // else of the first result; an op without a cost moves its operands and results

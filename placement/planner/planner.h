@@ -17,7 +17,8 @@
 namespace partita {
 
 enum class Reason : uint8_t {
-  kOnlyDevice,    // strategy `single`, or a machine of one device
+  kOnlyDevice,    // the only one there is, that has all kernels, or was named
+  kBestDevice,    // strategy `single`: the least time of those that can
   kPinned,        // the user said so
   kNearConstant,  // its weights decide
   kFollows,       // runs where `value` is made

@@ -73,14 +73,14 @@ TEST(SingleTest, TheFastestDeviceThatHoldsEverythingIsTaken) {
   Chain g(1);
   const SampleCatalog catalog(GpusAreTwiceAsFast);
   EXPECT_EQ(Text(g, PlanBy("single", g, CpuAndGpus(1, 1000), {}, catalog)),
-            "wa gpu:0 only_device\na gpu:0 only_device\n"
-            "wb gpu:0 only_device\nb gpu:0 only_device\n"
-            "wc gpu:0 only_device\nc gpu:0 only_device\n");
+            "wa gpu:0 best_device\na gpu:0 best_device\n"
+            "wb gpu:0 best_device\nb gpu:0 best_device\n"
+            "wc gpu:0 best_device\nc gpu:0 best_device\n");
   // 3 weights, %x and two activations: 384 bytes do not fit into 300.
   EXPECT_EQ(Text(g, PlanBy("single", g, CpuAndGpus(1, 300), {}, catalog)),
-            "wa cpu:0 only_device\na cpu:0 only_device\n"
-            "wb cpu:0 only_device\nb cpu:0 only_device\n"
-            "wc cpu:0 only_device\nc cpu:0 only_device\n");
+            "wa cpu:0 best_device\na cpu:0 best_device\n"
+            "wb cpu:0 best_device\nb cpu:0 best_device\n"
+            "wc cpu:0 best_device\nc cpu:0 best_device\n");
 }
 
 TEST(SingleTest, ADeviceWithoutAllKernelsIsPassedOver) {

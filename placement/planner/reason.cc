@@ -33,6 +33,8 @@ std::string ReasonText(const Graph& graph, const PlacedNode& node) {
   switch (node.reason) {
     case Reason::kOnlyDevice:
       return "only_device";
+    case Reason::kBestDevice:
+      return "best_device";
     case Reason::kPinned:
       return "pinned";
     case Reason::kNearConstant:

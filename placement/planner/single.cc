@@ -50,17 +50,17 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
 }
 
 // 2. Everything that is not pinned on `device`.
-Draft Fill(const PlanRequest& request, int device) {
+Draft Fill(const PlanRequest& request, int device, Reason reason) {
   Draft draft(request.graph());
   PutPinned(request, draft);
   for (NodeId node : request.costs.order()) {
     if (!request.costs.computes(node) || request.pin(node) != nullptr) continue;
-    Put(draft, node, device, {.reason = Reason::kOnlyDevice});
+    Put(draft, node, device, {.reason = reason});
   }
   PutFollowers(request, draft);
   for (NodeId node : request.costs.order()) {
     if (draft.why[node.index].reason != Reason::kPinned) {
-      draft.why[node.index].reason = Reason::kOnlyDevice;
+      draft.why[node.index].reason = reason;
     }
   }
   return draft;
@@ -78,13 +78,15 @@ double TotalSeconds(const PlanRequest& request, const Draft& draft) {
 
 absl::StatusOr<Draft> DraftSingle(const PlanRequest& request) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int> devices, Candidates(request));
+  const Reason reason =
+      devices.size() == 1 ? Reason::kOnlyDevice : Reason::kBestDevice;
   std::optional<Draft> best;
   double best_seconds = 0;
   absl::Status first_fault;
   std::optional<Refusal> refusal;
   int64_t least_short = 0;
   for (int device : devices) {
-    Draft draft = Fill(request, device);
+    Draft draft = Fill(request, device, reason);
     absl::Status fault = CheckLinks(request, draft);
     const std::optional<Shortage> shortage = FindShortage(request, draft);
     if (fault.ok() && shortage.has_value()) {

@@ -4,9 +4,10 @@
 #include "placement/simulate/lower_bound.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
-#include "graph/instance.h"
+#include "graph/dimension_rule.h"
 #include "graph/op_def.h"
 
 namespace partita {
@@ -24,24 +25,42 @@ double FastestSeconds(const CostModel& costs, NodeId node) {
   return fastest < std::numeric_limits<double>::infinity() ? fastest : 0;
 }
 
+double LeastWork(const CostModel& costs, NodeId node,
+                 absl::Span<const double> plan_work) {
+  const double fastest = FastestSeconds(costs, node);
+  const size_t i = node.index;
+  if (i >= plan_work.size() || plan_work[i] == 0) return fastest;
+  return std::min(fastest, plan_work[i]);
+}
+
+// The parts that a node may be cut into.
+int64_t MostMembers(const OpView& node, int devices) {
+  if (node.op().dimension_rule == nullptr) return 1;
+  int64_t most = 1;
+  for (const Factor& factor : node.op().dimension_rule(node).factors) {
+    if (factor.kind == Factor::Kind::kWhole) continue;
+    most = std::max(most, factor.size);
+  }
+  return std::min<int64_t>(most, devices);
+}
+
 }  // namespace
 
-LowerBound BoundStep(const CostModel& costs, Goal goal) {
+LowerBound BoundStep(const CostModel& costs, Goal goal,
+                     absl::Span<const double> plan_work) {
   LowerBound bound;
   std::vector<double> done(costs.graph().value_id_bound(), 0);
   double work = 0;
   for (NodeId id : costs.order()) {
     const Node& node = costs.graph().node(id);
-    const double seconds = FastestSeconds(costs, id);
-    const bool cut = IsCut(costs.graph().view(id));
-    const double chained =
-        cut ? seconds / node.placement.devices.size() : seconds;
-    double start = 0;
+    const double seconds = LeastWork(costs, id, plan_work);
+    double end = 0;
     for (ValueId operand : node.operands) {
-      start = std::max(start, done[operand.index]);
+      end = std::max(end, done[operand.index]);
     }
-    for (ValueId result : node.results) done[result.index] = start + chained;
-    bound.critical_path = std::max(bound.critical_path, start + chained);
+    end += seconds / MostMembers(costs.graph().view(id), costs.num_devices());
+    for (ValueId result : node.results) done[result.index] = end;
+    bound.critical_path = std::max(bound.critical_path, end);
     work += seconds;
   }
   bound.device_load = work / std::max(1, costs.num_devices());

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "placement/cost/sample_graphs.h"
 #include "placement/machine/sample_machines.h"
@@ -353,6 +354,27 @@ TEST(LowerBoundTest, NoPlanBeatsTheLongestChainOrTheSharedLoad) {
   EXPECT_EQ(bound.device_load, 2.5);  // five seconds on two devices
   EXPECT_EQ(bound.seconds, 2.5);
   EXPECT_EQ(BoundStep(costs, Goal::kThroughput).seconds, 2.5);
+}
+
+TEST(LowerBoundTest, NodesMayBeCutAsFarAsTheirRuleAllows) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", 3);
+  NodeSpec spec;
+  spec.op = &kNeg;
+  spec.operands = {x};
+  spec.result_names = {"y"};
+  const ValueId y = g.graph().AddValue(std::move(spec)).value();
+  g.Return({g.Work("z", {y}, 3)});  // has no rule: stays whole
+  const Machine machine = EqualCpus(5, 1000);
+  const SampleCatalog catalog(
+      [](const std::string&, const DeviceTraits&) { return 6; });
+  const CostModel costs(g.graph(), machine, catalog);
+  const LowerBound bound = BoundStep(costs, Goal::kLatency);
+  EXPECT_EQ(bound.critical_path, 8);  // three rows over three devices
+  EXPECT_EQ(bound.device_load, 2.4);
+  std::vector<double> work(g.graph().node_id_bound(), 0);
+  work[g.node(y).index] = 3;  // a plan's parts that take less than the whole
+  EXPECT_EQ(BoundStep(costs, Goal::kLatency, work).critical_path, 7);
 }
 
 TEST(PredictedTimelineTest, EveryCommandIsASpanOfItsStream) {

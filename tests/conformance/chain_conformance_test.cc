@@ -42,7 +42,7 @@ absl::Status RunCase(const LoadedCase& loaded, bool stages, int& spanning) {
                            stages ? CompileStages(loaded.module)
                                   : Compile(loaded.module.Clone(), TwoDevices(),
                                             {.strategy = "list"}));
-  spanning += compiled.report.copies > 0;
+  spanning += compiled.report.entries[0].copies > 0;
   PARTITA_ASSIGN_OR_RETURN(
       const VirtualRun run,
       RunVirtually(std::move(compiled.plan), loaded.inputs));

@@ -59,7 +59,8 @@ void ExpectDataParallel(const Module& module, int devices, int chaos_seeds) {
       Compile(module.Clone(), EqualCpus(devices, kRoom), options);
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   EXPECT_GE(DividedNodes(compiled->plan), 3);
-  EXPECT_LE(compiled->report.bound_seconds, compiled->report.step_seconds);
+  EXPECT_LE(compiled->report.entries[0].bound_seconds,
+            compiled->report.entries[0].step_seconds);
   EXPECT_EQ(compiled->report.fallbacks, fallbacks);
   const auto plan = std::make_shared<const Plan>(std::move(compiled->plan));
   const auto session = VirtualSession(plan, inputs);

@@ -187,8 +187,8 @@ absl::Status TryStrategy(const std::string& strategy, Sample& sample,
   }
   PARTITA_RETURN_IF_ERROR(PinsHold(compiled.plan, options.pins));
   ++totals.plans;
-  totals.spanning += compiled.report.copies > 0;
-  totals.copies += compiled.report.copies;
+  totals.spanning += compiled.report.entries[0].copies > 0;
+  totals.copies += compiled.report.entries[0].copies;
   return RunAll(std::make_shared<const Plan>(std::move(compiled.plan)), sample);
 }
 

@@ -17,6 +17,13 @@
 
 namespace partita {
 
+enum class FileUse : uint8_t {
+  kNone,
+  kReads,
+  kReadsBound,  // as NAME=FILE
+  kWrites,
+};
+
 // --name, --name VALUE or --name=VALUE; -o stands for --output. A flag with a
 // value may be given more than once: readers say whether the last or all count.
 struct FlagDef {
@@ -25,6 +32,7 @@ struct FlagDef {
   const char* doc;    // one line
   // The values that it takes; null where they are too many to list.
   std::vector<std::string> (*choices)() = nullptr;
+  FileUse file = FileUse::kNone;  // what is done with the file it names
 };
 
 // InvalidArgument of which the program knows that its caller, and not a file,

@@ -17,10 +17,16 @@ constexpr FlagDef kFlags[] = {
     {"json", nullptr, "report as JSON"},
 };
 
-std::string Lines(const char* heading, const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    absl::StrAppend(&text, heading, " ", line, "\n");
+// Each line begins with `start`.
+std::string Verdict(const Plan& plan, const Certificate& certificate,
+                    absl::string_view start) {
+  std::string text = absl::StrCat(start, "plan @", plan.name, ": proved by ",
+                                  certificate.checker, "\n");
+  for (const std::string& line : certificate.proved) {
+    absl::StrAppend(&text, start, "proved  ", line, "\n");
+  }
+  for (const std::string& line : certificate.assumed) {
+    absl::StrAppend(&text, start, "assumed ", line, "\n");
   }
   return text;
 }
@@ -52,10 +58,9 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const Certificate certificate, ProvePlan(plan));
   progress.Done();
   if (arguments.has("json")) return WriteText("-", Json(plan, certificate));
-  return WriteText("-", absl::StrCat("plan @", plan.name, ": proved by ",
-                                     certificate.checker, "\n",
-                                     Lines("proved ", certificate.proved),
-                                     Lines("assumed", certificate.assumed)));
+  // Behind the plan's text it must not spoil what a plan is read from.
+  return WriteText(
+      "-", Verdict(plan, certificate, arguments.has("text") ? "// " : ""));
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ std::vector<std::string> PassNames() {
 
 constexpr FlagDef kFlags[] = {
     kMachineFlag,
-    {"output", "FILE", "the plan to write; - for text on standard output"},
+    {"output", "FILE", "the plan to write; - for text on standard output",
+     nullptr, FileUse::kWrites},
     kStrategyFlag,
     kGoalFlag,
     kPinFlag,

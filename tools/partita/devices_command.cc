@@ -9,7 +9,8 @@ namespace partita {
 namespace {
 
 constexpr FlagDef kFlags[] = {
-    {"output", "FILE", "where to write it; standard output if left out"},
+    {"output", "FILE", "where to write it; standard output if left out",
+     nullptr, FileUse::kWrites},
 };
 
 absl::Status Run(const Arguments& arguments) {

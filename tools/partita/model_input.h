@@ -32,7 +32,8 @@ absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);
 
 // The flags of ReadCompileOptions.
 inline constexpr FlagDef kMachineFlag = {
-    "machine", "FILE", "the machine, as JSON; this host if left out"};
+    "machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
+    FileUse::kReads};
 std::vector<std::string> StrategyNames();
 std::vector<std::string> GoalNames();
 inline constexpr FlagDef kStrategyFlag = {

@@ -134,6 +134,80 @@ CUDA_VISIBLE_DEVICES= expect 1 "gpu:0: found kind cuda" "$partita" run "$scratch
 sed 's/threads [0-9]*/threads 60000/' "$text" | sed '/certificate/,/^}/{/^}/!d}' > "$scratch/threads.txt"
 expect 1 "found a plan for 60000 threads; expected at most the" "$partita" run "$scratch/threads.txt"
 
+# What is read is not overwritten, by whatever name it goes.
+own_graph=$scratch/own.graph
+own_machine=$scratch/own.json
+own_plan=$scratch/own.plan
+cp "$model" "$own_graph"
+cp "$cpus" "$own_machine"
+cp "$plan" "$own_plan"
+ln "$own_plan" "$scratch/hard.plan"
+ln -s own.graph "$scratch/soft.graph"
+unharmed() {
+  cmp -s "$own_graph" "$model" && cmp -s "$own_machine" "$cpus" && cmp -s "$own_plan" "$plan" && return
+  echo "FAILED: an input was overwritten by: $*"
+  failures=$((failures + 1))
+}
+keeps() {
+  local text=$1
+  shift
+  expect 2 "and would be overwritten; expected another file" "$partita" "$@"
+  expect 2 "$text" "$partita" "$@"
+  unharmed "$@"
+}
+keeps "--output: found $own_graph, which is the operand" compile "$own_graph" --output "$own_graph"
+keeps "--output: found $scratch/soft.graph, which is the operand" \
+  compile "$own_graph" --stop-after imported --output "$scratch/soft.graph"
+keeps "--output: found $own_machine, which is the file of --machine" \
+  compile "$own_graph" --machine "$own_machine" --output "$own_machine"
+keeps "--trace: found $own_graph, which is the operand" run "$own_graph" --trace "$own_graph"
+keeps "--output: found $scratch/hard.plan, which is the operand" view "$own_plan" --output "$scratch/hard.plan"
+keeps "--trace: found $own_plan, which is the operand" simulate "$own_plan" --trace "$own_plan"
+expect 0 "ran 1 steps" "$partita" run "$plan" --virtual --output "$scratch/outputs"
+output=$(basename "$(ls "$scratch/outputs")" .npy)
+cat > "$scratch/self.graph" << END
+graph @self(%$output: f32[32, 10]) -> f32[32, 10] {
+  %z = relu %$output : f32[32, 10]
+  return %z
+}
+END
+mv "$scratch/outputs/$output.npy" "$scratch/outputs/z.npy"
+expect 2 "--output: found $scratch/outputs/z.npy, which is the file of --input and would be overwritten" \
+  "$partita" run "$scratch/self.graph" --machine "$cpus" --virtual \
+  --input "$output=$scratch/outputs/z.npy" --output "$scratch/outputs"
+expect 2 "--input: found $output twice; expected one file for it" \
+  "$partita" run "$scratch/self.graph" --machine "$cpus" --virtual \
+  --input "$output=$scratch/outputs/z.npy" --input "$output=$scratch/outputs/z.npy"
+
+# A plan of several functions runs the one that is named.
+cat > "$scratch/two.graph" << 'END'
+graph @small(%x: f32[4]) -> f32[4] {
+  %y = relu %x : f32[4]
+  return %y
+}
+graph @large(%x: f32[64, 64]) -> f32[64, 64] {
+  %y = matmul %x, %x : f32[64, 64]
+  return %y
+}
+END
+two() { "$partita" "$1" "$scratch/two.graph" --machine "$cpus" "${@:2}"; }
+expect 2 "run: found 2 entries; expected --entry NAME, one of small, large" two run --virtual
+expect 1 "found no entry @huge; expected one of small, large" two run --virtual --entry huge
+for entry in small large; do
+  expect 0 "bit for bit" two run --virtual --reference --entry "$entry"
+done
+expect 0 "ran 1 steps" two run --virtual --entry large --output "$scratch/large"
+expect 0 "(64,64,)" grep -a -m 1 -o "([0-9, ]*)" "$scratch/large/y.npy"
+
+# A plan's text is a plan, whatever check says behind it.
+"$partita" check "$plan" --text > "$scratch/checked.txt"
+expect 0 "proved by partita checker" "$partita" check "$scratch/checked.txt"
+expect 0 "// plan @mlp: proved by partita checker" cat "$scratch/checked.txt"
+
+# Nobody is told that a device was the only one where it was the best.
+expect 0 "because best_device" "$partita" compile "$model" --machine "$cpus" --strategy single
+expect 0 "because only_device" "$partita" compile "$model" --machine "$cpus" --strategy single --device cpu:1
+
 # A disk that is full leaves no half of a plan.
 full_disk() {
   (

@@ -71,25 +71,62 @@ std::string RunsText(const std::vector<Run>& runs) {
   return text;
 }
 
-// Every entry, by name where there are several.
-std::string EntriesText(const Plan& plan) {
-  std::string text;
-  for (size_t i = 0; i < plan.entries.size(); ++i) {
-    const Entry& entry = plan.entries[i];
-    if (plan.entries.size() > 1) absl::StrAppend(&text, "@", entry.name, "\n");
-    absl::StrAppend(&text, RunsText(RunsOf(entry, plan.notes->entries[i])));
-  }
-  return text;
+std::string DeviceText(const DeviceMemoryUse& use) {
+  return absl::StrFormat("  %-8s arena %s of %s (%.0f %%), %s of it weights",
+                         use.device, RoundedByteSize(use.arena),
+                         RoundedByteSize(use.memory),
+                         use.memory == 0 ? 0.0 : 100.0 * use.arena / use.memory,
+                         RoundedByteSize(use.persistent));
 }
 
-std::string DeviceText(const DeviceUse& use) {
-  return absl::StrFormat(
-      "  %-8s arena %s of %s (%.0f %%), %s of it weights; order allows %s; "
-      "busy %s\n",
-      use.device, RoundedByteSize(use.arena), RoundedByteSize(use.memory),
-      use.memory == 0 ? 0.0 : 100.0 * use.arena / use.memory,
-      RoundedByteSize(use.persistent), RoundedByteSize(use.bound),
-      SecondsText(use.busy_seconds));
+std::string UseText(const DeviceUse& use) {
+  return absl::StrCat("order allows ", RoundedByteSize(use.bound), "; busy ",
+                      SecondsText(use.busy_seconds), "\n");
+}
+
+std::string StepText(const EntryReport& entry) {
+  return absl::StrCat("transfers ", entry.copies, " a step, ",
+                      RoundedByteSize(entry.copied_bytes), "\npredicted step ",
+                      SecondsText(entry.step_seconds),
+                      "; no plan for this machine takes less than ",
+                      SecondsText(entry.bound_seconds), "\n");
+}
+
+// Memory beside what the only entry does with it.
+std::string OneEntryText(const Compiled& compiled) {
+  const CompileReport& report = compiled.report;
+  const EntryReport& entry = report.entries[0];
+  std::string text = RunsText(
+      RunsOf(compiled.plan.entries[0], compiled.plan.notes->entries[0]));
+  absl::StrAppend(&text, "memory\n");
+  for (size_t d = 0; d < report.devices.size(); ++d) {
+    absl::StrAppend(&text, DeviceText(report.devices[d]), "; ",
+                    UseText(entry.devices[d]));
+  }
+  return text + StepText(entry);
+}
+
+// Each entry by name, then the memory that all share.
+std::string EntriesText(const Compiled& compiled) {
+  const CompileReport& report = compiled.report;
+  if (report.entries.size() == 1) return OneEntryText(compiled);
+  std::string text;
+  for (size_t e = 0; e < report.entries.size(); ++e) {
+    const EntryReport& entry = report.entries[e];
+    absl::StrAppend(&text, "@", entry.name, "\n",
+                    RunsText(RunsOf(compiled.plan.entries[e],
+                                    compiled.plan.notes->entries[e])));
+    for (size_t d = 0; d < report.devices.size(); ++d) {
+      absl::StrAppendFormat(&text, "  %-8s ", report.devices[d].device);
+      absl::StrAppend(&text, UseText(entry.devices[d]));
+    }
+    absl::StrAppend(&text, StepText(entry));
+  }
+  absl::StrAppend(&text, "memory\n");
+  for (const DeviceMemoryUse& use : report.devices) {
+    absl::StrAppend(&text, DeviceText(use), "\n");
+  }
+  return text;
 }
 
 std::string CandidatesText(const CompileReport& report) {
@@ -114,6 +151,23 @@ std::string WeightsText(const WrittenWeights& written) {
       RoundedByteSize(written.referenced), " left in the model's files\n");
 }
 
+nlohmann::ordered_json EntryJson(const CompileReport& report,
+                                 const EntryReport& entry) {
+  nlohmann::ordered_json json = {{"entry", entry.name},
+                                 {"step_seconds", entry.step_seconds},
+                                 {"bound_seconds", entry.bound_seconds},
+                                 {"copies", entry.copies},
+                                 {"copied_bytes", entry.copied_bytes}};
+  for (size_t d = 0; d < entry.devices.size(); ++d) {
+    const DeviceUse& use = entry.devices[d];
+    json["devices"].push_back({{"device", report.devices[d].device},
+                               {"bound_bytes", use.bound},
+                               {"nodes", use.nodes},
+                               {"busy_seconds", use.busy_seconds}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string SecondsText(double seconds) {
@@ -127,16 +181,7 @@ std::string CompileSummary(const Compiled& compiled,
   const CompileReport& report = compiled.report;
   std::string text = absl::StrCat("placement @", compiled.plan.name, " by ",
                                   report.strategy, "\n");
-  absl::StrAppend(&text, EntriesText(compiled.plan));
-  absl::StrAppend(&text, "memory\n");
-  for (const DeviceUse& use : report.devices) {
-    absl::StrAppend(&text, DeviceText(use));
-  }
-  absl::StrAppend(&text, "transfers ", report.copies, " a step, ",
-                  RoundedByteSize(report.copied_bytes), "\n");
-  absl::StrAppend(&text, "predicted step ", SecondsText(report.step_seconds),
-                  "; no plan for this machine takes less than ",
-                  SecondsText(report.bound_seconds), "\n");
+  absl::StrAppend(&text, EntriesText(compiled));
   if (report.candidates.size() > 1) {
     absl::StrAppend(&text, "tried ", CandidatesText(report), "\n");
   }
@@ -169,18 +214,14 @@ std::string CompileJson(const Compiled& compiled,
   const CompileReport& report = compiled.report;
   nlohmann::ordered_json json;
   json["strategy"] = report.strategy;
-  json["step_seconds"] = report.step_seconds;
-  json["bound_seconds"] = report.bound_seconds;
-  json["copies"] = report.copies;
-  json["copied_bytes"] = report.copied_bytes;
-  for (const DeviceUse& use : report.devices) {
+  for (const DeviceMemoryUse& use : report.devices) {
     json["devices"].push_back({{"device", use.device},
                                {"arena_bytes", use.arena},
-                               {"bound_bytes", use.bound},
                                {"persistent_bytes", use.persistent},
-                               {"memory_bytes", use.memory},
-                               {"nodes", use.nodes},
-                               {"busy_seconds", use.busy_seconds}});
+                               {"memory_bytes", use.memory}});
+  }
+  for (const EntryReport& entry : report.entries) {
+    json["entries"].push_back(EntryJson(report, entry));
   }
   for (const Candidate& candidate : report.candidates) {
     json["candidates"].push_back({{"strategy", candidate.strategy},

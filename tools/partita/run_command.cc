@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "partita/session.h"
@@ -20,6 +21,7 @@
 #include "tools/partita/plan_input.h"
 #include "tools/partita/run_inputs.h"
 #include "tools/partita/run_report.h"
+#include "tools/partita/same_file.h"
 #include "tools/partita/subcommand.h"
 #include "tools/partita/tensor_file.h"
 
@@ -43,7 +45,9 @@ constexpr FlagDef kFlags[] = {
      "devices sleep for the predicted times, computing nothing"},
     {"trust-code", nullptr,
      "run native code of the plan file, which no checker proves"},
-    {"input", "NAME=FILE", "an input, .npy or .pb; repeatable"},
+    {"entry", "NAME", "which function; needed where a plan has several"},
+    {"input", "NAME=FILE", "an input, .npy or .pb; repeatable", nullptr,
+     FileUse::kReadsBound},
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
     {"output", "FOLDER", "write the outputs there as NAME.npy"},
     {"test-data", "FOLDER",
@@ -54,7 +58,8 @@ constexpr FlagDef kFlags[] = {
     {"reference", nullptr, "also compute by reference and compare bit for bit"},
     {"chaos", "SEED", "random delays, which must not change the result"},
     {"repeat", "N", "run N times and report the median time"},
-    {"trace", "FILE", "write the measured timeline in Chrome's format"},
+    {"trace", "FILE", "write the measured timeline in Chrome's format", nullptr,
+     FileUse::kWrites},
     {"json", nullptr, "report as JSON"},
 };
 
@@ -104,6 +109,20 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
 
+// The entry of --entry, or the only one.
+absl::Status UseEntryFlag(const Arguments& arguments, Session& session) {
+  if (arguments.has("entry")) {
+    return session.UseEntry(arguments.Get("entry", ""));
+  }
+  const std::vector<Entry>& entries = session.plan().entries;
+  if (entries.size() == 1) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat(
+      "run: found ", entries.size(), " entries; expected --entry NAME, one of ",
+      absl::StrJoin(entries, ", ", [](std::string* out, const Entry& entry) {
+        absl::StrAppend(out, entry.name);
+      })));
+}
+
 absl::StatusOr<std::vector<OutputComparison>> CompareTestData(
     const Session& session, const std::string& folder, double rtol,
     double atol) {
@@ -142,7 +161,8 @@ absl::Status CompareReference(const Session& session,
   return absl::OkStatus();
 }
 
-absl::Status WriteOutputs(const Session& session, const std::string& folder) {
+absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
+  const std::string folder = arguments.Get("output", "");
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
@@ -156,8 +176,9 @@ absl::Status WriteOutputs(const Session& session, const std::string& folder) {
     for (char& c : name) {
       if (c == '/') c = '_';  // a name must not lead to another folder
     }
-    PARTITA_RETURN_IF_ERROR(
-        WriteText(absl::StrCat(folder, "/", name, ".npy"), text));
+    const std::string path = absl::StrCat(folder, "/", name, ".npy");
+    PARTITA_RETURN_IF_ERROR(KeepInputs("output", path, arguments, kFlags));
+    PARTITA_RETURN_IF_ERROR(WriteText(path, text));
   }
   return absl::OkStatus();
 }
@@ -199,7 +220,7 @@ absl::Status WriteFiles(const Session& session, const Arguments& arguments) {
     PARTITA_RETURN_IF_ERROR(WriteText(arguments.Get("trace", ""), trace));
   }
   if (!arguments.has("output")) return absl::OkStatus();
-  return WriteOutputs(session, arguments.Get("output", ""));
+  return WriteOutputs(session, arguments);
 }
 
 absl::Status Run(const Arguments& arguments) {
@@ -217,6 +238,7 @@ absl::Status Run(const Arguments& arguments) {
   progress.Stage("load");
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                            Session::Create(plan, load));
+  PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
   PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
   RunReport report;
   report.on_virtual_devices = arguments.has("virtual");

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -26,6 +29,23 @@ HostTensor RandomTensor(const TensorType& type, uint64_t seed) {
   return tensor;
 }
 
+using Bindings = std::vector<std::pair<std::string, std::string>>;
+
+// Input and file of each --input.
+absl::StatusOr<Bindings> ReadBindings(const Arguments& arguments) {
+  Bindings bindings;
+  std::set<std::string> given;
+  for (const std::string& text : arguments.GetAll("input")) {
+    PARTITA_ASSIGN_OR_RETURN(auto binding, SplitBinding("input", text));
+    if (!given.insert(binding.first).second) {
+      return CalledWrongly(absl::StrCat("--input: found ", binding.first,
+                                        " twice; expected one file for it"));
+    }
+    bindings.push_back(std::move(binding));
+  }
+  return bindings;
+}
+
 }  // namespace
 
 absl::Status SetInputs(Session& session, const Arguments& arguments) {
@@ -37,8 +57,8 @@ absl::Status SetInputs(Session& session, const Arguments& arguments) {
         i,
         RandomTensor(session.input_type(i), static_cast<uint64_t>(seed + i))));
   }
-  for (const std::string& text : arguments.GetAll("input")) {
-    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("input", text));
+  PARTITA_ASSIGN_OR_RETURN(const Bindings bindings, ReadBindings(arguments));
+  for (const auto& binding : bindings) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor,
                              ReadTensor(binding.second));
     PARTITA_RETURN_IF_ERROR(session.SetInput(binding.first, tensor));

@@ -23,8 +23,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr FlagDef kFlags[] = {
-    {"machine", "FILE", "another machine than the plan was made for"},
-    {"trace", "FILE", "write the timeline in Chrome's format"},
+    {"machine", "FILE", "another machine than the plan was made for", nullptr,
+     FileUse::kReads},
+    {"trace", "FILE", "write the timeline in Chrome's format", nullptr,
+     FileUse::kWrites},
     {"json", nullptr, "report as JSON: for each entry, seconds"},
 };
 

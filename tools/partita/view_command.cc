@@ -20,10 +20,12 @@ namespace {
 std::vector<std::string> FormatNames() { return {"html", "dot", "svg"}; }
 
 constexpr FlagDef kFlags[] = {
-    {"output", "FILE", "where to write; - for standard output"},
+    {"output", "FILE", "where to write; - for standard output", nullptr,
+     FileUse::kWrites},
     {"format", "NAME", "html (default), dot, or svg (needs Graphviz)",
      FormatNames},
-    {"trace", "FILE", "a step that `partita run --trace` measured; repeatable"},
+    {"trace", "FILE", "a step that `partita run --trace` measured; repeatable",
+     nullptr, FileUse::kReads},
 };
 
 absl::StatusOr<std::vector<MeasuredTrace>> ReadTraces(

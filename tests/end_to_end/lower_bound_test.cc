@@ -1,0 +1,149 @@
+// No plan is predicted to be faster than the bound that any plan for the same
+// machine states, nodes whole or cut.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/op_set.h"
+#include "graph/text/parser.h"
+#include "gtest/gtest.h"
+#include "partita/compile.h"
+#include "placement/machine/sample_machines.h"
+#include "tests/random_graph/random_graph.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kRoom = int64_t{1} << 36;
+// Sums of the same seconds in another order.
+constexpr double kRounding = 1 + 1e-9;
+
+struct Extremes {
+  int plans = 0;
+  double least_step = std::numeric_limits<double>::infinity();
+  double largest_bound = 0;
+};
+
+void Look(const Module& module, const Machine& machine,
+          const CompileOptions& options, Extremes& extremes) {
+  const absl::StatusOr<Compiled> compiled =
+      Compile(module.Clone(), machine, options);
+  if (!compiled.ok()) return;  // not every graph can be cut so
+  ++extremes.plans;
+  extremes.least_step =
+      std::min(extremes.least_step, compiled->report.entries[0].step_seconds);
+  extremes.largest_bound =
+      std::max(extremes.largest_bound, compiled->report.entries[0].bound_seconds);
+}
+
+CompileOptions AllCut(const Machine& machine, size_t members, int dim) {
+  CompileOptions options;
+  options.strategy = "pinned";
+  Pin pin{"*", {}, dim};
+  for (size_t d = 0; d < members; ++d) {
+    pin.devices.push_back(machine.devices[d].traits.name);
+  }
+  options.pins = {pin};
+  return options;
+}
+
+Extremes LookAtAll(const Module& module, const Machine& machine) {
+  Extremes extremes;
+  for (const char* strategy : {"single", "list", "pipeline"}) {
+    Look(module, machine, {.strategy = strategy}, extremes);
+  }
+  for (size_t members = 2; members <= machine.devices.size(); ++members) {
+    for (const int dim : {0, 1}) {
+      Look(module, machine, AllCut(machine, members, dim), extremes);
+    }
+  }
+  return extremes;
+}
+
+// Rates that no device has are rates too.
+Machine OddMachine(uint64_t seed) {
+  std::mt19937_64 bits(seed);
+  const auto power = [&](double least, double most) {
+    const double share = static_cast<double>(bits() % 1000) / 1000;
+    return std::pow(10, least + share * (most - least));
+  };
+  const int devices = 1 + static_cast<int>(bits() % 4);
+  Machine machine =
+      bits() % 2 == 0 ? EqualCpus(devices, kRoom) : CpuAndGpus(devices, kRoom);
+  const bool alike = bits() % 2 == 0;
+  const double flops = power(2, 15), bandwidth = power(2, 14);
+  for (MachineDevice& device : machine.devices) {
+    device.traits.peak_flops[static_cast<int>(DType::kF32)] =
+        alike ? flops : power(2, 15);
+    device.traits.memory_bandwidth = alike ? bandwidth : power(2, 14);
+    device.traits.launch_seconds = bits() % 2 == 0 ? 0 : power(-9, -3);
+  }
+  for (Link& link : machine.links) link.bandwidth = power(3, 14);
+  return machine;
+}
+
+Module Parsed(const std::string& text) {
+  absl::StatusOr<Module> module =
+      ParseModule(text, "test.graph", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+TEST(LowerBound, RandomGraphsOnOddMachines) {
+  int plans = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const Module module = RandomGraph(seed, {.steps = 12});
+    const Extremes extremes = LookAtAll(module, OddMachine(seed));
+    EXPECT_LE(extremes.largest_bound, extremes.least_step * kRounding) << seed;
+    plans += extremes.plans;
+  }
+  EXPECT_GE(plans, 120);
+}
+
+// Found as 158 ms beside a plan of 42 ms.
+TEST(LowerBound, HoldsForAProductThatFourDevicesShare) {
+  const Module module = Parsed(R"(
+graph @f(%x: f32[2048, 64], %y: f32[64, 2048]) -> f32[2048, 2048] {
+  %a = matmul %x, %y : f32[2048, 2048]
+  %b = matmul %a, %a : f32[2048, 2048]
+  return %b
+}
+)");
+  Machine machine = CpuAndGpus(4, kRoom);
+  machine.devices.erase(machine.devices.begin());  // the CPU
+  std::erase_if(machine.links, [](const Link& l) { return l.from == "cpu:0"; });
+  const Extremes extremes = LookAtAll(module, machine);
+  EXPECT_GE(extremes.plans, 4);
+  EXPECT_GT(extremes.largest_bound, 0);
+  EXPECT_LE(extremes.largest_bound, extremes.least_step * kRounding);
+}
+
+// Found as 84 ms beside its plan's 19 ms: another kernel was priced than taken.
+TEST(LowerBound, HoldsOnADeviceThatIsSlowerThanItsMemory) {
+  const Module module = Parsed(R"(
+graph @f(%x: f32[65536]) -> f32[65536] {
+  %y = neg %x : f32[65536]
+  return %y
+}
+)");
+  Machine machine = EqualCpus(1, kRoom);
+  for (const double flops : {1e2, 1e5, 1e8, 1e12}) {
+    machine.devices[0].traits.peak_flops[static_cast<int>(DType::kF32)] = flops;
+    const Extremes extremes = LookAtAll(module, machine);
+    EXPECT_GE(extremes.plans, 1);
+    EXPECT_LE(extremes.largest_bound, extremes.least_step * kRounding);
+    // One core computes no more than its peak.
+    EXPECT_GE(extremes.least_step, 65536 / flops);
+    EXPECT_GE(extremes.largest_bound, 65536 / flops);
+  }
+}
+
+}  // namespace
+}  // namespace partita
