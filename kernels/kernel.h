@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,6 +15,7 @@
 #include "graph/device_traits.h"
 #include "graph/kernel_catalog.h"
 #include "graph/op_view.h"
+#include "graph/placement.h"
 
 namespace partita {
 
@@ -55,10 +57,12 @@ struct KernelIdentity {
 };
 
 // What a library gives for a node: whatever the plan asked for, it says what it
-// is.
+// is and what it tolerates.
 struct LibraryKernel {
   std::unique_ptr<BoundKernel> kernel;
   KernelIdentity identity;
+  // Which result may have the bytes of which operand. All else is apart.
+  std::vector<InPlacePair> in_place;
 };
 
 // One library of kernels, found by the part of KernelBinding::kernel before the

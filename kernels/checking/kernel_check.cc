@@ -174,6 +174,9 @@ class Check {
           "found ", answer.identity.kernel, " (", answer.identity.arithmetic,
           ") bound; expected ", choice.kernel, " (", choice.arithmetic, ")"));
     }
+    if (answer.in_place != choice.in_place) {
+      return absl::InternalError("found other in-place pairs bound");
+    }
     const std::unique_ptr<BoundKernel> kernel = std::move(answer.kernel);
     std::vector<std::string> first;
     std::vector<std::string> second;

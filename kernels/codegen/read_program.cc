@@ -198,6 +198,19 @@ absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
   return program;
 }
 
+std::vector<InPlacePair> ElementwiseInPlace(const OpView& node) {
+  std::vector<InPlacePair> pairs;
+  const TensorType& result = node.result_type(0);
+  for (int i = 0; i < node.num_operands(); ++i) {
+    const TensorType& operand = node.operand_type(i);
+    if (operand.dims == result.dims &&
+        BitsOf(operand.dtype) == BitsOf(result.dtype)) {
+      pairs.push_back({.operand = i, .result = 0});
+    }
+  }
+  return pairs;
+}
+
 std::string EntryName(const OpView& node) {
   std::string key = NodeKey(node);
   for (int i = 0; i < node.num_operands(); ++i) {

@@ -6,10 +6,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/op_view.h"
+#include "graph/placement.h"
 #include "kernels/codegen/program.h"
 
 namespace partita {
@@ -24,6 +26,10 @@ std::optional<int> CountInstructions(const OpView& node);
 // full-sized values, constants of more than one element inside a body.
 absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
                                                absl::string_view isa);
+
+// The operands whose bytes the result may take over: an element is read before
+// it is written, and no other element needs it.
+std::vector<InPlacePair> ElementwiseInPlace(const OpView& node);
 
 // The name of the node's function in images: of body, types and layouts only,
 // so that it stays the same from version to version.

@@ -58,14 +58,7 @@ std::vector<KernelChoice> CodegenCatalog::Choices(
   choice.any_layout = true;
   choice.seconds = Seconds(node, *instructions, device);
   choice.arithmetic = CodegenArithmetic(device.isa);
-  const TensorType& result = node.result_type(0);
-  for (int i = 0; i < node.num_operands(); ++i) {
-    const TensorType& operand = node.operand_type(i);
-    if (operand.dims == result.dims &&
-        BitsOf(operand.dtype) == BitsOf(result.dtype)) {
-      choice.in_place.push_back({.operand = i, .result = 0});
-    }
-  }
+  choice.in_place = ElementwiseInPlace(node);
   return {choice};
 }
 

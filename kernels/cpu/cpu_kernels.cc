@@ -30,6 +30,11 @@ std::string Arithmetic(const CpuFamily& family) {
   return family.exact ? "exact" : absl::StrCat(family.kernel, " 1");
 }
 
+std::vector<InPlacePair> PairsOf(const CpuFamily& family) {
+  if (!family.in_place) return {};
+  return {{.operand = 0, .result = 0}};
+}
+
 KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
                        const std::string& layout, const DeviceTraits& device) {
   KernelChoice choice;
@@ -46,7 +51,7 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
   bytes = std::max(bytes, node.op().cost(node).bytes);
   choice.seconds = device.launch_seconds +
                    bytes / (MemoryBandwidth(device) * family.bandwidth) + 1e-7;
-  if (family.in_place) choice.in_place = {{0, 0}};
+  choice.in_place = PairsOf(family);
   choice.arithmetic = Arithmetic(family);
   return choice;
 }
@@ -92,7 +97,8 @@ absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
       continue;
     }
     return LibraryKernel{family->bind(request.node, request.device->threads),
-                         {family->kernel, Arithmetic(*family)}};
+                         {family->kernel, Arithmetic(*family)},
+                         PairsOf(*family)};
   }
   return absl::UnimplementedError(absl::StrCat(
       request.node.ToString(), ": found kernel ", request.binding->kernel,

@@ -341,6 +341,7 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
   LibraryKernel bound;
   bound.identity = {family->kernel, Arithmetic(*recipe, team)};
   if (as_given) {
+    bound.in_place = recipe->in_place;
     PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(*recipe, team));
   } else {
     bound.identity.arithmetic += " in layouts of its own";

@@ -95,6 +95,7 @@ absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
       FindEntry(ImageTarget(request.device->isa), program.name);
   LibraryKernel bound;
   bound.identity = {kKernel, CodegenArithmetic(request.device->isa)};
+  bound.in_place = ElementwiseInPlace(request.node);
   if (entry != nullptr) {
     bound.kernel = std::make_unique<CompiledKernel>(entry, elements,
                                                     request.device->threads);

@@ -108,7 +108,8 @@ absl::StatusOr<LibraryKernel> ReferenceLibrary::Bind(
         std::make_unique<MoveKernel>(
             LayoutCopy(node.operand_type(0), node.result_type(0)),
             request.device->threads),
-        {kMove, kMoveArithmetic}};
+        {kMove, kMoveArithmetic},
+        /*in_place=*/{}};
   }
   PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<ReferenceProgram> program,
                            ReferenceProgram::Make(node));
@@ -120,7 +121,8 @@ absl::StatusOr<LibraryKernel> ReferenceLibrary::Bind(
   }
   return LibraryKernel{
       std::make_unique<EvalKernel>(std::move(program), request.device->threads),
-      {kEval, kEvalArithmetic}};
+      {kEval, kEvalArithmetic},
+      /*in_place=*/{}};
 }
 
 std::vector<KernelChoice> ReferenceCatalog::Choices(

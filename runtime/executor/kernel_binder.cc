@@ -4,6 +4,7 @@
 #include "runtime/executor/kernel_binder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -59,6 +60,33 @@ std::optional<ReplacedKernel> ReplacementOf(const KernelBinding& planned,
                         .commands = 1};
 }
 
+// The plan's in-place pairs that a kernel does not tolerate.
+std::vector<InPlacePair> Ungranted(const KernelBinding& planned,
+                                   const std::vector<InPlacePair>& granted) {
+  std::vector<InPlacePair> ungranted;
+  absl::c_copy_if(planned.in_place, std::back_inserter(ungranted),
+                  [&](const InPlacePair& pair) {
+                    return !absl::c_linear_search(granted, pair);
+                  });
+  return ungranted;
+}
+
+std::string PairsText(const std::vector<InPlacePair>& pairs) {
+  const auto append = [](std::string* text, const InPlacePair& pair) {
+    absl::StrAppend(text, pair.operand, " -> ", pair.result);
+  };
+  return absl::StrCat("[", absl::StrJoin(pairs, ", ", append), "]");
+}
+
+absl::Status NotInPlace(const BindRequest& request,
+                        const LibraryKernel& bound) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      request.node.ToString(),
+      ": found in_place = ", PairsText(request.binding->in_place),
+      " in the plan; expected some of ", PairsText(bound.in_place), ", which ",
+      bound.identity.kernel, " allows; compile the plan again"));
+}
+
 // What one library has to say to a request of the plan: its own binding if the
 // plan names it, else any kernel that computes the node.
 class Candidate {
@@ -111,12 +139,17 @@ class Candidate {
     request.device = &device;
     request.stands_in = stands_in;
     PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer, library_.Bind(request));
-    // The pairs are what the plan's own kernel tolerates.
-    if (!IsPreferred(library_, request_.binding->kernel)) {
-      answer.kernel = UnaliasOperands(std::move(answer.kernel), request_.node,
-                                      request_.binding->in_place);
-    }
+    const auto ungranted = Ungranted(*request_.binding, answer.in_place);
+    if (ungranted.empty()) return answer;
+    if (IsPlans(stands_in)) return NotInPlace(request_, answer);
+    answer.kernel =
+        UnaliasOperands(std::move(answer.kernel), request_.node, ungranted);
     return answer;
+  }
+
+  // The plan's pairs are promises of its own kernel, and of no replacement.
+  bool IsPlans(bool stands_in) const {
+    return !stands_in && IsPreferred(library_, request_.binding->kernel);
   }
 
   const KernelLibrary& library_;
@@ -151,6 +184,7 @@ absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
       if (kernel.ok()) return kernel;
       refusal = kernel.status();
     }
+    if (absl::IsFailedPrecondition(refusal)) return refusal;
     if (is_virtual) {
       auto stand_in = candidate.AsStandIn();
       if (stand_in.ok()) return stand_in;

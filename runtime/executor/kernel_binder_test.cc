@@ -59,14 +59,16 @@ TEST_F(KernelBinderTest, AnotherLibraryTakesANodeThatTheFirstCannot) {
   EXPECT_TRUE(Bind({&empty_, &library_}, false).ok());
 }
 
-TEST_F(KernelBinderTest, AReplacementNeverSeesAnOperandInItsResultsPlace) {
+TEST_F(KernelBinderTest,
+       AReplacementSeesNoOperandInAResultsPlaceUnlessGranted) {
   std::vector<bool> aliased;
   library_.on_pointers = [&](const LaunchArgs& args) {
     aliased.push_back(args.operands[0] == args.results[0]);
   };
   binding_.in_place = {{0, 0}};
-  for (const char* kernel : {"test.eval", "absent.relu"}) {
-    binding_.kernel = kernel;
+  binding_.kernel = "absent.relu";
+  for (bool in_place : {true, false}) {
+    library_.in_place = in_place;
     auto bound = Bind({&library_}, false);
     ASSERT_TRUE(bound.ok()) << bound.status();
     std::vector<float> x = {-1, 2, -3};
@@ -77,6 +79,19 @@ TEST_F(KernelBinderTest, AReplacementNeverSeesAnOperandInItsResultsPlace) {
     EXPECT_EQ(x, (std::vector<float>{0, 2, 0}));
   }
   EXPECT_EQ(aliased, (std::vector<bool>{true, false}));
+}
+
+TEST_F(KernelBinderTest, AnInPlacePairThatThePlansKernelForbidsIsRefused) {
+  binding_.in_place = {{0, 0}};
+  EXPECT_TRUE(Bind({&library_}, false).ok());
+  library_.in_place = false;
+  for (bool is_virtual : {false, true}) {
+    const absl::Status status = Bind({&library_, &empty_}, is_virtual).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(status.message(),
+              "relu %y: found in_place = [0 -> 0] in the plan; expected some "
+              "of [], which test.eval allows; compile the plan again");
+  }
 }
 
 TEST_F(KernelBinderTest, TooSmallABudgetIsRefusedWithBothNumbers) {

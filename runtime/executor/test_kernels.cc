@@ -60,6 +60,15 @@ class EvalKernel : public BoundKernel {
   const OpView node_;
 };
 
+// Results are written when all operands have been read.
+std::vector<InPlacePair> AllPairs(const OpView& node) {
+  std::vector<InPlacePair> pairs;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    for (int r = 0; r < node.num_results(); ++r) pairs.push_back({i, r});
+  }
+  return pairs;
+}
+
 }  // namespace
 
 absl::StatusOr<LibraryKernel> TestLibrary::Bind(
@@ -72,8 +81,10 @@ absl::StatusOr<LibraryKernel> TestLibrary::Bind(
         absl::StrCat("found ", workspace, " bytes needed; expected at most ",
                      request.binding->workspace));
   }
-  return LibraryKernel{std::make_unique<EvalKernel>(*this, request),
-                       {"test.eval", arithmetic}};
+  return LibraryKernel{
+      std::make_unique<EvalKernel>(*this, request),
+      {"test.eval", arithmetic},
+      in_place ? AllPairs(request.node) : std::vector<InPlacePair>()};
 }
 
 }  // namespace partita

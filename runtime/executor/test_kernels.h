@@ -26,6 +26,8 @@ class TestLibrary : public KernelLibrary {
   std::function<void(const LaunchArgs&)> on_pointers;
   // What the kernels say of themselves.
   std::string arithmetic = "test";
+  // Whether the kernels let results take over operands.
+  bool in_place = true;
   // Bytes that the kernels ask for; more than the budget is refused.
   int64_t workspace = 0;
   // Kernels alive now, and launches under way.

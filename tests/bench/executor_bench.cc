@@ -30,7 +30,9 @@ class EmptyLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "test"; }
   absl::StatusOr<LibraryKernel> Bind(const BindRequest&) const override {
-    return LibraryKernel{std::make_unique<EmptyKernel>(), {"test.empty", ""}};
+    return LibraryKernel{std::make_unique<EmptyKernel>(),
+                         {"test.empty", ""},
+                         /*in_place=*/{{0, 0}}};
   }
 };
 
