@@ -245,6 +245,13 @@ TEST_F(PlanFile, NamesWhatIsWrongWithAHeader) {
   EXPECT_EQ(ErrorOf(newer),
             "m.plan: found plan format version 2; expected 1..1; compile the "
             "model again or use a newer partita");
+  for (size_t unused : {12, 15, 56, 63}) {
+    std::string filled = good;
+    filled[unused] = 1;
+    EXPECT_EQ(ErrorOf(filled),
+              "m.plan: found bytes 12..15 or 56..63 of the header that are not "
+              "zero; the file is damaged: copy or compile it again");
+  }
   EXPECT_EQ(ErrorOf(good + "x"),
             absl::StrCat("m.plan: found ", good.size() + 1, " bytes; expected ",
                          good.size(),

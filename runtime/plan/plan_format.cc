@@ -72,6 +72,12 @@ absl::StatusOr<PlanHeader> DecodeHeader(absl::Span<const std::byte> file) {
                      kPlanFormatVersion,
                      "; compile the model again or use a newer partita"));
   }
+  if (Get<uint32_t>(file.data() + 12) != 0 ||
+      Get<uint64_t>(file.data() + 56) != 0) {
+    return absl::InvalidArgumentError(
+        "found bytes 12..15 or 56..63 of the header that are not zero; the "
+        "file is damaged: copy or compile it again");
+  }
   PlanHeader header;
   header.metadata_offset = Get<int64_t>(file.data() + 16);
   header.metadata_size = Get<int64_t>(file.data() + 24);

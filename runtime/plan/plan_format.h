@@ -21,7 +21,7 @@ namespace partita {
 //
 //   0  magic "PARTITA\n"        32  size of the file
 //   8  format version, u32      40  hash of the metadata, high, low
-//  12  zero, u32                56  zero
+//  12  zero, u32                56  zero, u64
 //  16  offset of the metadata
 //  24  size of the metadata
 inline constexpr uint32_t kPlanFormatVersion = 1;
@@ -36,8 +36,8 @@ struct PlanHeader {
 
 std::array<std::byte, kPlanHeaderBytes> EncodeHeader(const PlanHeader& header);
 
-// Checks magic, version and sizes against the whole file's bytes, and that the
-// metadata lies inside it. Messages do not name the file.
+// Checks magic, version, zeros and sizes against the whole file's bytes, and
+// that the metadata lies inside it. Messages do not name the file.
 absl::StatusOr<PlanHeader> DecodeHeader(absl::Span<const std::byte> file);
 
 // The first offset from `end` on where a part of `size` bytes may start.

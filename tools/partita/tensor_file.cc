@@ -127,7 +127,8 @@ absl::StatusOr<HostTensor> ParseNpy(absl::string_view bytes,
     return Bad(source, "Fortran order", "C order; save it with order='C'");
   }
   if (absl::Status status = CheckType(type); !status.ok()) {
-    return Bad(source, status.message(), "a shape of reasonable size");
+    return absl::Status(status.code(),
+                        absl::StrCat(source, ": ", status.message()));
   }
   const int64_t available = static_cast<int64_t>(bytes.size() - header.data);
   if (type.num_bytes() != available) {
