@@ -295,7 +295,8 @@ TEST(VerifySplit, FindsAShardingThatIsNotACut) {
               placement.results = {{.kind = Sharding::Kind::kSplit}};
             }),
             "bug: placing @f changed it: sub %y: found shardings that are not "
-            "one cut along a factor whose pieces are independent");
+            "one cut along a factor whose pieces are independent; expected one "
+            "that its op's dimension rule allows");
 }
 
 TEST(VerifyNoCrossDeviceEdges, NamesTheEdge) {

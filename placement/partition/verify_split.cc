@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
+#include "graph/cut.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 
@@ -177,7 +178,7 @@ class Verifier {
                                   "does not have"));
       } else {
         Compare(computing_[next++], op);
-        CheckCut(op);
+        CheckCutOf(op);
       }
     }
     for (; next < computing_.size(); ++next) {
@@ -249,117 +250,10 @@ class Verifier {
     }
   }
 
-  // The one factor along which the shardings cut, or -1 for none; -2 if they
-  // do not cut along one that may be cut.
-  static int CutFactor(const Placement& placement, const DimensionRule& rule) {
-    int factor = -1;
-    auto look = [&](const std::vector<Sharding>& shardings,
-                    const std::vector<DimensionRule::Dims>& values) {
-      for (size_t i = 0; i < shardings.size(); ++i) {
-        const Sharding& s = shardings[i];
-        if (s.kind == Sharding::Kind::kReplicated) continue;
-        const bool legal = s.kind == Sharding::Kind::kSplit &&
-                           i < values.size() && s.dim >= 0 &&
-                           s.dim < static_cast<int>(values[i].size()) &&
-                           !values[i][s.dim].empty();
-        const int found = legal ? values[i][s.dim].front() : -2;
-        factor = factor == -1 || factor == found ? found : -2;
-      }
-    };
-    look(placement.operands, rule.operands);
-    look(placement.results, rule.results);
-    return factor;
-  }
-
-  // True if each value that has the factor is split there, and only those.
-  static bool AllCut(const std::vector<Sharding>& shardings,
-                     const std::vector<DimensionRule::Dims>& values, int factor,
-                     bool everywhere, bool exact) {
-    for (size_t i = 0; i < values.size(); ++i) {
-      const Sharding sharding = At(shardings, static_cast<int>(i));
-      int where = -1;
-      for (size_t d = 0; d < values[i].size(); ++d) {
-        for (size_t k = 0; k < values[i][d].size(); ++k) {
-          if (values[i][d][k] != factor) continue;
-          // Inside a product, or twice in one value, there is no single cut;
-          // beside other factors only an even one.
-          if (k != 0 || where >= 0 || (values[i][d].size() > 1 && !exact)) {
-            return false;
-          }
-          where = static_cast<int>(d);
-        }
-      }
-      const bool split = sharding.kind == Sharding::Kind::kSplit;
-      if (where < 0 ? split || everywhere : !split || sharding.dim != where) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  void CheckCut(const OpView& op) {
-    const Placement& placement = op.node().placement;
-    if (placement.operands.empty() && placement.results.empty()) return;
-    const int members = static_cast<int>(placement.devices.size());
-    const DimensionRule rule = op.op().dimension_rule != nullptr
-                                   ? op.op().dimension_rule(op)
-                                   : WholeRule(op);
-    const int factor = CutFactor(placement, rule);
-    if (factor == -1) return;
-    const bool good = factor >= 0 &&
-                      rule.factors[factor].kind == Factor::Kind::kKept &&
-                      AllCut(placement.operands, rule.operands, factor, false,
-                             rule.factors[factor].size % members == 0) &&
-                      AllCut(placement.results, rule.results, factor, true,
-                             rule.factors[factor].size % members == 0);
-    if (!good) {
-      return Fault(absl::StrCat(op.ToString(),
-                                ": found shardings that are not one cut along "
-                                "a factor whose pieces are independent"));
-    }
-    for (int m = 0; m < members; ++m) InferPiece(op, rule, factor, m, members);
-  }
-
-  static TensorType Part(const TensorType& type, const Sharding& sharding,
-                         int member, int members) {
-    TensorType part = type.RowMajor();
-    if (sharding.kind != Sharding::Kind::kSplit) return part;
-    int64_t& extent = part.dims[sharding.dim];
-    extent = (member + 1) * extent / members - member * extent / members;
-    return part;
-  }
-
-  // Nodes with bodies infer from them, and a body's extents are the whole's.
-  void InferPiece(const OpView& op, const DimensionRule& rule, int factor,
-                  int member, int members) {
-    if (!op.node().regions.empty()) return;
-    const Placement& placement = op.node().placement;
-    Graph piece("piece", &placed_.literals());
-    NodeSpec spec{.op = &op.op(), .attributes = op.node().attributes};
-    for (int i = 0; i < op.num_operands(); ++i) {
-      spec.operands.push_back(
-          piece.AddInput("", Part(op.operand_type(i), At(placement.operands, i),
-                                  member, members)));
-    }
-    const int64_t size = rule.factors[factor].size;
-    if (op.op().piece_attributes != nullptr) {
-      op.op().piece_attributes(op, factor, member * size / members,
-                               (member + 1) * size / members, spec.attributes);
-    }
-    const absl::StatusOr<NodeId> node = piece.AddNode(std::move(spec));
-    if (!node.ok()) {
-      return Fault(absl::StrCat(op.ToString(), ": member ", member, ": ",
-                                node.status().message()));
-    }
-    for (int i = 0; i < op.num_results(); ++i) {
-      const TensorType expected =
-          Part(op.result_type(i), At(placement.results, i), member, members);
-      const TensorType& found = piece.type(piece.node(*node).results[i]);
-      if (SameExtents(found, expected)) continue;
-      Fault(absl::StrCat(op.ToString(), ": member ", member, ": found ",
-                         found.ToString(), "; expected its part ",
-                         expected.ToString()));
-    }
+  void CheckCutOf(const OpView& op) {
+    const absl::Status status = CheckCut(op);
+    if (!status.ok())
+      Fault(absl::StrCat(op.ToString(), ": ", status.message()));
   }
 
   const Graph& optimised_;

@@ -38,6 +38,8 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
     return view;
   }
   CheckDeclarations(view, findings);
+  CheckNames(view, findings);
+  if (findings.empty()) CheckCuts(view, findings);
   absl::StatusOr<std::vector<Command>> commands = Expand(*view.entry);
   if (commands.ok()) {
     view.commands = *std::move(commands);

@@ -169,6 +169,124 @@ TEST(CheckPlan, InPlaceNeedsTheKernelsLeave) {
             "bytes of its own");
 }
 
+// Callers find ports by name, and would compute b - a.
+constexpr absl::string_view kSub =
+    R"(graph @f(%a: i8[2] on gpu:0, %b: i8[2] on gpu:0) -> i8[2] {
+  %y = sub %a, %b : i8[2] on gpu:0
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 6
+  entry @f of @f {
+    input a i8[2]
+    input b i8[2]
+    output y i8[2]
+    arena gpu:0
+      !a 0 2
+      !b 2 2
+      !y 4 2
+    stream gpu:0/s
+      0 feed -> !a input 0
+      1 feed -> !b input 1
+      2 kernel %y (!a, !b) -> !y
+      3 fetch !y output 0
+  }
+}
+)";
+
+TEST(CheckPlan, PortsAreCalledAsTheGraphCallsThem) {
+  EXPECT_EQ(Said({}, kSub), "proved");
+  EXPECT_EQ(Said({{"input a", "input b"}, {"input b", "input a"}}, kSub),
+            "plan @f: input 0: found the name b; expected a, as @f calls it; "
+            "rename the input\n"
+            "plan @f: input 1: found the name a; expected b, as @f calls it; "
+            "rename the input");
+  EXPECT_EQ(Said({{"output y", "output z"}}, kSub),
+            "plan @f: output 0: found the name z; expected y, as @f calls it; "
+            "rename the output");
+  EXPECT_EQ(Said({{"%b", "%1"}, {"input b", "input a"}}, kSub),
+            "plan @f: input 1: found the name a a second time; expected each "
+            "once; rename the input in the graph");
+}
+
+TEST(CheckPlan, EntriesAreCalledAsTheirFunctions) {
+  EXPECT_EQ(Said({{"entry @f of", "entry @g of"}}, kSub),
+            "plan @f: entry 0: found the name @g; expected @f, as its function "
+            "is called; rename the entry");
+  const size_t begin = kSub.find("  entry");
+  const std::string entry(kSub.substr(begin, kSub.size() - begin - 2));
+  EXPECT_EQ(Said({{entry, absl::StrCat(entry, entry)}}, kSub),
+            "plan @f: entry 1: found the name @f of entry 0; expected each "
+            "once; leave one of them out");
+}
+
+TEST(CheckPlan, NodesAreCutAsTheirOpsAllow) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: f32[2, 4] on {gpu:0, gpu:1}) -> f32[2, 4] {
+  %s = copy %x : f32[2, 4] on {gpu:0, gpu:1} (replicated) -> (split 1)
+  %y = softmax %s {axis = 1} : f32[2, 4] on {gpu:0, gpu:1} (split 1) -> (split 1)
+  %z = copy %y : f32[2, 4] on gpu:0
+  return %z as y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 0
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 0
+  entry @f of @f {
+    input x f32[2, 4]
+    output y f32[2, 4]
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText),
+            "plan @f: softmax %y: found shardings that are not one cut along a "
+            "factor whose pieces are independent; expected one that its op's "
+            "dimension rule allows; place it again");
+}
+
+TEST(CheckPlan, AnUpdateIsOneValueAStep) {
+  constexpr absl::string_view kText = R"(variable @w: i8[2] = i8[2] [1, 2]
+
+graph @f(%x: i8[2] on gpu:0) -> i8[2] {
+  %w = variable {dtype = i8, name = "w", shape = [2]} : i8[2] on gpu:0
+  %y = add %w, %x : i8[2] on gpu:0
+  %n = copy %y : i8[2] on gpu:0
+  update @w = %n
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 2 step 8
+  entry @f of @f {
+    input x i8[2, 2]
+    output y i8[2, 2]
+    arena gpu:0
+      !w persistent 0 2
+      !x0 0 2
+      !x1 2 2
+      !y0 4 2
+      !y1 6 2
+    persistent
+      !w = %w
+    stream gpu:0/s
+      0 feed -> !x0 input 0
+      1 feed batch 1 -> !x1 input 0
+      2 kernel %y (!w, !x0) -> !y0
+      3 fetch !y0 output 0
+      4 kernel %y batch 1 (!w, !x1) -> !y1
+      5 fetch batch 1 !y1 output 0
+      6 copy %n batch 1 !y1 -> !w
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText),
+            "plan @f: the update of variable w: found %n, which each of the 2 "
+            "micro-batches makes anew, so that all but the last are lost; "
+            "expected one value a step; train with one micro-batch");
+}
+
 TEST(CheckPlan, SizesAreThoseOfTheTypes) {
   EXPECT_EQ(Said({{"!y 32768 1280", "!y 32768 1276"}}),
             "plan @mlp: command 8 kernel: found 1276 bytes in gpu:1 !y; "

@@ -19,6 +19,8 @@ absl::string_view RuleName(Rule rule) {
       "recorded_once",
       "group_order",
       "message_pairs",
+      "names",
+      "cut",
       "slots",
       "persistent",
       "event_forward",

@@ -25,6 +25,8 @@ enum class Rule : uint8_t {
   kRecordedOnce,  // every event waited for has one record
   kGroupOrder,    // members of a group issue the same collectives
   kMessagePairs,  // sends and receives of a channel pair up
+  kNames,         // entries and ports are called as functions and values are
+  kCut,           // nodes are divided as their ops allow
   kSlots,         // message slots belong to their channel alone
   kPersistent,    // persistent ranges: what they hold, and no overlap
   // Progress.

@@ -12,6 +12,7 @@ namespace partita {
 // Sizes beyond these are refused, so that no arithmetic of the checker
 // overflows and no plan makes it work for ever.
 inline constexpr int64_t kMaxPartBytes = int64_t{1} << 50;
+inline constexpr int64_t kMaxAlignment = int64_t{2} << 20;  // a huge page
 inline constexpr size_t kMaxDevices = 4096;
 inline constexpr int kMaxDepth = 1024;
 inline constexpr int kMaxEvents = 1 << 22;
@@ -23,6 +24,14 @@ void CheckDevices(const Plan& plan, Findings& findings);
 // What an entry declares: buffers, streams, groups, channels. Needs: devices
 // without findings.
 void CheckDeclarations(const EntryView& view, Findings& findings);
+
+// Callers find entries and ports by name: each is called what the graph calls
+// it, and once.
+void CheckNames(const EntryView& view, Findings& findings);
+
+// Each node of the placed graph that is divided: pieces that, put together, are
+// the node. Needs: declarations without findings.
+void CheckCuts(const EntryView& view, Findings& findings);
 
 // Each expanded command by itself: ids, kinds, devices, sizes. Needs:
 // declarations without findings.

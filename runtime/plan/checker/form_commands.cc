@@ -405,7 +405,8 @@ void CheckCommands(const EntryView& view, Findings& findings) {
           Rule::kRange, c,
           absl::StrCat("found more than ", kMaxBlocks,
                        " blocks in the ranges of all commands; expected fewer; "
-                       "copy to one block first")));
+                       "cut fewer values along inner dimensions, or compile "
+                       "with fewer micro-batches")));
       return;
     }
   }

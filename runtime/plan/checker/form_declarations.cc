@@ -172,6 +172,7 @@ void CheckDevices(const Plan& plan, Findings& findings) {
     CheckRates(plan, device.traits, findings);
     if (IsPartSize(device.persistent_bytes) && IsPartSize(device.step_bytes) &&
         IsPartSize(device.memory) && IsPowerOfTwo(device.alignment) &&
+        device.alignment <= kMaxAlignment &&
         names.insert(device.traits.name).second) {
       continue;
     }
@@ -180,7 +181,8 @@ void CheckDevices(const Plan& plan, Findings& findings) {
         "plan @", plan.name, ": device ", device.traits.name, ": found memory ",
         device.memory, ", persistent ", device.persistent_bytes, ", step ",
         device.step_bytes, " and alignment ", device.alignment,
-        "; expected sizes of 0 to 2^50 bytes, a power of two as alignment, and "
+        "; expected sizes of 0 to 2^50 bytes, a power of two up to 2^21 as "
+        "alignment, and "
         "a name that no other device has; change what differs");
     findings.Add(std::move(finding));
   }

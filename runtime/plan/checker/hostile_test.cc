@@ -23,7 +23,7 @@ constexpr ShortPlan kSeed = {"hostile",
   %a = neg %x : i8[2, 4] on gpu:0 by k {in_place = [0 -> 0]}
   %c = copy %a : i8[2, 4] on {gpu:0, gpu:1} (replicated) -> (split 1)
   %r = copy %c : i8[2, 4] on {gpu:0, gpu:1} (split 1) -> (replicated)
-  return %r
+  return %r as y
 })",
                              R"(gpu:0 0 64
        gpu:1 0 64)",

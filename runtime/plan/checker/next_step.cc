@@ -38,7 +38,11 @@ class NextStep {
       }
     }
     for (size_t i = 0; i < kept_.size(); ++i) {
-      if (!kept_[i]) ReportLost(view_.graph().updates()[i]);
+      const VariableUpdate &update = view_.graph().updates()[i];
+      if (!kept_[i]) ReportLost(update);
+      if (view_.micro_batches() > 1 && names_.Varies(update.value)) {
+        ReportOverwritten(update);
+      }
     }
   }
 
@@ -82,6 +86,19 @@ class NextStep {
         Rule::kNextStep, -1,
         absl::StrCat("the update of variable ", update.variable,
                      " is kept in no persistent range, or made twice")));
+  }
+
+  // One variable has no room for the updates of all micro-batches, and no op
+  // adds them up.
+  void ReportOverwritten(const VariableUpdate &update) {
+    findings_.Add(view_.Found(
+        Rule::kNextStep, -1,
+        absl::StrCat("the update of variable ", update.variable, ": found ",
+                     view_.ValueText(update.value), ", which each of the ",
+                     view_.micro_batches(),
+                     " micro-batches makes anew, so that all but the last are "
+                     "lost; expected one value a step; train with one "
+                     "micro-batch")));
   }
 
   const EntryView &view_;

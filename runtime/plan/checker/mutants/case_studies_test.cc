@@ -60,7 +60,7 @@ const CaseStudy kGgml26040 = {
 const CaseStudy kXla38709 = {{"XLA #38709",
                               R"(graph @f(%x: i8[1]) -> i8[1] {
   %a = neg %x : i8[1] on gpu:0
-  return %a
+  return %a as y
 })",
                               "gpu:0 0 3",
                               R"(input x i8[2]
@@ -130,7 +130,7 @@ const CaseStudy kMegatron5100 = {
      R"(graph @f(%x: i8[1]) -> i8[1] {
   %a = neg %x : i8[1] on gpu:0
   %there = copy %a : i8[1] on gpu:1
-  return %there
+  return %there as y
 })",
      R"(gpu:0 0 2
         gpu:1 0 2)",
@@ -158,44 +158,52 @@ const CaseStudy kMegatron5100 = {
     "it first, or raise the channel's capacity"};
 
 constexpr char kTwoReductions[] =
-    R"(graph @f(%x: i8[2], %z: i8[2]) -> (i8[2], i8[2]) {
-  %p = neg %x : i8[2] on {gpu:0, gpu:1} (replicated) -> (partial sum)
-  %q = neg %z : i8[2] on {gpu:0, gpu:1} (replicated) -> (partial sum)
+    R"(graph @f(%x: i8[2, 2], %z: i8[2, 2]) -> (i8[2], i8[2]) {
+  %p = reduce_sum %x {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %q = reduce_sum %z {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
   %r = copy %p : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
   %s = copy %q : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
   return %r, %s
 })";
 constexpr char kTwoReductionsArenas[] =
-    R"(input x i8[2]
-       input z i8[2]
+    R"(input x i8[2, 2]
+       input z i8[2, 2]
        output r i8[2]
        output s i8[2]
        arena gpu:0
-         !x0 0 2
-         !z0 2 2
-         !p0 4 2
-         !q0 6 2
+         !x0 0 4
+         !top0 0 2
+         !z0 4 4
+         !low0 4 2
+         !p0 8 2
+         !q0 10 2
        arena gpu:1
-         !x1 0 2
-         !z1 2 2
-         !p1 4 2
-         !q1 6 2
+         !x1 0 4
+         !top1 2 2
+         !z1 4 4
+         !low1 6 2
+         !p1 8 2
+         !q1 10 2
        group 0 (gpu:0/s, gpu:1/s))";
 constexpr char kTwoGroupsArenas[] =
-    R"(input x i8[2]
-       input z i8[2]
+    R"(input x i8[2, 2]
+       input z i8[2, 2]
        output r i8[2]
        output s i8[2]
        arena gpu:0
-         !x0 0 2
-         !z0 2 2
-         !p0 4 2
-         !q0 6 2
+         !x0 0 4
+         !top0 0 2
+         !z0 4 4
+         !low0 4 2
+         !p0 8 2
+         !q0 10 2
        arena gpu:1
-         !x1 0 2
-         !z1 2 2
-         !p1 4 2
-         !q1 6 2
+         !x1 0 4
+         !top1 2 2
+         !z1 4 4
+         !low1 6 2
+         !p1 8 2
+         !q1 10 2
        group 0 (gpu:0/s, gpu:1/s)
        group 1 (gpu:0/t, gpu:1/t))";
 
@@ -203,17 +211,17 @@ constexpr char kTwoGroupsArenas[] =
 // other device another one of the same communicator.
 const CaseStudy kXla37936 = {
     {"XLA #37936", kTwoReductions,
-     R"(gpu:0 0 8
-        gpu:1 0 8)",
+     R"(gpu:0 0 12
+        gpu:1 0 12)",
      kTwoReductionsArenas,
      R"(gpu:0/s feed -> !x0 input 0
         gpu:0/s feed -> !z0 input 1
-        gpu:0/s kernel %p member 0 (!x0) -> !p0
-        gpu:0/s kernel %q member 0 (!z0) -> !q0
+        gpu:0/s kernel %p member 0 (!top0) -> !p0
+        gpu:0/s kernel %q member 0 (!low0) -> !q0
         gpu:1/s feed -> !x1 input 0
         gpu:1/s feed -> !z1 input 1
-        gpu:1/s kernel %p member 1 (!x1) -> !p1
-        gpu:1/s kernel %q member 1 (!z1) -> !q1
+        gpu:1/s kernel %p member 1 (!top1) -> !p1
+        gpu:1/s kernel %q member 1 (!low1) -> !q1
         gpu:0/s collective %r member 0 !p0 -> !p0 group 0
         gpu:1/s collective %s member 1 !q1 -> !q1 group 0
         gpu:0/s collective %s member 0 !q0 -> !q0 group 0
@@ -234,17 +242,17 @@ const CaseStudy kXla37936 = {
 // orders there, each waiting for the other's room.
 const CaseStudy kXla47467 = {
     {"XLA #47467", kTwoReductions,
-     R"(gpu:0 0 8
-        gpu:1 0 8)",
+     R"(gpu:0 0 12
+        gpu:1 0 12)",
      kTwoGroupsArenas,
      R"(gpu:0/s feed -> !x0 input 0
-        gpu:0/s kernel %p member 0 (!x0) -> !p0
+        gpu:0/s kernel %p member 0 (!top0) -> !p0
         gpu:0/t feed -> !z0 input 1
-        gpu:0/t kernel %q member 0 (!z0) -> !q0
+        gpu:0/t kernel %q member 0 (!low0) -> !q0
         gpu:1/s feed -> !x1 input 0
-        gpu:1/s kernel %p member 1 (!x1) -> !p1
+        gpu:1/s kernel %p member 1 (!top1) -> !p1
         gpu:1/t feed -> !z1 input 1
-        gpu:1/t kernel %q member 1 (!z1) -> !q1
+        gpu:1/t kernel %q member 1 (!low1) -> !q1
         gpu:0/s collective %r member 0 !p0 -> !p0 group 0
         gpu:1/t collective %s member 1 !q1 -> !q1 group 1
         gpu:0/t collective %s member 0 !q0 -> !q0 group 1
@@ -262,7 +270,7 @@ const CaseStudy kIree19891 = {
      R"(graph @f(%x: i8[2]) -> i8[2] {
   %a = neg %x : i8[2] on gpu:0
   %c = copy %a : i8[2] on gpu:1
-  return %c
+  return %c as y
 })",
      R"(gpu:0 0 4
         gpu:1 0 2

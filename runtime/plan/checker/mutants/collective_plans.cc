@@ -8,34 +8,36 @@ namespace {
 
 constexpr ShortPlan kAllReduce = {
     .name = "all_reduce of partial sums",
-    .graph = R"(graph @f(%x: i8[2]) -> i8[2] {
-  %p = neg %x : i8[2] on {gpu:0, gpu:1} (replicated) -> (partial sum)
+    .graph = R"(graph @f(%x: i8[2, 2]) -> i8[2] {
+  %p = reduce_sum %x {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
   %r = copy %p : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
   %y = abs %r : i8[2] on {gpu:0, gpu:1} (replicated) -> (replicated)
   %z = copy %y : i8[2] on gpu:0
-  return %z
+  return %z as y
 })",
     .devices = R"(
-      gpu:0 0 8
-      gpu:1 0 6)",
+      gpu:0 0 10
+      gpu:1 0 8)",
     .declared = R"(
-      input x i8[2]
+      input x i8[2, 2]
       output y i8[2]
       arena gpu:0
-        !x0 0 2
-        !p0 2 2
-        !r0 4 2
-        !y0 6 2
+        !x0 0 4
+        !row0 0 2
+        !p0 4 2
+        !r0 6 2
+        !y0 8 2
       arena gpu:1
-        !x1 0 2
-        !p1 2 2
-        !r1 4 2
+        !x1 0 4
+        !row1 2 2
+        !p1 4 2
+        !r1 6 2
       group 0 (gpu:0/s, gpu:1/s))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %p member 0 (!x0) -> !p0
+      gpu:0/s kernel %p member 0 (!row0) -> !p0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %p member 1 (!x1) -> !p1
+      gpu:1/s kernel %p member 1 (!row1) -> !p1
       gpu:0/s collective %r member 0 !p0 -> !r0 group 0
       gpu:1/s collective %r member 1 !p1 -> !r1 group 0
       gpu:0/s kernel %y member 0 (!r0) -> !y0
@@ -86,32 +88,34 @@ constexpr ShortPlan kAllGather = {
 
 constexpr ShortPlan kReduceScatter = {
     .name = "reduce_scatter and all_gather in place",
-    .graph = R"(graph @f(%x: i8[4]) -> i8[4] {
-  %p = neg %x : i8[4] on {gpu:0, gpu:1} (replicated) -> (partial sum)
+    .graph = R"(graph @f(%x: i8[2, 4]) -> i8[4] {
+  %p = reduce_sum %x {axes = [0], keep_dims = false} : i8[4] on {gpu:0, gpu:1} (split 0) -> (partial sum)
   %s = copy %p : i8[4] on {gpu:0, gpu:1} (partial sum) -> (split 0)
   %g = copy %s : i8[4] on {gpu:0, gpu:1} (split 0) -> (replicated)
-  return %g
+  return %g as y
 })",
     .devices = R"(
-      gpu:0 0 8
-      gpu:1 0 8)",
+      gpu:0 0 12
+      gpu:1 0 12)",
     .declared = R"(
-      input x i8[4]
+      input x i8[2, 4]
       output y i8[4]
       arena gpu:0
-        !x0 0 4
-        !p0 4 4
-        !s0 4 2
+        !x0 0 8
+        !row0 0 4
+        !p0 8 4
+        !s0 8 2
       arena gpu:1
-        !x1 0 4
-        !p1 4 4
-        !s1 6 2
+        !x1 0 8
+        !row1 4 4
+        !p1 8 4
+        !s1 10 2
       group 0 (gpu:0/s, gpu:1/s))",
     .launch = R"(
       gpu:0/s feed -> !x0 input 0
-      gpu:0/s kernel %p member 0 (!x0) -> !p0
+      gpu:0/s kernel %p member 0 (!row0) -> !p0
       gpu:1/s feed -> !x1 input 0
-      gpu:1/s kernel %p member 1 (!x1) -> !p1
+      gpu:1/s kernel %p member 1 (!row1) -> !p1
       gpu:0/s collective %s member 0 !p0 -> !s0 group 0
       gpu:1/s collective %s member 1 !p1 -> !s1 group 0
       gpu:0/s collective %g member 0 !s0 -> !p0 group 0

@@ -30,7 +30,7 @@ struct Alphabet {
 
 const Alphabet kEvents = {{"one value, one event",
                            R"(graph @f(%x: i8[1]) -> i8[1] {
-  return %x
+  return %x as y
 })",
                            "gpu:0 0 1",
                            R"(input x i8[1]
@@ -49,7 +49,7 @@ const Alphabet kEvents = {{"one value, one event",
 const Alphabet kKernels = {{"a kernel in place or not",
                             R"(graph @f(%x: i8[1]) -> i8[1] {
   %a = neg %x : i8[1] on gpu:0 by k {in_place = [0 -> 0]}
-  return %a
+  return %a as y
 })",
                             "gpu:0 0 2",
                             R"(input x i8[1]
@@ -70,7 +70,7 @@ const Alphabet kKernels = {{"a kernel in place or not",
 const Alphabet kMessages = {{"a message without a slot or with one",
                              R"(graph @f(%x: i8[1]) -> i8[1] {
   %c = copy %x : i8[1] on gpu:0
-  return %c
+  return %c as y
 })",
                              "gpu:0 0 3",
                              R"(input x i8[1]
@@ -95,7 +95,7 @@ const Alphabet kMessages = {{"a message without a slot or with one",
 const Alphabet kCollectives = {{"halves gathered in place",
                                 R"(graph @f(%x: i8[2]) -> i8[2] {
   %r = copy %x : i8[2] on {gpu:0, gpu:1} (split 0) -> (replicated)
-  return %r
+  return %r as y
 })",
                                 R"(gpu:0 0 2
         gpu:1 0 2)",
@@ -126,7 +126,7 @@ graph @f(%x: i8[1]) -> i8[1] {
   %w = variable {dtype = i8, name = "w", shape = [1]} : i8[1] on gpu:0
   %u = neg %w : i8[1] on gpu:0 by k {in_place = [0 -> 0]}
   update @w = %u
-  return %w
+  return %w as y
 })",
                              "gpu:0 1 0",
                              R"(depth 2

@@ -13,7 +13,7 @@ constexpr ShortPlan kChannel = {
   %b = abs %a : i8[2] on gpu:0
   %ca = copy %a : i8[2] on gpu:1
   %cb = copy %b : i8[2] on gpu:1
-  return %ca, %cb
+  return %ca as a, %cb as b
 })",
     .devices = R"(
       gpu:0 0 6
@@ -51,7 +51,7 @@ constexpr ShortPlan kWideChannel = {
   %ca = copy %a : i8[2] on gpu:1
   %cb = copy %b : i8[2] on gpu:1
   %y = neg %ca : i8[2] on gpu:1 by k {in_place = [0 -> 0]}
-  return %y, %cb
+  return %y, %cb as b
 })",
     .devices = R"(
       gpu:0 0 4

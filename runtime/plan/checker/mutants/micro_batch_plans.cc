@@ -50,7 +50,7 @@ constexpr ShortPlan kOneSlot = {
     .graph = R"(graph @f(%x: i8[2]) -> i8[2] {
   %a = neg %x : i8[2] on gpu:0
   %c = copy %a : i8[2] on gpu:1
-  return %c
+  return %c as y
 })",
     .devices = R"(
       gpu:0 0 4
@@ -90,7 +90,7 @@ constexpr ShortPlan kPrograms = {
     .graph = R"(graph @f(%x: i8[1]) -> i8[1] {
   %a = neg %x : i8[1] on gpu:0
   %c = copy %a : i8[1] on gpu:1
-  return %c
+  return %c as y
 })",
     .devices = R"(
       gpu:0 0 3

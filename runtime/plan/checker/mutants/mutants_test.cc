@@ -41,6 +41,8 @@ const char* ReasonToRefuse(Rule rule) {
       return "a range has not the bytes that its value has, or lies askew";
     case Rule::kSlots:
       return "a message slot is also something else";
+    case Rule::kNames:
+      return "a port is called another than its value";
     case Rule::kDevice:
       return "a command stands on another device than its node";
     case Rule::kWriteAfterWrite:
@@ -54,7 +56,7 @@ const char* ReasonToRefuse(Rule rule) {
 const std::map<std::string, int>& RareKinds() {
   static const auto* const kinds = new std::map<std::string, int>{
       {"lower capacity", 2},    {"reorder member", 2}, {"swap invocations", 1},
-      {"let steps overlap", 1}, {"change batch", 2},
+      {"let steps overlap", 1}, {"change batch", 2},   {"rename port", 2},
   };
   return *kinds;
 }

@@ -245,7 +245,25 @@ std::string OverlapSteps(Plan& plan, Random& random) {
   return "let steps overlap";
 }
 
+// A port takes the name of another one, which keeps it or takes its name.
+std::string RenamePort(Plan& plan, Random& random) {
+  Entry& entry = plan.entries[0];
+  std::vector<Port>& ports = random() % 2 == 0 ? entry.inputs : entry.outputs;
+  if (ports.size() < 2) return "";
+  const size_t a = random() % ports.size();
+  const size_t b = random() % ports.size();
+  if (a == b) return "";
+  const std::string text = absl::StrCat(ports[a].name, " as ", ports[b].name);
+  if (random() % 2 == 0) {
+    ports[a].name = ports[b].name;
+    return absl::StrCat("renamed ", text);
+  }
+  std::swap(ports[a].name, ports[b].name);
+  return absl::StrCat("renamed ", text, " and back");
+}
+
 constexpr Mutation kBufferMutations[] = {
+    {"rename port", RenamePort},
     {"shift range", ShiftRange},
     {"shrink range", ShrinkRange},
     {"grow range", GrowRange},

@@ -11,7 +11,7 @@ constexpr ShortPlan kOneStream = {
     .graph = R"(graph @f(%x: i8[4]) -> i8[4] {
   %a = neg %x : i8[4] on gpu:0
   %b = abs %a : i8[4] on gpu:0
-  return %b
+  return %b as y
 })",
     .devices = "gpu:0 0 8",
     .declared = R"(
@@ -33,7 +33,7 @@ constexpr ShortPlan kTwoStreams = {
     .graph = R"(graph @f(%x: i8[4]) -> i8[4] {
   %a = neg %x : i8[4] on gpu:0
   %b = abs %a : i8[4] on gpu:0
-  return %b
+  return %b as y
 })",
     .devices = "gpu:0 0 12",
     .declared = R"(

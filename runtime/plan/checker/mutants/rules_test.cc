@@ -51,6 +51,9 @@ const ByHand kByHand[] = {
        plan.entries[0].persistent[0].initial =
            plan.entries[0].persistent[1].initial;
      }},
+    // An input by another name.
+    {"one stream, memory used again",
+     [](Plan& plan) { plan.entries[0].inputs[0].name = "z"; }},
     // A kernel on the other device.
     {"all_reduce of partial sums",
      [](Plan& plan) {
@@ -80,7 +83,7 @@ const ByHand kByHand[] = {
 // Two unordered writes of one value, and a read after both.
 const ShortPlan kTwoWrites = {"two writes",
                               R"(graph @f(%x: i8[4]) -> i8[4] {
-  return %x
+  return %x as y
 })",
                               "gpu:0 0 4",
                               R"(input x i8[4]
@@ -93,8 +96,36 @@ const ShortPlan kTwoWrites = {"two writes",
                                  gpu:0/t wait ev0
                                  gpu:0/t fetch !x output 0)"};
 
+// Both members hold all of what they say they hold a summand of.
+const ShortPlan kTwiceTheSum = {"twice the sum",
+                                R"(graph @f(%x: i8[2]) -> i8[2] {
+  %p = neg %x : i8[2] on {gpu:0, gpu:1} (replicated) -> (partial sum)
+  %r = copy %p : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
+  return %r as y
+})",
+                                R"(gpu:0 0 4
+       gpu:1 0 4)",
+                                R"(input x i8[2]
+       output y i8[2]
+       arena gpu:0
+         !x0 0 2
+         !p0 2 2
+       arena gpu:1
+         !x1 0 2
+         !p1 2 2
+       group 0 (gpu:0/s, gpu:1/s))",
+                                R"(gpu:0/s feed -> !x0 input 0
+       gpu:0/s kernel %p member 0 (!x0) -> !p0
+       gpu:1/s feed -> !x1 input 0
+       gpu:1/s kernel %p member 1 (!x1) -> !p1
+       gpu:0/s collective %r member 0 !p0 -> !p0 group 0
+       gpu:1/s collective %r member 1 !p1 -> !p1 group 0
+       gpu:0/s fetch !p0 output 0)"};
+
 TEST(Rules, EachIsNeeded) {
   std::map<Rule, int> needed;
+  EXPECT_EQ(OnlyRuleAgainst(PlanOf(kTwiceTheSum)), Rule::kCut);
+  ++needed[Rule::kCut];
   EXPECT_EQ(OnlyRuleAgainst(PlanOf(kTwoWrites)), Rule::kWriteAfterWrite);
   ++needed[Rule::kWriteAfterWrite];
   for (const ByHand& by_hand : kByHand) {

@@ -12,7 +12,7 @@ constexpr ShortPlan kInPlace = {
   %a = neg %x : i8[4] on gpu:0 by k {in_place = [0 -> 0]}
   %b = abs %a : i8[4] on gpu:0 by k {in_place = [0 -> 0]}
   %c = add %b, %b : i8[4] on gpu:0 by k {in_place = [0 -> 0, 1 -> 0]}
-  return %c
+  return %c as y
 })",
     .devices = "gpu:0 0 4",
     .declared = R"(

@@ -12,7 +12,7 @@ constexpr ShortPlan kDepthTwo = {
   %w = constant i8[2] [1, 2] on gpu:0
   %a = mul %x, %w : i8[2] on gpu:0
   %c = copy %a : i8[2] on gpu:1
-  return %c
+  return %c as y
 })",
     .devices = R"(
       gpu:0 2 4

@@ -17,6 +17,13 @@ bool IsInstant(Kind kind) {
   return kind == Kind::kRecord || kind == Kind::kWait;
 }
 
+// The value of the graph that has the port's name, or -1.
+int Called(const std::vector<Port>& ports, int port,
+           const std::vector<std::string>& names) {
+  const auto it = std::find(names.begin(), names.end(), ports[port].name);
+  return it == names.end() ? -1 : static_cast<int>(it - names.begin());
+}
+
 }  // namespace
 
 std::vector<int64_t> FetchedPlaces(const Unrolled& program,
@@ -145,8 +152,14 @@ void LooseMachine::Store(MachineState& state, const Addresses& addresses,
   }
 }
 
+// A caller finds ports by name.
 Bytes LooseMachine::FeedBytes(const Op& op) const {
-  const Bytes all = reference_.Input(op.step, op.what->port);
+  const Graph& graph = *program_.entry->graph;
+  std::vector<std::string> names;
+  for (ValueId input : graph.inputs()) names.push_back(graph.value(input).name);
+  const int named = Called(program_.entry->inputs, op.what->port, names);
+  if (named < 0) return {};
+  const Bytes all = reference_.Input(op.step, named);
   const ValueId input = program_.entry->graph->inputs()[op.what->port];
   const int64_t size = program_.entry->graph->type(input).num_bytes();
   const int64_t begin = static_cast<int64_t>(all.size()) == size
@@ -260,7 +273,10 @@ std::vector<Bytes> LooseMachine::Exchanged(const MachineState& state, int i) {
 
 void LooseMachine::CheckFetch(int i, const Bytes& bytes) {
   const Op& op = program_.ops[i];
-  const Bytes& expected = reference_.Output(op.step, op.what->port);
+  const int named = Called(program_.entry->outputs, op.what->port,
+                           program_.entry->graph->output_names());
+  if (named < 0) return Harm(i, "fetches what nobody asks for");
+  const Bytes& expected = reference_.Output(op.step, named);
   const std::vector<int64_t> places = FetchedPlaces(program_, *op.what);
   if (bytes.size() != places.size()) return Harm(i, "fetches another size");
   for (size_t b = 0; b < places.size(); ++b) {
