@@ -216,9 +216,10 @@ TEST(CheckPlan, EntriesAreCalledAsTheirFunctions) {
             "is called; rename the entry");
   const size_t begin = kSub.find("  entry");
   const std::string entry(kSub.substr(begin, kSub.size() - begin - 2));
-  EXPECT_EQ(Said({{entry, absl::StrCat(entry, entry)}}, kSub),
-            "plan @f: entry 1: found the name @f of entry 0; expected each "
-            "once; leave one of them out");
+  EXPECT_EQ(
+      Said({{entry, absl::StrCat(entry, entry)}}, kSub),
+      "plan @f: entry @f: entry 1: found the name @f of entry 0; expected "
+      "each once; leave one of them out");
 }
 
 TEST(CheckPlan, NodesAreCutAsTheirOpsAllow) {
