@@ -19,20 +19,22 @@ std::vector<std::string> InputNames(const Graph& graph) {
   return names;
 }
 
-// `named`: what the graph calls them; it may leave inputs without a name.
+// `named`: what the graph calls them; it may leave inputs without a name, and
+// give out one value twice.
 void CheckPortNames(const EntryView& view, absl::string_view what,
                     const std::vector<Port>& ports,
                     const std::vector<std::string>& named, Findings& findings) {
   absl::flat_hash_set<std::string> seen;
   for (size_t i = 0; i < std::min(ports.size(), named.size()); ++i) {
     const std::string& found = ports[i].name;
+    const bool again = !seen.insert(found).second;
     if (!named[i].empty() && found != named[i]) {
       findings.Add(view.Found(
           Rule::kNames, -1,
           absl::StrCat(what, " ", i, ": found the name ", WordText(found),
                        "; expected ", WordText(named[i]), ", as @",
                        view.graph().name(), " calls it; rename the ", what)));
-    } else if (!seen.insert(found).second) {
+    } else if (again && named[i].empty()) {
       findings.Add(view.Found(
           Rule::kNames, -1,
           absl::StrCat(what, " ", i, ": found the name ", WordText(found),
