@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 
 namespace partita {
 

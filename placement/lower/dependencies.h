@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 
 namespace partita {
 

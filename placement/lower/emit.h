@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "placement/lower/clocks.h"
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {

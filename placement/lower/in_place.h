@@ -5,7 +5,7 @@
 #define PARTITA_PLACEMENT_LOWER_IN_PLACE_H_
 
 #include "placement/lower/clocks.h"
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 
 namespace partita {
 

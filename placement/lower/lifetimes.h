@@ -9,8 +9,8 @@
 
 #include "absl/types/span.h"
 #include "placement/lower/clocks.h"
-#include "placement/lower/draft.h"
 #include "placement/lower/pack.h"
+#include "placement/lower/plan_draft.h"
 
 namespace partita {
 

@@ -5,8 +5,8 @@
 #define PARTITA_PLACEMENT_LOWER_MEMORY_SHORTAGE_H_
 
 #include "absl/status/status.h"
-#include "placement/lower/draft.h"
 #include "placement/lower/emit.h"
+#include "placement/lower/plan_draft.h"
 #include "placement/planner/refusal.h"
 
 namespace partita {

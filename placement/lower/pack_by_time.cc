@@ -18,7 +18,7 @@ namespace partita {
 namespace {
 
 class Gaps {
-public:
+ public:
   // The smallest gap that is large enough, the lowest of equals; else the end,
   // with the gap before it.
   int64_t Take(int64_t bytes) {
@@ -26,13 +26,11 @@ public:
     if (fit != by_bytes_.end()) {
       const auto [size, address] = *fit;
       Erase(address);
-      if (size > bytes)
-        Insert(address + bytes, size - bytes);
+      if (size > bytes) Insert(address + bytes, size - bytes);
       return address;
     }
     const int64_t address = FreeEnd();
-    if (address < end_)
-      Erase(address);
+    if (address < end_) Erase(address);
     end_ = address + bytes;
     return address;
   }
@@ -57,7 +55,7 @@ public:
 
   int64_t end() const { return end_; }
 
-private:
+ private:
   void Insert(int64_t address, int64_t bytes) {
     by_address_[address] = bytes;
     by_bytes_.insert({bytes, address});
@@ -69,22 +67,21 @@ private:
   }
   // Where a gap begins that reaches the end; the end itself if none does.
   int64_t FreeEnd() const {
-    if (by_address_.empty())
-      return end_;
+    if (by_address_.empty()) return end_;
     const auto [address, bytes] = *by_address_.rbegin();
     return address + bytes == end_ ? address : end_;
   }
 
-  std::map<int64_t, int64_t> by_address_;          // bytes
-  std::set<std::pair<int64_t, int64_t>> by_bytes_; // bytes, address
+  std::map<int64_t, int64_t> by_address_;           // bytes
+  std::set<std::pair<int64_t, int64_t>> by_bytes_;  // bytes, address
   int64_t end_ = 0;
 };
 
 struct Body {
   int64_t bytes = 0;
   int items_left = 0;
-  int first = -1; // its first task
-  int arena = -1; // of that task's stream; -1: its bytes are its own
+  int first = -1;  // its first task
+  int arena = -1;  // of that task's stream; -1: its bytes are its own
   int64_t address = -1;
 };
 
@@ -104,8 +101,7 @@ std::vector<Body> BodiesOf(const DeviceStorages &storages,
     // Whoever touches it knows what its first toucher knew, mostly.
     const absl::Span<const int> known = clocks.Known(body.first);
     for (size_t s = 0; s < known.size(); ++s) {
-      if (life.known[s] < known[s])
-        body.arena = -1;
+      if (life.known[s] < known[s]) body.arena = -1;
     }
   }
   return bodies;
@@ -114,7 +110,7 @@ std::vector<Body> BodiesOf(const DeviceStorages &storages,
 // The items that one stream was the first to touch, until it knows that they
 // have ended.
 class OpenItems {
-public:
+ public:
   explicit OpenItems(const std::vector<Life> &lives) : lives_(&lives) {}
 
   void Open(int item) { by_last_.push({(*lives_)[item].last, item}); }
@@ -131,22 +127,21 @@ public:
     since_look_ = 0;
     std::vector<int> closed;
     std::erase_if(ended_, [&](int item) {
-      if (!EndedBefore((*lives_)[item], known))
-        return false;
+      if (!EndedBefore((*lives_)[item], known)) return false;
       closed.push_back(item);
       return true;
     });
     return closed;
   }
 
-private:
+ private:
   static constexpr size_t kFewEnded = 32;
   using LastAndItem = std::pair<int, int>;
 
   const std::vector<Life> *lives_;
   std::priority_queue<LastAndItem, std::vector<LastAndItem>, std::greater<>>
       by_last_;
-  std::vector<int> ended_; // their last task is launched
+  std::vector<int> ended_;  // their last task is launched
   size_t since_look_ = 0;
 };
 
@@ -176,7 +171,7 @@ Packing Stack(const std::vector<StreamArena> &arenas,
   return packing;
 }
 
-} // namespace
+}  // namespace
 
 Packing PackByTime(const DeviceStorages &storages, const Clocks &clocks) {
   const std::vector<PackItem> &items = storages.problem.items;
@@ -185,15 +180,13 @@ Packing PackByTime(const DeviceStorages &storages, const Clocks &clocks) {
                                   {OpenItems(storages.lives), Gaps()});
   for (int item : ByFirstTouch(storages.lives)) {
     Body &body = bodies[items[item].body];
-    if (body.arena < 0)
-      continue;
+    if (body.arena < 0) continue;
     StreamArena &arena = arenas[body.arena];
     if (body.address < 0) {
       for (int closed :
            arena.open.Close(body.first, clocks.Known(body.first))) {
         Body &other = bodies[items[closed].body];
-        if (--other.items_left > 0)
-          continue;
+        if (--other.items_left > 0) continue;
         arena.gaps.Give(other.address, other.bytes);
       }
       body.address = arena.gaps.Take(body.bytes);
@@ -203,4 +196,4 @@ Packing PackByTime(const DeviceStorages &storages, const Clocks &clocks) {
   return Stack(arenas, bodies);
 }
 
-} // namespace partita
+}  // namespace partita

@@ -16,6 +16,6 @@ namespace partita {
 // items. Loose where the streams need most at different times.
 Packing PackByTime(const DeviceStorages &storages, const Clocks &clocks);
 
-} // namespace partita
+}  // namespace partita
 
-#endif // PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_
+#endif  // PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 
 namespace partita {
 

@@ -5,7 +5,7 @@
 #define PARTITA_PLACEMENT_LOWER_SCHEDULE_H_
 
 #include "absl/status/status.h"
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 
 namespace partita {
 

@@ -5,7 +5,7 @@
 #define PARTITA_PLACEMENT_LOWER_TASKS_H_
 
 #include "absl/status/status.h"
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 #include "placement/machine/machine.h"
 
 namespace partita {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/op_view.h"
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 
 namespace partita {
 

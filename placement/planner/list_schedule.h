@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "placement/planner/draft.h"
 #include "placement/planner/flow.h"
+#include "placement/planner/placement_draft.h"
 
 namespace partita {
 

@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "placement/planner/draft.h"
 #include "placement/planner/pins.h"
+#include "placement/planner/placement_draft.h"
 #include "placement/planner/planner.h"
 #include "placement/planner/strategies.h"
 

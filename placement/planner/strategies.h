@@ -5,7 +5,7 @@
 #define PARTITA_PLACEMENT_PLANNER_STRATEGIES_H_
 
 #include "absl/status/statusor.h"
-#include "placement/planner/draft.h"
+#include "placement/planner/placement_draft.h"
 
 namespace partita {
 

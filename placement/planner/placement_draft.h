@@ -2,8 +2,8 @@
 // it in the end.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PLACEMENT_PLANNER_DRAFT_H_
-#define PARTITA_PLACEMENT_PLANNER_DRAFT_H_
+#ifndef PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_
+#define PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_
 
 #include <optional>
 #include <vector>
@@ -76,4 +76,4 @@ double SecondsOf(const CostModel& costs, NodeId node,
 
 }  // namespace partita
 
-#endif  // PARTITA_PLACEMENT_PLANNER_DRAFT_H_
+#endif  // PARTITA_PLACEMENT_PLANNER_PLACEMENT_DRAFT_H_

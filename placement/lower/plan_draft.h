@@ -1,8 +1,8 @@
 // A function's plan in the making: what the steps of lowering hand on.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PLACEMENT_LOWER_DRAFT_H_
-#define PARTITA_PLACEMENT_LOWER_DRAFT_H_
+#ifndef PARTITA_PLACEMENT_LOWER_PLAN_DRAFT_H_
+#define PARTITA_PLACEMENT_LOWER_PLAN_DRAFT_H_
 
 #include <cstdint>
 #include <string>
@@ -113,4 +113,4 @@ Extent ExtentOf(const PlanDraft& draft, const Touch& touch);
 
 }  // namespace partita
 
-#endif  // PARTITA_PLACEMENT_LOWER_DRAFT_H_
+#endif  // PARTITA_PLACEMENT_LOWER_PLAN_DRAFT_H_

@@ -1,7 +1,7 @@
 // Look-ups in a plan in the making.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "placement/lower/draft.h"
+#include "placement/lower/plan_draft.h"
 
 #include <algorithm>
 

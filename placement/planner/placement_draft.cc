@@ -1,7 +1,7 @@
 // Finishes and judges drafts.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "placement/planner/draft.h"
+#include "placement/planner/placement_draft.h"
 
 #include <algorithm>
 
