@@ -13,12 +13,13 @@
 #include "absl/strings/string_view.h"
 #include "graph/dtype.h"
 #include "graph/ids.h"
+#include "graph/number.h"
 
 namespace partita {
 
 using AttributeValue =
     std::variant<int64_t, double, bool, std::string, std::vector<int64_t>,
-                 std::vector<double>, DType, LiteralId>;
+                 std::vector<double>, DType, LiteralId, Number>;
 
 // The alternatives of AttributeValue, in its order.
 enum class AttributeKind : uint8_t {
@@ -30,6 +31,7 @@ enum class AttributeKind : uint8_t {
   kFloats,
   kDType,
   kLiteral,
+  kNumber,
 };
 
 inline AttributeKind KindOf(const AttributeValue& value) {

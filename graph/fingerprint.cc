@@ -93,7 +93,7 @@ class GraphDigest {
     digest_.Add(static_cast<int64_t>(graph_.updates().size()));
     for (const VariableUpdate& update : graph_.updates()) {
       digest_.Add(update.variable);
-      digest_.Add(Number(update.value));
+      digest_.Add(NumberOf(update.value));
     }
     return digest_.Finish();
   }
@@ -105,7 +105,7 @@ class GraphDigest {
     digest_.Add(graph_.type(id));
   }
 
-  int64_t Number(ValueId id) const {
+  int64_t NumberOf(ValueId id) const {
     return id.valid() && id.index < graph_.value_id_bound() ? numbers_[id.index]
                                                             : -1;
   }
@@ -113,7 +113,7 @@ class GraphDigest {
   template <typename Ids>
   void AddValues(const Ids& ids) {
     digest_.Add(static_cast<int64_t>(ids.size()));
-    for (ValueId id : ids) digest_.Add(Number(id));
+    for (ValueId id : ids) digest_.Add(NumberOf(id));
   }
 
   void AddNode(const OpView& op) {
@@ -147,6 +147,14 @@ class GraphDigest {
   void AddHeld(DType value) { digest_.Add(static_cast<int64_t>(value)); }
   void AddHeld(const std::vector<int64_t>& list) { digest_.AddList(list); }
   void AddHeld(const std::vector<double>& list) { digest_.AddList(list); }
+  void AddHeld(const Number& value) {
+    digest_.Add(static_cast<int64_t>(value.held().index()));
+    if (value.is_integer()) {
+      digest_.Add(static_cast<int64_t>(value.ToWrapped()));
+    } else {
+      digest_.Add(value.ToDouble());
+    }
+  }
   void AddHeld(LiteralId id) {
     if (!id.valid() || id.index >= graph_.literals().size()) return;
     digest_.Add(graph_.literals().type(id));

@@ -127,6 +127,34 @@ void SetFromDouble(HostTensor& tensor, int64_t index, double value) {
   });
 }
 
+Number GetNumber(const HostTensor& tensor, int64_t index) {
+  return VisitDType(tensor.type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T element = tensor.data<T>()[index];
+    if constexpr (kIsFloat<T>) {
+      return Number(static_cast<double>(element));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return Number(int{element});
+    } else {
+      return Number(element);
+    }
+  });
+}
+
+void SetNumber(HostTensor& tensor, int64_t index, const Number& value) {
+  VisitDType(tensor.type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    tensor.data<T>()[index] = value.To<T>();
+  });
+}
+
+bool Holds(DType dtype, const Number& value) {
+  if (IsFloat(dtype)) return true;
+  HostTensor element(TensorType{dtype, {}, {}});
+  SetNumber(element, 0, value);
+  return GetNumber(element, 0) == value;
+}
+
 std::vector<int64_t> ToInt64s(const HostTensor& tensor) {
   std::vector<int64_t> values;
   VisitDType(tensor.type().dtype, [&](auto tag) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "graph/number.h"
 #include "graph/tensor_type.h"
 
 namespace partita {
@@ -63,6 +64,11 @@ class HostTensor {
 // types but 64-bit integers beyond 2^53; integer ops use data<T>() instead.
 double GetAsDouble(const HostTensor& tensor, int64_t index);
 void SetFromDouble(HostTensor& tensor, int64_t index, double value);
+// Exact for all types; what a type cannot hold is narrowed (Number::To).
+Number GetNumber(const HostTensor& tensor, int64_t index);
+void SetNumber(HostTensor& tensor, int64_t index, const Number& value);
+// True if an element of the type can be the number; any float can, rounded.
+bool Holds(DType dtype, const Number& value);
 
 // The elements of an integer or bool tensor, widened; row-major only.
 std::vector<int64_t> ToInt64s(const HostTensor& tensor);

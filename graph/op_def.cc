@@ -13,9 +13,9 @@ namespace partita {
 namespace {
 
 absl::string_view KindName(AttributeKind kind) {
-  constexpr absl::string_view kNames[] = {"an integer", "a float",   "a bool",
-                                          "a string",   "integers",  "floats",
-                                          "a dtype",    "a constant"};
+  constexpr absl::string_view kNames[] = {
+      "an integer", "a float", "a bool",     "a string", "integers",
+      "floats",     "a dtype", "a constant", "a number"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -113,6 +113,8 @@ AttributeValue DefaultValue(const AttrDef& attr) {
       return std::vector<double>{};
     case AttributeKind::kDType:
       return static_cast<DType>(attr.int_default);
+    case AttributeKind::kNumber:
+      return Number(attr.int_default);
     case AttributeKind::kLiteral:
       break;
   }

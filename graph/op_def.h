@@ -40,7 +40,7 @@ struct AttrDef {
   const char* name = nullptr;
   AttributeKind kind = AttributeKind::kInt;
   bool required = false;
-  int64_t int_default = 0;  // also bool (0 or 1) and dtype
+  int64_t int_default = 0;  // also bool (0 or 1), dtype and number
   double float_default = 0;
   const char* string_default = "";
 };
@@ -61,6 +61,9 @@ constexpr AttrDef IntsAttr(const char* name) {
 }
 constexpr AttrDef FloatsAttr(const char* name) {
   return {name, AttributeKind::kFloats, false};
+}
+constexpr AttrDef NumberAttr(const char* name, int64_t value) {
+  return {name, AttributeKind::kNumber, false, value};
 }
 constexpr AttrDef RequiredAttr(const char* name, AttributeKind kind) {
   return {name, kind, true};

@@ -106,6 +106,13 @@ LiteralId OpView::attr_literal(absl::string_view name) const {
   return Declared(name), LiteralId();
 }
 
+Number OpView::attr_number(absl::string_view name) const {
+  if (const AttributeValue* value = Stored(name)) {
+    return std::get<Number>(*value);
+  }
+  return Number(Declared(name).int_default);
+}
+
 std::string OpView::ToString() const {
   std::string text(op_name());
   if (num_results() == 0) return text;

@@ -77,6 +77,7 @@ class OpView {
   const std::vector<double>& attr_floats(absl::string_view name) const;
   DType attr_dtype(absl::string_view name) const;
   LiteralId attr_literal(absl::string_view name) const;
+  Number attr_number(absl::string_view name) const;
 
   const Graph& region(int i) const { return *node().regions[i]; }
 

@@ -4,6 +4,7 @@
 #include "passes/merge_duplicates.h"
 
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -32,11 +33,20 @@ bool Same(const OpView& a, const OpView& b) {
   return x.operands == y.operands && x.attributes == y.attributes;
 }
 
+template <typename T>
+size_t HashOfHeld(const T& value) {
+  if constexpr (std::is_same_v<T, Number>) {
+    return absl::HashOf(value.held());
+  } else {
+    return absl::HashOf(value);
+  }
+}
+
 size_t HashOfAttributes(const Attributes& attributes) {
   size_t hash = 0;
   for (const auto& [name, value] : attributes.entries()) {
     const size_t of_value =
-        std::visit([](const auto& v) { return absl::HashOf(v); }, value);
+        std::visit([](const auto& v) { return HashOfHeld(v); }, value);
     hash = absl::HashOf(hash, name, of_value);
   }
   return hash;

@@ -128,7 +128,7 @@ class GraphImporter {
   ValueId AddBound(const GraphInput& input) {
     HostTensor tensor(input.type);
     for (int64_t i = 0; i < input.type.num_elements(); ++i) {
-      SetFromDouble(tensor, i, (*input.values)[i]);
+      SetNumber(tensor, i, (*input.values)[i]);
     }
     return graph_.AddConstant(module_.literals().Add(std::move(tensor)),
                               input.name);

@@ -9,9 +9,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/host_tensor.h"
 #include "graph/onnx/declared_type.h"
 #include "graph/onnx/tensor_proto.h"
 #include "graph/status_macros.h"
+#include "graph/text/number_text.h"
 #include "onnx/onnx_pb.h"
 
 namespace partita {
@@ -164,12 +166,25 @@ class InputReader {
     if (bound == options_.values.end()) return absl::OkStatus();
     input.values = &bound->second;
     const int64_t found = static_cast<int64_t>(bound->second.size());
-    if (found == input.type.num_elements()) return absl::OkStatus();
+    if (found == input.type.num_elements()) return CheckHeld(input);
     return MendedBy(
         ImportOption::kValues,
         absl::InvalidArgumentError(absl::StrCat(
             "value of ", input.name, ": found ", found, " numbers; expected ",
             input.type.num_elements(), " for ", input.type.ToString())));
+  }
+
+  static absl::Status CheckHeld(const GraphInput& input) {
+    const DType dtype = input.type.dtype;
+    for (const Number& value : *input.values) {
+      if (Holds(dtype, value)) continue;
+      return MendedBy(
+          ImportOption::kValues,
+          absl::InvalidArgumentError(absl::StrCat(
+              "value of ", input.name, ": found ", NumberText(value),
+              "; expected numbers of type ", DTypeName(dtype))));
+    }
+    return absl::OkStatus();
   }
 
   const ImportOptions& options_;

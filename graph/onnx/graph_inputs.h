@@ -21,7 +21,7 @@ struct GraphInput {
   std::string name;
   TensorType type;
   // One a element, where the caller gave them; the options own it.
-  const std::vector<double>* values = nullptr;
+  const std::vector<Number>* values = nullptr;
 };
 
 // In order, without those that are initializers too, as old models list them.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "graph/number.h"
 
 namespace partita {
 
@@ -22,7 +23,7 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   // Values of inputs that decide shapes or branches, by input name. Such an
   // input becomes a constant and is no input of the function any more.
-  std::map<std::string, std::vector<double>> values;
+  std::map<std::string, std::vector<Number>> values;
 };
 
 // A field of ImportOptions.

@@ -168,7 +168,7 @@ TEST(ImportErrors, ShapesAreForInputsThatExistAndFit) {
 TEST(ImportErrors, AnErrorSaysWhichOptionMendsIt) {
   const absl::Status status =
       ImportOnnx(WriteModel(ReluModel().SerializeAsString()),
-                 {.values = {{"x", {1, 2}}}})
+                 {.values = {{"x", {Number(1), Number(2)}}}})
           .status();
   EXPECT_TRUE(absl::EndsWith(status.message(),
                              "value of x: found 2 numbers; expected 6 for "

@@ -1,8 +1,6 @@
 // ONNX's matrix products and convolutions.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cmath>
-#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,10 +20,7 @@ absl::StatusOr<ValueId> Scaled(NodeImport& node, ValueId value,
                                absl::string_view name, double factor) {
   if (factor == 1) return value;
   const DType dtype = node.graph().type(value).dtype;
-  const bool fits = std::trunc(factor) == factor &&
-                    std::abs(factor) <= INT32_MAX &&
-                    (factor >= 0 || !IsUnsignedInteger(dtype));
-  if (!IsFloat(dtype) && !fits) {
+  if (!Holds(dtype, Number(factor))) {
     return node.Unsupported(
         absl::StrCat(name, " ", factor, " for matrices of ", DTypeName(dtype)),
         absl::StrCat("a factor of type ", DTypeName(dtype)));

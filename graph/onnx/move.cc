@@ -161,14 +161,14 @@ absl::Status Slice(NodeImport& node) {
                                {"steps", std::move(steps)}}));
 }
 
-absl::StatusOr<double> PadValue(NodeImport& node) {
-  if (!node.has_input(2)) return node.Float("value", 0);
+absl::StatusOr<Number> PadValue(NodeImport& node) {
+  if (!node.has_input(2)) return Number(node.Float("value", 0));
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* value,
                            node.Constant(2, "the padding value"));
   if (value->type().num_elements() != 1) {
     return node.Invalid(value->type().ToString(), "a value of one element");
   }
-  return GetAsDouble(*value, 0);
+  return GetNumber(*value, 0);
 }
 
 absl::Status Pad(NodeImport& node) {
@@ -193,7 +193,7 @@ absl::Status Pad(NodeImport& node) {
     before[axes[i]] = pads[i];
     after[axes[i]] = pads[i + axes.size()];
   }
-  PARTITA_ASSIGN_OR_RETURN(const double value, PadValue(node));
+  PARTITA_ASSIGN_OR_RETURN(const Number value, PadValue(node));
   return node.Return(node.Add(kPad, {node.input(0)},
                               {{"before", std::move(before)},
                                {"after", std::move(after)},

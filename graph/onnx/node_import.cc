@@ -242,7 +242,7 @@ ValueId NodeImport::AddConstant(HostTensor tensor) {
 
 ValueId NodeImport::Scalar(DType dtype, double value) {
   HostTensor tensor(TensorType{dtype, {}, {}});
-  SetFromDouble(tensor, 0, value);
+  SetNumber(tensor, 0, Number(value));
   return AddConstant(std::move(tensor));
 }
 

@@ -10,6 +10,7 @@
 #include "graph/onnx/weight_files.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
+#include "graph/text/number_text.h"
 #include "onnx/onnx_pb.h"
 
 namespace partita {
@@ -53,7 +54,7 @@ absl::Status Constant(NodeImport& node) {
 absl::Status ConstantOfShape(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(std::vector<int64_t> shape, node.Ints(0, "shape"));
   DType dtype = DType::kF32;
-  double value = 0;
+  Number value;
   if (const onnx::AttributeProto* attribute = node.Attr("value")) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor,
                              node.weights().Read(attribute->t()));
@@ -61,37 +62,62 @@ absl::Status ConstantOfShape(NodeImport& node) {
       return node.Invalid(tensor.type().ToString(), "a value of one element");
     }
     dtype = tensor.type().dtype;
-    value = GetAsDouble(tensor, 0);
+    value = GetNumber(tensor, 0);
   }
   return node.Return(node.Add(
       kFill, {},
       {{"dtype", dtype}, {"shape", std::move(shape)}, {"value", value}}));
 }
 
-absl::StatusOr<double> ScalarInput(NodeImport& node, int i,
+absl::StatusOr<Number> ScalarInput(NodeImport& node, int i,
                                    absl::string_view what) {
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, node.Constant(i, what));
   if (tensor->type().num_elements() != 1) {
     return node.Invalid(tensor->type().ToString(), "one element");
   }
-  return GetAsDouble(*tensor, 0);
+  return GetNumber(*tensor, 0);
+}
+
+// How many of start, start + step, ... lie before the limit.
+double CountOf(double start, double limit, double step) {
+  const double count = std::ceil((limit - start) / step);
+  return count < 0 ? 0 : count;
+}
+double CountOf(int64_t start, int64_t limit, int64_t step) {
+  if (step < 0 ? start <= limit : start >= limit) return 0;
+  // Differences of integers may need a 65th bit, but not a sign too.
+  uint64_t span = static_cast<uint64_t>(limit) - static_cast<uint64_t>(start);
+  uint64_t stride = static_cast<uint64_t>(step);
+  if (step < 0) {
+    span = -span;
+    stride = -stride;
+  }
+  return static_cast<double>(span / stride + (span % stride != 0));
 }
 
 absl::Status Range(NodeImport& node) {
-  PARTITA_ASSIGN_OR_RETURN(const double start, ScalarInput(node, 0, "start"));
-  PARTITA_ASSIGN_OR_RETURN(const double limit, ScalarInput(node, 1, "limit"));
-  PARTITA_ASSIGN_OR_RETURN(const double step, ScalarInput(node, 2, "delta"));
-  const double count = std::ceil((limit - start) / step);
-  if (step == 0 || !(count < 1e12)) {
-    return node.Invalid(absl::StrCat("delta ", step),
-                        "a delta that reaches the limit");
+  PARTITA_ASSIGN_OR_RETURN(const Number start, ScalarInput(node, 0, "start"));
+  PARTITA_ASSIGN_OR_RETURN(const Number limit, ScalarInput(node, 1, "limit"));
+  PARTITA_ASSIGN_OR_RETURN(const Number step, ScalarInput(node, 2, "delta"));
+  if (step.ToDouble() == 0) {
+    return node.Invalid("delta 0", "a delta that reaches the limit");
   }
-  return node.Return(
-      node.Add(kIota, {},
-               {{"dtype", node.type(0).dtype},
-                {"start", start},
-                {"step", step},
-                {"count", static_cast<int64_t>(std::max(0.0, count))}}));
+  const double count =
+      IsFloat(node.type(0).dtype)
+          ? CountOf(start.ToDouble(), limit.ToDouble(), step.ToDouble())
+          : CountOf(start.To<int64_t>(), limit.To<int64_t>(),
+                    step.To<int64_t>());
+  if (!(count <= kMaxTensorBytes)) {
+    return node.Invalid(
+        absl::StrCat(count, " elements from ", NumberText(start), " to ",
+                     NumberText(limit), " by ", NumberText(step)),
+        absl::StrCat("at most ", kMaxTensorBytes));
+  }
+  return node.Return(node.Add(kIota, {},
+                              {{"dtype", node.type(0).dtype},
+                               {"start", start},
+                               {"step", step},
+                               {"count", static_cast<int64_t>(count)}}));
 }
 
 // Ones on the k-th diagonal, of the operand's extents.

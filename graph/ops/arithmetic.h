@@ -1,25 +1,19 @@
 // The numbers that evals compute with: doubles for floats, 64 wrapping bits for
-// integers, and the one conversion back.
+// integers, and the conversion back (that of doubles is in graph/number.h).
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_ARITHMETIC_H_
 #define PARTITA_GRAPH_OPS_ARITHMETIC_H_
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
 #include "graph/dtype.h"
 #include "graph/host_tensor.h"
+#include "graph/number.h"
 
 namespace partita {
-
-template <typename T>
-inline constexpr bool kIsFloat =
-    std::is_floating_point_v<T> || std::is_same_v<T, Half> ||
-    std::is_same_v<T, BFloat16>;
 
 // For sums and products: modulo 2^64 they are right modulo every smaller width.
 template <typename T>
@@ -31,22 +25,6 @@ using Exact = std::conditional_t<
     kIsFloat<T>, double,
     std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
-// Rounds once to a float; truncates toward zero and clamps to an integer (a NaN
-// becomes 0); anything but zero is true.
-template <typename T>
-T Narrow(double value) {
-  if constexpr (kIsFloat<T>) {
-    return static_cast<T>(value);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return value != 0;
-  } else {
-    using Limits = std::numeric_limits<T>;
-    if (std::isnan(value)) return 0;
-    if (value <= static_cast<double>(Limits::min())) return Limits::min();
-    if (value >= static_cast<double>(Limits::max())) return Limits::max();
-    return static_cast<T>(value);
-  }
-}
 // Wraps to a smaller integer.
 template <typename T>
 T Narrow(uint64_t value) {

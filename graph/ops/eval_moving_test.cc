@@ -3,8 +3,10 @@
 
 #include <limits>
 
+#include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/run_op.h"
+#include "graph/text/number_text.h"
 #include "gtest/gtest.h"
 
 namespace partita {
@@ -56,7 +58,7 @@ TEST(EvalMovingTest, PadModes) {
                 {{"before", Ints{before}},
                  {"after", Ints{after}},
                  {"mode", mode},
-                 {"value", 9.0}});
+                 {"value", Number(9)}});
   };
   EXPECT_EQ(pad("constant", 1, 2), "f32[6] 9 0 1 2 9 9");
   EXPECT_EQ(pad("reflect", 2, 2), "f32[7] 2 1 0 1 2 1 0");
@@ -115,13 +117,14 @@ TEST(EvalMovingTest, DepthAndSpace) {
 }
 
 TEST(EvalMovingTest, SourcesShapesAndTriangles) {
-  EXPECT_EQ(Show(kFill, {},
-                 {{"dtype", DType::kI32}, {"shape", Ints{2}}, {"value", 3.0}}),
-            "i32[2] 3 3");
+  EXPECT_EQ(
+      Show(kFill, {},
+           {{"dtype", DType::kI32}, {"shape", Ints{2}}, {"value", Number(3)}}),
+      "i32[2] 3 3");
   EXPECT_EQ(Show(kIota, {},
                  {{"dtype", DType::kF32},
-                  {"start", 1.0},
-                  {"step", 0.5},
+                  {"start", Number(1)},
+                  {"step", Number(0.5)},
                   {"count", 3}}),
             "f32[3] 1 1.5 2");
   EXPECT_EQ(Show(kShape, List(Counting({2, 3, 4})), {{"start", -2}}),
@@ -132,6 +135,60 @@ TEST(EvalMovingTest, SourcesShapesAndTriangles) {
             "f32[2, 3] 0 1 2 0 0 5");
   EXPECT_EQ(Show(kTrilu, List(Counting({2, 3})), {{"upper", false}}),
             "f32[2, 3] 0 0 0 3 4 0");
+}
+
+// Each element as text: i64[2] 9007199254740993 ...
+std::string Exactly(const OpDef& op, std::vector<HostTensor> operands,
+                    Attributes attributes) {
+  const auto results = RunOp(op, std::move(operands), std::move(attributes));
+  if (!results.ok()) return std::string(results.status().message());
+  std::string text = (*results)[0].type().ToString();
+  for (int64_t i = 0; i < (*results)[0].type().num_elements(); ++i) {
+    absl::StrAppend(&text, " ", ElementText((*results)[0], i));
+  }
+  return text;
+}
+
+TEST(EvalMovingTest, IntegersOfSourcesAreExact) {
+  constexpr int64_t kOdd = (int64_t{1} << 53) + 1;
+  const auto filled = [](DType dtype, Number value) {
+    return Exactly(kFill, {},
+                   {{"dtype", dtype}, {"shape", Ints{1}}, {"value", value}});
+  };
+  EXPECT_EQ(filled(DType::kI64, Number(kOdd)), "i64[1] 9007199254740993");
+  EXPECT_EQ(filled(DType::kI64, Number(INT64_MIN)),
+            "i64[1] -9223372036854775808");
+  EXPECT_EQ(filled(DType::kI64, Number(INT64_MAX)),
+            "i64[1] 9223372036854775807");
+  EXPECT_EQ(filled(DType::kU64, Number(UINT64_MAX)),
+            "u64[1] 18446744073709551615");
+  EXPECT_EQ(filled(DType::kF32, Number(-0.0)), "f32[1] -0");
+  EXPECT_EQ(
+      Exactly(
+          kPad, List(I({1}, {5})),
+          {{"before", Ints{1}}, {"after", Ints{0}}, {"value", Number(kOdd)}}),
+      "i64[2] 9007199254740993 5");
+}
+
+TEST(EvalMovingTest, IotasOfIntegersAreExactAndWrap) {
+  const auto iota = [](DType dtype, Number start, Number step) {
+    return Exactly(kIota, {},
+                   {{"dtype", dtype},
+                    {"start", start},
+                    {"step", step},
+                    {"count", int64_t{3}}});
+  };
+  EXPECT_EQ(iota(DType::kI64, Number((int64_t{1} << 53) + 1), Number(2)),
+            "i64[3] 9007199254740993 9007199254740995 9007199254740997");
+  EXPECT_EQ(iota(DType::kI64, Number(INT64_MAX), Number(1)),
+            "i64[3] 9223372036854775807 -9223372036854775808 "
+            "-9223372036854775807");
+  EXPECT_EQ(iota(DType::kU64, Number(UINT64_MAX - 1), Number(1)),
+            "u64[3] 18446744073709551614 18446744073709551615 0");
+  EXPECT_EQ(iota(DType::kU8, Number(1), Number(-1)), "u8[3] 1 0 255");
+  EXPECT_EQ(iota(DType::kI32, Number(0.5), Number(0.5)), "i32[3] 0 1 1");
+  EXPECT_EQ(iota(DType::kF32, Number(0x1p62), Number(0x1p62)),
+            "f32[3] 4.611686e+18 9.223372e+18 1.3835058e+19");
 }
 
 TEST(EvalMovingTest, OneHot) {

@@ -22,20 +22,55 @@ absl::Status EvaluateFill(const OpView& op, absl::Span<const HostTensor>,
                           absl::Span<HostTensor> out) {
   VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T value = Narrow<T>(op.attr_float("value"));
+    const T value = op.attr_number("value").To<T>();
     for (T& element : out[0].data<T>()) element = value;
   });
   return absl::OkStatus();
 }
 
+// The elements of an iota: exact and wrapping where all of it are integers,
+// else computed in double.
+class Progression {
+ public:
+  explicit Progression(const OpView& op)
+      : dtype_(op.attr_dtype("dtype")),
+        start_(op.attr_number("start")),
+        step_(op.attr_number("step")),
+        exact_(!IsFloat(dtype_) && start_.is_integer() && step_.is_integer()) {}
+
+  // start + index * step
+  Number At(int64_t index) const {
+    if (!exact_) {
+      return Number(start_.ToDouble() +
+                    static_cast<double>(index) * step_.ToDouble());
+    }
+    const uint64_t bits =
+        start_.ToWrapped() + static_cast<uint64_t>(index) * step_.ToWrapped();
+    return IsUnsignedInteger(dtype_) ? Number(bits)
+                                     : Number(static_cast<int64_t>(bits));
+  }
+  template <typename T>
+  T ElementAt(int64_t index) const {
+    const Number value = At(index);
+    return exact_ ? Narrow<T>(value.ToWrapped()) : value.To<T>();
+  }
+
+ private:
+  DType dtype_;
+  Number start_;
+  Number step_;
+  bool exact_;
+};
+
 absl::Status EvaluateIota(const OpView& op, absl::Span<const HostTensor>,
                           absl::Span<HostTensor> out) {
-  const double start = op.attr_float("start");
-  const double step = op.attr_float("step");
+  const Progression progression(op);
   VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    double i = 0;
-    for (T& element : out[0].data<T>()) element = Narrow<T>(start + i++ * step);
+    int64_t i = 0;
+    for (T& element : out[0].data<T>()) {
+      element = progression.ElementAt<T>(i++);
+    }
   });
   return absl::OkStatus();
 }
@@ -53,9 +88,7 @@ void FillPiece(const OpView& op, int factor, int64_t begin, int64_t end,
 
 void IotaPiece(const OpView& op, int factor, int64_t begin, int64_t end,
                Attributes& attributes) {
-  const double first = op.attr_float("start") +
-                       static_cast<double>(begin) * op.attr_float("step");
-  attributes.Set("start", first);
+  attributes.Set("start", Progression(op).At(begin));
   attributes.Set("count", end - begin);
 }
 
@@ -66,7 +99,7 @@ extern constinit const OpDef kFill = {
     .doc = "A tensor of one value.",
     .attrs = {{RequiredAttr("dtype", AttributeKind::kDType),
                RequiredAttr("shape", AttributeKind::kInts),
-               FloatAttr("value", 0)}},
+               NumberAttr("value", 0)}},
     .infer = InferFill,
     .eval = EvaluateFill,
     .cost = WriteCost,
@@ -76,9 +109,9 @@ extern constinit const OpDef kFill = {
 
 extern constinit const OpDef kIota = {
     .name = "iota",
-    .doc = "start, start + step, start + 2 step, ...",
+    .doc = "start, start + step, start + 2 step, ...; integers wrap.",
     .attrs = {{RequiredAttr("dtype", AttributeKind::kDType),
-               FloatAttr("start", 0), FloatAttr("step", 1),
+               NumberAttr("start", 0), NumberAttr("step", 1),
                RequiredAttr("count", AttributeKind::kInt)}},
     .tolerance = Tolerance::kRounding,
     .infer = InferIota,

@@ -72,7 +72,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
   VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T value = Narrow<T>(op.attr_float("value"));
+    const T value = op.attr_number("value").To<T>();
     for (T& element : out[0].data<T>()) element = value;
   });
   std::vector<std::vector<int64_t>> sources;
@@ -107,7 +107,7 @@ extern constinit const OpDef kPad = {
     .operands = {{{"x"}}},
     .attrs = {{RequiredAttr("before", AttributeKind::kInts),
                RequiredAttr("after", AttributeKind::kInts),
-               StringAttr("mode", "constant"), FloatAttr("value", 0)}},
+               StringAttr("mode", "constant"), NumberAttr("value", 0)}},
     .infer = Infer,
     .eval = Evaluate,
     .cost = MoveCost,

@@ -63,6 +63,8 @@ bool ReadValue(TokenReader& reader, AttributeKind kind, LiteralReader& literals,
       return ReadFloats(reader, value);
     case AttributeKind::kDType:
       return Keep(reader.ReadDType(), value);
+    case AttributeKind::kNumber:
+      return Keep(reader.ReadNumber(), value);
     case AttributeKind::kLiteral:
       break;
   }

@@ -52,8 +52,6 @@ typename Format<T>::Bits BitsOfFloat(T value) {
 template <typename T>
 constexpr bool kIsNarrow =
     std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-template <typename T>
-constexpr bool kIsFloatType = std::is_floating_point_v<T> || kIsNarrow<T>;
 
 // from_chars, for the whole of `text`.
 template <typename T, typename... Options>
@@ -169,12 +167,36 @@ bool ParseInt64(absl::string_view text, int64_t& value) {
   return ReadAll(text, value);
 }
 
+std::string NumberText(const Number& number) {
+  if (!number.is_integer()) return DoubleText(number.ToDouble());
+  const auto* value = std::get_if<int64_t>(&number.held());
+  return value != nullptr ? absl::StrCat(*value)
+                          : absl::StrCat(number.ToWrapped());
+}
+
+bool ParseNumber(absl::string_view text, Number& number) {
+  int64_t with_sign = 0;
+  uint64_t without = 0;
+  double value = 0;
+  // "-0" is the double that NumberText wrote.
+  if (text != "-0" && ReadAll(text, with_sign)) {
+    number = Number(with_sign);
+  } else if (ReadAll(text, without)) {
+    number = Number(without);
+  } else if (ParseDouble(text, value)) {
+    number = Number(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 std::string ElementText(const HostTensor& tensor, int64_t index) {
   return VisitDType(tensor.type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, bool>) {
       return BoolText(std::to_integer<uint8_t>(tensor.bytes()[index]));
-    } else if constexpr (kIsFloatType<T>) {
+    } else if constexpr (kIsFloat<T>) {
       return FloatText(tensor.data<T>()[index]);
     } else {
       return absl::StrCat(tensor.data<T>()[index]);
@@ -190,7 +212,7 @@ bool ParseElement(absl::string_view text, HostTensor& tensor, int64_t index) {
       if (!ParseBoolByte(text, byte)) return false;
       tensor.bytes()[index] = std::byte{byte};
       return true;
-    } else if constexpr (kIsFloatType<T>) {
+    } else if constexpr (kIsFloat<T>) {
       return ParseFloat(text, tensor.data<T>()[index]);
     } else {
       return ReadAll(text, tensor.data<T>()[index]);

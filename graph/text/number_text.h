@@ -19,6 +19,10 @@ std::string DoubleText(double value);
 bool ParseDouble(absl::string_view text, double& value);
 // Decimal, with an optional '-'; no spaces, no '+', nothing out of range.
 bool ParseInt64(absl::string_view text, int64_t& value);
+// Decimal for integers, as DoubleText for others.
+std::string NumberText(const Number& number);
+// Integers of 64 bits exactly, with or without a sign; others as ParseDouble.
+bool ParseNumber(absl::string_view text, Number& number);
 
 // One element, by its place in memory: as DoubleText for floats (the shortest
 // form for their own width), decimal for integers, true or false for bool.

@@ -61,6 +61,21 @@ TEST(NumberText, IsShort) {
   EXPECT_EQ(ElementText(halves, 2), "0.3333");
 }
 
+TEST(NumberText, NumbersComeBackAsTheyWere) {
+  for (const char* text :
+       {"0", "-0", "0.5", "1e+300", "-inf", "9007199254740993",
+        "-9223372036854775808", "9223372036854775807", "9223372036854775808",
+        "18446744073709551615", "1.8446744073709552e+19"}) {
+    Number number;
+    EXPECT_TRUE(ParseNumber(text, number)) << text;
+    EXPECT_EQ(NumberText(number), text);
+  }
+  Number number;
+  EXPECT_TRUE(ParseNumber("1e3", number));
+  EXPECT_EQ(NumberText(number), "1000");
+  EXPECT_FALSE(ParseNumber("many", number));
+}
+
 TEST(NumberText, WhatIsNoNumberIsRefused) {
   for (absl::string_view text :
        {"", " 1", "1 ", "+1", "1e", "0x10", "1e999", "infinity", "nan(1)",

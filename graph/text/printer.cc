@@ -40,6 +40,9 @@ class AttributePrinter {
   std::string operator()(DType value) const {
     return std::string(DTypeName(value));
   }
+  std::string operator()(const Number& value) const {
+    return NumberText(value);
+  }
   std::string operator()(LiteralId value) const {
     return TypedLiteral(literals_, value);
   }

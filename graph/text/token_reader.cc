@@ -173,16 +173,27 @@ std::optional<int64_t> TokenReader::ReadInt() {
   return value;
 }
 
-std::optional<double> TokenReader::ReadDouble() {
-  double value = 0;
+// A number may be a word: inf, nan.
+template <typename Value>
+std::optional<Value> TokenReader::ReadAs(bool (*parse)(absl::string_view,
+                                                       Value&)) {
+  Value value{};
   const bool may_be =
-      peek().kind == Kind::kNumber || peek().kind == Kind::kWord;  // inf, nan
-  if (!may_be || !ParseDouble(peek().text, value)) {
+      peek().kind == Kind::kNumber || peek().kind == Kind::kWord;
+  if (!may_be || !parse(peek().text, value)) {
     Fail("a number");
     return std::nullopt;
   }
   Take();
   return value;
+}
+
+std::optional<double> TokenReader::ReadDouble() {
+  return ReadAs<double>(ParseDouble);
+}
+
+std::optional<Number> TokenReader::ReadNumber() {
+  return ReadAs<Number>(ParseNumber);
 }
 
 std::optional<bool> TokenReader::ReadBool() {

@@ -10,6 +10,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "graph/number.h"
 #include "graph/tensor_type.h"
 #include "graph/text/diagnostics.h"
 #include "graph/text/lexer.h"
@@ -59,6 +60,7 @@ class TokenReader {
   std::optional<std::string> ReadWordOrString(absl::string_view expected);
   std::optional<int64_t> ReadInt();
   std::optional<double> ReadDouble();
+  std::optional<Number> ReadNumber();
   std::optional<bool> ReadBool();
   std::optional<DType> ReadDType();
   // `f32[1, 64]{ab16b}`, checked as every type that enters a graph.
@@ -69,6 +71,8 @@ class TokenReader {
   bool ReadList(char open, char close, absl::FunctionRef<bool()> item);
 
  private:
+  template <typename Value>
+  std::optional<Value> ReadAs(bool (*parse)(absl::string_view, Value&));
   bool ReadLayout(TensorType& type);
 
   std::vector<Token> tokens_;

@@ -26,6 +26,7 @@ struct CpuFamily {
 };
 
 extern const CpuFamily kCpuMove;
+extern const CpuFamily kCpuFill;
 extern const CpuFamily kCpuGather;
 extern const CpuFamily kCpuReduce;
 extern const CpuFamily kCpuMaxPool;

@@ -14,8 +14,8 @@
 namespace partita {
 namespace {
 
-const CpuFamily* const kFamilies[] = {&kCpuMove, &kCpuGather, &kCpuReduce,
-                                      &kCpuMaxPool, &kCpuSoftmax};
+const CpuFamily* const kFamilies[] = {&kCpuMove,   &kCpuFill,    &kCpuGather,
+                                      &kCpuReduce, &kCpuMaxPool, &kCpuSoftmax};
 
 // Row-major for values of another rank.
 Layout LayoutFor(const TensorType& type, const std::string& text) {

@@ -76,11 +76,17 @@ TEST(CpuMove, PadsAndCrops) {
   EXPECT_EQ(ExpectRight(OneNode(kPad, {F32({1, 19, 3, 4})},
                                 {{"before", Ints{0, 0, 1, -2}},
                                  {"after", Ints{0, 0, -1, 3}},
-                                 {"value", 1.5}})),
+                                 {"value", Number(1.5)}})),
             2)
       << "the value must stay out of a layout's padding";
   ExpectRight(OneNode(kPad, {Type(DType::kI32, {3})},
                       {{"before", Ints{-2}}, {"after", Ints{-1}}}));
+  for (DType dtype : {DType::kI64, DType::kU8}) {
+    ExpectRight(OneNode(kPad, {Type(dtype, {3})},
+                        {{"before", Ints{2}},
+                         {"after", Ints{1}},
+                         {"value", Number((int64_t{1} << 53) + 1)}}));
+  }
 }
 
 TEST(CpuMove, RepeatsAndBlocks) {
@@ -93,6 +99,21 @@ TEST(CpuMove, RepeatsAndBlocks) {
   }
   ExpectRight(
       OneNode(kSpaceToDepth, {F32({2, 3, 4, 6})}, {{"block", int64_t{2}}}));
+}
+
+TEST(CpuFill, AnyDTypeAndSize) {
+  for (int dtype = 0; dtype < kNumDTypes; ++dtype) {
+    for (const Shape& dims :
+         {Shape{}, Shape{0, 3}, Shape{37}, Shape{9, 5003}}) {
+      for (const Number value : {Number(), Number(-2.5), Number(300),
+                                 Number(uint64_t{UINT64_MAX - 1})}) {
+        ExpectRight(OneNode(kFill, {},
+                            {{"dtype", static_cast<DType>(dtype)},
+                             {"shape", Ints(dims.begin(), dims.end())},
+                             {"value", value}}));
+      }
+    }
+  }
 }
 
 TEST(CpuGather, AxesAndNegativeIndices) {

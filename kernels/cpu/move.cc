@@ -12,6 +12,7 @@
 #include "graph/ops/op_list.h"
 #include "kernels/copy/strided_copy.h"
 #include "kernels/cpu/cpu_family.h"
+#include "kernels/cpu/fill_elements.h"
 
 namespace partita {
 namespace {
@@ -153,19 +154,12 @@ std::vector<OperandBox> PadBoxes(const OpView& node) {
   return boxes;
 }
 
-// eval says how a value that an integer type lacks is narrowed.
-bool HasValue(const OpView& node) {
-  const double value = node.attr_float("value");
-  return IsFloat(node.result_type(0).dtype) || value == 0 || value == 1;
-}
-
 // The boxes of ops that work in any one layout; none for others.
 std::vector<OperandBox> BoxesOf(const OpView& node) {
   if (node.is(kConcat)) return ConcatBoxes(node);
   if (node.is(kSplit)) return SplitBoxes(node);
   if (node.is(kSlice)) return SliceBoxes(node);
-  if (node.is(kPad) && node.attr_string("mode") == "constant" &&
-      HasValue(node)) {
+  if (node.is(kPad) && node.attr_string("mode") == "constant") {
     return PadBoxes(node);
   }
   return {};
@@ -264,7 +258,7 @@ bool KeepsBlocks(const OpView& node, const std::vector<OperandBox>& boxes,
   // The value that pads a result must stay out of its layout's padding.
   TensorType result = node.result_type(0);
   result.layout = layout;
-  if (node.is(kPad) && node.attr_float("value") != 0 &&
+  if (node.is(kPad) && node.attr_number("value") != Number() &&
       result.num_stored_elements() != result.num_elements()) {
     return false;
   }
@@ -310,11 +304,8 @@ class MoveKernel : public BoundKernel {
 
   absl::Status Launch(const LaunchArgs& args) override {
     if (fill_.has_value()) {
-      std::byte* to = static_cast<std::byte*>(args.results[0]);
-      const size_t bytes = fill_->byte_span().size();
-      for (int64_t i = 0; i < fill_count_; ++i) {
-        std::memcpy(to + i * bytes, fill_->bytes(), bytes);
-      }
+      FillElements(fill_->byte_span(), fill_count_,
+                   static_cast<std::byte*>(args.results[0]));
     }
     for (const Move& move : moves_) {
       move.copy.Run(args.operands[move.operand], args.results[move.result],
@@ -328,7 +319,7 @@ class MoveKernel : public BoundKernel {
     TensorType scalar;
     scalar.dtype = node.result_type(0).dtype;
     fill_.emplace(scalar);
-    SetFromDouble(*fill_, 0, node.attr_float("value"));
+    SetNumber(*fill_, 0, node.attr_number("value"));
     fill_count_ = node.result_type(0).num_stored_elements();
   }
 

@@ -18,6 +18,12 @@ void AppendAttribute(const AttributeValue& value, std::string& key) {
     using T = std::decay_t<decltype(element)>;
     if constexpr (std::is_same_v<T, double>) {
       absl::StrAppend(&key, std::bit_cast<uint64_t>(element), ",");
+    } else if constexpr (std::is_same_v<T, Number>) {
+      absl::StrAppend(&key,
+                      element.is_integer()
+                          ? element.ToWrapped()
+                          : std::bit_cast<uint64_t>(element.ToDouble()),
+                      "/", element.held().index(), ",");
     } else if constexpr (std::is_same_v<T, DType>) {
       absl::StrAppend(&key, static_cast<int>(element), ",");
     } else if constexpr (std::is_same_v<T, LiteralId>) {

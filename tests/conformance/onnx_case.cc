@@ -69,9 +69,9 @@ absl::StatusOr<Module> ImportFor(const std::string& model,
     const bool is_shape = !IsFloat(inputs[i].type().dtype) ||
                           inputs[i].type().num_elements() <= 8;
     if (i == 0 || !is_shape || inputs[i].type().num_elements() > 64) continue;
-    std::vector<double>& values = options.values[names[i]];
+    std::vector<Number>& values = options.values[names[i]];
     for (int64_t e = 0; e < inputs[i].type().num_elements(); ++e) {
-      values.push_back(GetAsDouble(inputs[i], e));
+      values.push_back(GetNumber(inputs[i], e));
     }
     bound[i] = true;
   }

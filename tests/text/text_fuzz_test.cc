@@ -152,6 +152,8 @@ TEST(TextFuzz, AnyAttributeOfAnyOpIsRefusedOrSound) {
       "[9223372036854775807, 9223372036854775807, 9223372036854775807, "
       "9223372036854775807]",
       "[-9223372036854775808, 1, 1, 1]"};
+  constexpr const char* kNumbers[] = {
+      "nan", "-0", "0.5", "18446744073709551615", "-9223372036854775808"};
   constexpr const char* kInts[] = {"0",
                                    "1",
                                    "-1",
@@ -193,6 +195,7 @@ TEST(TextFuzz, AnyAttributeOfAnyOpIsRefusedOrSound) {
         if (attr.kind == AttributeKind::kFloats) value = pick(kLists);
         if (attr.kind == AttributeKind::kInt) value = pick(kInts);
         if (attr.kind == AttributeKind::kFloat) value = "nan";
+        if (attr.kind == AttributeKind::kNumber) value = pick(kNumbers);
         if (attr.kind == AttributeKind::kBool) value = "true";
         if (attr.kind == AttributeKind::kString) value = "\"linear\"";
         if (attr.kind == AttributeKind::kDType) value = "i8";

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,7 @@
 #include "graph/onnx/import.h"
 #include "graph/op_set.h"
 #include "graph/status_macros.h"
+#include "graph/text/number_text.h"
 #include "graph/text/parser.h"
 #include "partita/compile_request.h"
 #include "partita/remedy.h"
@@ -24,11 +26,13 @@
 namespace partita {
 namespace {
 
-absl::StatusOr<std::vector<double>> ParseDoubles(absl::string_view flag,
+absl::StatusOr<std::vector<Number>> ParseNumbers(absl::string_view flag,
                                                  absl::string_view text) {
-  std::vector<double> values;
+  std::vector<Number> values;
   for (absl::string_view part : absl::StrSplit(text, ',')) {
-    if (absl::SimpleAtod(part, &values.emplace_back())) continue;
+    if (ParseNumber(absl::StripAsciiWhitespace(part), values.emplace_back())) {
+      continue;
+    }
     return CalledWrongly(
         absl::StrCat("--", flag, ": found ", part, "; expected numbers"));
   }
@@ -55,7 +59,7 @@ absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
   for (const std::string& text : arguments.GetAll("bind")) {
     PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("bind", text));
     PARTITA_ASSIGN_OR_RETURN(options.values[binding.first],
-                             ParseDoubles("bind", binding.second));
+                             ParseNumbers("bind", binding.second));
   }
   return options;
 }

@@ -33,8 +33,9 @@ must not be cut. A dimension may be a product of factors, of which the outermost
 )";
 
 const char* KindText(AttributeKind kind) {
-  constexpr const char* kNames[] = {"int",  "float",  "bool",  "string",
-                                    "ints", "floats", "dtype", "literal"};
+  constexpr const char* kNames[] = {"int",    "float",   "bool",
+                                    "string", "ints",    "floats",
+                                    "dtype",  "literal", "number"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -60,6 +61,7 @@ std::string DefaultText(const AttrDef& attr) {
   if (attr.required) return "";
   switch (attr.kind) {
     case AttributeKind::kInt:
+    case AttributeKind::kNumber:
       return absl::StrCat(" = ", attr.int_default);
     case AttributeKind::kFloat:
       return absl::StrCat(" = ", DoubleText(attr.float_default));

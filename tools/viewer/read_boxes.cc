@@ -39,6 +39,8 @@ std::string AttributeText(const Graph& graph, const AttributeValue& value) {
     }
     case AttributeKind::kDType:
       return std::string(DTypeName(std::get<DType>(value)));
+    case AttributeKind::kNumber:
+      return NumberText(std::get<Number>(value));
     case AttributeKind::kLiteral:
       return LiteralText(graph.literals(), std::get<LiteralId>(value));
   }

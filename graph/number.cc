@@ -1,0 +1,30 @@
+// One form for each number.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/number.h"
+
+namespace partita {
+
+Number::Number(double value) : held_(value) {
+  // Doubles that bound the integers of 64 bits, themselves too large for them.
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  constexpr double kTwoTo64 = 18446744073709551616.0;
+  const bool is_minus_zero = value == 0 && std::signbit(value);
+  if (std::trunc(value) != value || is_minus_zero) return;
+  if (value >= -kTwoTo63 && value < kTwoTo63) {
+    held_ = static_cast<int64_t>(value);
+  } else if (value > 0 && value < kTwoTo64) {
+    held_ = static_cast<uint64_t>(value);
+  }
+}
+
+double Number::ToDouble() const { return To<double>(); }
+
+uint64_t Number::ToWrapped() const {
+  if (const auto* value = std::get_if<int64_t>(&held_)) {
+    return static_cast<uint64_t>(*value);
+  }
+  return To<uint64_t>();
+}
+
+}  // namespace partita
