@@ -85,13 +85,13 @@ struct Body {
   int64_t address = -1;
 };
 
-std::vector<Body> BodiesOf(const DeviceStorages &storages,
-                           const Clocks &clocks) {
+std::vector<Body> BodiesOf(const DeviceStorages& storages,
+                           const Clocks& clocks) {
   std::vector<Body> bodies(storages.problem.num_bodies);
-  const std::vector<PackItem> &items = storages.problem.items;
+  const std::vector<PackItem>& items = storages.problem.items;
   for (int i : ByFirstTouch(storages.lives)) {
-    const Life &life = storages.lives[i];
-    Body &body = bodies[items[i].body];
+    const Life& life = storages.lives[i];
+    Body& body = bodies[items[i].body];
     body.bytes = std::max(body.bytes, AlignUp(items[i].end));
     ++body.items_left;
     if (body.first < 0) {
@@ -111,7 +111,7 @@ std::vector<Body> BodiesOf(const DeviceStorages &storages,
 // have ended.
 class OpenItems {
  public:
-  explicit OpenItems(const std::vector<Life> &lives) : lives_(&lives) {}
+  explicit OpenItems(const std::vector<Life>& lives) : lives_(&lives) {}
 
   void Open(int item) { by_last_.push({(*lives_)[item].last, item}); }
 
@@ -138,7 +138,7 @@ class OpenItems {
   static constexpr size_t kFewEnded = 32;
   using LastAndItem = std::pair<int, int>;
 
-  const std::vector<Life> *lives_;
+  const std::vector<Life>* lives_;
   std::priority_queue<LastAndItem, std::vector<LastAndItem>, std::greater<>>
       by_last_;
   std::vector<int> ended_;  // their last task is launched
@@ -152,15 +152,15 @@ struct StreamArena {
 };
 
 // Arenas behind one another, then the bodies whose bytes are their own.
-Packing Stack(const std::vector<StreamArena> &arenas,
-              const std::vector<Body> &bodies) {
+Packing Stack(const std::vector<StreamArena>& arenas,
+              const std::vector<Body>& bodies) {
   Packing packing;
   std::vector<int64_t> begins;
-  for (const StreamArena &arena : arenas) {
+  for (const StreamArena& arena : arenas) {
     begins.push_back(packing.bytes);
     packing.bytes += arena.gaps.end();
   }
-  for (const Body &body : bodies) {
+  for (const Body& body : bodies) {
     if (body.arena >= 0) {
       packing.addresses.push_back(begins[body.arena] + body.address);
       continue;
@@ -173,19 +173,19 @@ Packing Stack(const std::vector<StreamArena> &arenas,
 
 }  // namespace
 
-Packing PackByTime(const DeviceStorages &storages, const Clocks &clocks) {
-  const std::vector<PackItem> &items = storages.problem.items;
+Packing PackByTime(const DeviceStorages& storages, const Clocks& clocks) {
+  const std::vector<PackItem>& items = storages.problem.items;
   std::vector<Body> bodies = BodiesOf(storages, clocks);
   std::vector<StreamArena> arenas(clocks.num_streams(),
                                   {OpenItems(storages.lives), Gaps()});
   for (int item : ByFirstTouch(storages.lives)) {
-    Body &body = bodies[items[item].body];
+    Body& body = bodies[items[item].body];
     if (body.arena < 0) continue;
-    StreamArena &arena = arenas[body.arena];
+    StreamArena& arena = arenas[body.arena];
     if (body.address < 0) {
       for (int closed :
            arena.open.Close(body.first, clocks.Known(body.first))) {
-        Body &other = bodies[items[closed].body];
+        Body& other = bodies[items[closed].body];
         if (--other.items_left > 0) continue;
         arena.gaps.Give(other.address, other.bytes);
       }

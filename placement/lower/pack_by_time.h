@@ -14,7 +14,7 @@ namespace partita {
 // that holds it when the stream first touches it; it leaves the gap once the
 // stream knows that all its items have ended. Looks at no pairs: n log n in the
 // items. Loose where the streams need most at different times.
-Packing PackByTime(const DeviceStorages &storages, const Clocks &clocks);
+Packing PackByTime(const DeviceStorages& storages, const Clocks& clocks);
 
 }  // namespace partita
 
