@@ -165,7 +165,7 @@ struct Entry {
   std::vector<Invocation> schedule;
 };
 
-// What helps a person and no executor; `partita strip` removes it.
+// What helps a person and no executor.
 struct NodeNote {
   NodeId node;
   std::string reason;  // why it runs where it does
@@ -179,7 +179,7 @@ struct EntryNotes {
   std::vector<NodeNote> nodes;
   std::vector<CommandNote> predicted;
   double step_seconds = 0;
-  double bound_seconds = 0;  // no plan for this machine can be faster
+  double bound_seconds = 0;  // no plan of this graph and machine takes less
 };
 struct PlanNotes {
   std::string machine_json;
