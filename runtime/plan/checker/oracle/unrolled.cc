@@ -173,7 +173,7 @@ void AddOps(Unrolled& unrolled) {
 }
 
 // Messages and collectives are numbered in each stream, each step anew.
-void Number(Unrolled& unrolled) {
+void NumberMeetings(Unrolled& unrolled) {
   std::map<std::vector<int>, int> counts;
   std::map<std::vector<int>, std::vector<int>> parts;
   std::map<std::vector<int>, int> sends;
@@ -310,7 +310,7 @@ absl::StatusOr<Unrolled> Unroll(const Plan& plan, int entry, int steps) {
   }
   PARTITA_RETURN_IF_ERROR(LayOut(unrolled));
   AddOps(unrolled);
-  Number(unrolled);
+  NumberMeetings(unrolled);
   FindConflicts(unrolled);
   return unrolled;
 }
