@@ -7,7 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
+#include "runtime/executor/plan_builder.h"
 #include "runtime/executor/reference_run.h"
 #include "runtime/executor/test_session.h"
 
@@ -41,6 +43,78 @@ TEST(ExecutorTest, SeveralStreamsGiveTheSame) {
       ASSERT_EQ(y, Expected(Ramp(step))) << step;
     }
   }
+}
+
+// y = relu(x) in two micro-batches through the same bytes.
+std::shared_ptr<Plan> MicroBatchPlan() {
+  PlanBuilder b(1);
+  const ValueId x = b.Input("x", {DType::kF32, {4}, {}});
+  const ValueId y = b.Node(kRelu, {x}, "y");
+  b.Output("y", y);
+  const BufferId x_bytes = b.Room("x", 0, x);
+  const BufferId y_bytes = b.Room("y", 0, y);
+  const StreamId s = b.NewStream("compute", 0);
+  for (int batch = 0; batch < 2; ++batch) {
+    b.Feed(s, 0, x_bytes);
+    b.Kernel(s, y, {x_bytes}, y_bytes);
+    b.Fetch(s, 0, y_bytes);
+  }
+  std::vector<Command>& commands = b.entry().programs[0].commands;
+  for (int c : {3, 4, 5}) commands[c].instance.micro_batch = 1;
+  b.entry().inputs[0].type.dims = {8};
+  b.entry().outputs[0].type.dims = {8};
+  return b.Finish();
+}
+
+TEST(ExecutorTest, EachMicroBatchHasItsPartOfThePorts) {
+  TestSession session(MicroBatchPlan());
+  ASSERT_TRUE(session.status().ok()) << session.status();
+  Floats y;
+  ASSERT_TRUE(session.Run({-1, 2, 3, -4, 5, -6, -7, 8}, y).ok());
+  y.resize(9);
+  EXPECT_EQ(y, (Floats{0, 2, 3, 0, 5, 0, 0, 8, -1}));
+}
+
+TEST(ExecutorTest, TheReferenceRunTakesNoMicroBatches) {
+  const auto plan = MicroBatchPlan();
+  const Floats x(8);
+  const void* in = x.data();
+  const TestLibrary library;
+  EXPECT_EQ(ReferenceRun(*plan, 0, {&in, 1}, {&library}).status().message(),
+            "reference run of @f: found x: f32[8] in micro-batches of f32[4]; "
+            "expected a plan of one micro-batch; run without the reference");
+}
+
+// y = relu(x) with the columns of two devices, each fetched where it is.
+TEST(ExecutorTest, EachMemberFetchesItsPiece) {
+  PlanBuilder b(2);
+  const ValueId x = b.Input("x", {DType::kF32, {2, 3}, {}});
+  const ValueId y = b.Node(kRelu, {x}, "y");
+  b.Output("y", y);
+  Placement& placement =
+      b.graph().node(b.graph().value(y).defining_node).placement;
+  placement.devices = {"cpu:0", "cpu:1"};
+  placement.operands = {{.kind = Sharding::Kind::kSplit, .dim = 1}};
+  placement.results = placement.operands;
+  const std::vector<Range> columns = {{0, 4, 2, 12}, {4, 8, 2, 12}};
+  for (int d = 0; d < 2; ++d) {
+    const BufferId whole = b.Room("x", d, x);
+    const BufferId part = b.RoomOf("part", d, 0);
+    b.entry().buffers[part.index].range = columns[d];
+    const BufferId piece = b.RoomOf("piece", d, 8 * (d + 1));
+    const BufferId result = b.RoomOf("y", d, 8 * (d + 1));
+    const StreamId s = b.NewStream("compute", d);
+    b.Feed(s, 0, whole);
+    b.Copy(s, part, piece);
+    b.Kernel(s, y, {piece}, result).instance.member = d;
+    b.Fetch(s, 0, result);
+  }
+  TestSession session(b.Finish());
+  ASSERT_TRUE(session.status().ok()) << session.status();
+  Floats out;
+  ASSERT_TRUE(session.Run({-1, 2, -3, 4, -5, 6}, out).ok());
+  out.resize(7);
+  EXPECT_EQ(out, (Floats{0, 2, 0, 4, 0, 6, -1}));
 }
 
 TEST(ExecutorTest, HostKernelsStandInOnVirtualGpus) {

@@ -11,13 +11,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_device.h"
 #include "runtime/executor/combine.h"
-#include "graph/instance.h"
 
 namespace partita {
 namespace {
@@ -275,6 +275,21 @@ class ReferenceWalk {
   std::vector<int> readers_;       // that have not read yet
 };
 
+// The walk goes through the graph once, which is not all of a port of several
+// micro-batches.
+absl::Status CheckWhole(const Entry& entry, const std::vector<Port>& ports,
+                        const std::vector<ValueId>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const TensorType& type = entry.graph->type(values[i]);
+    if (ports[i].type.num_bytes() <= type.num_bytes()) continue;
+    return absl::UnimplementedError(absl::StrCat(
+        "reference run of @", entry.name, ": found ", ports[i].name, ": ",
+        ports[i].type.ToString(), " in micro-batches of ", type.ToString(),
+        "; expected a plan of one micro-batch; run without the reference"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<HostTensor>> ReferenceRun(
@@ -287,6 +302,8 @@ absl::StatusOr<std::vector<HostTensor>> ReferenceRun(
         absl::StrCat("entry @", entry.name, ": found ", inputs.size(),
                      " inputs; expected ", graph.inputs().size()));
   }
+  PARTITA_RETURN_IF_ERROR(CheckWhole(entry, entry.inputs, graph.inputs()));
+  PARTITA_RETURN_IF_ERROR(CheckWhole(entry, entry.outputs, graph.outputs()));
   ReferenceWalk walk(plan, entry, libraries, options);
   for (size_t i = 0; i < inputs.size(); ++i) {
     walk.SetInput(graph.inputs()[i], inputs[i]);

@@ -10,6 +10,7 @@
 #include "graph/status_macros.h"
 #include "runtime/device/arena_guard.h"
 #include "runtime/executor/failure.h"
+#include "runtime/executor/port_part.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {
@@ -252,18 +253,21 @@ class ProgramBuilder {
 
   absl::Status FillFeed(const Command& command, Action& action) {
     action.kind = Action::Kind::kFeed;
-    action.port = command.port;
-    const int64_t bytes = context_.entry->inputs[command.port].type.num_bytes();
-    return FillTransfer(action, {Locate(command.results[0]), {nullptr, bytes}});
+    return FillTransfer(
+        action, {Locate(command.results[0]), PortBlocks(command, action)});
   }
 
   absl::Status FillFetch(const Command& command, Action& action) {
     action.kind = Action::Kind::kFetch;
+    return FillTransfer(
+        action, {PortBlocks(command, action), Locate(command.operands[0])});
+  }
+
+  Blocks PortBlocks(const Command& command, Action& action) const {
+    const PortPart part = PartOfPort(*context_.plan, *context_.entry, command);
     action.port = command.port;
-    const int64_t bytes =
-        context_.entry->outputs[command.port].type.num_bytes();
-    return FillTransfer(action,
-                        {{nullptr, bytes}, Locate(command.operands[0])});
+    action.port_offset = part.offset;
+    return part.blocks;
   }
 
   Blocks Locate(BufferId buffer) const {

@@ -41,6 +41,7 @@ struct Action {
   LaunchArgs args;                // kKernel
   DeviceEvent* event = nullptr;   // kRecord, kWait
   int port = 0;                   // kFeed, kFetch
+  int64_t port_offset = 0;        // kFeed, kFetch: where its part begins
   int transfer = -1;              // index of the blocks that it copies
   int exchange = 0;               // kCollective, kSend, kRecv: index
   std::chrono::nanoseconds sleep{0};

@@ -245,13 +245,15 @@ absl::Status StreamWorker::Perform(const Step& step,
       Blocks from = transfer.from;
       // Only read, though blocks do not say so.
       from.base =
-          static_cast<std::byte*>(const_cast<void*>(step.inputs[action.port]));
+          static_cast<std::byte*>(const_cast<void*>(step.inputs[action.port])) +
+          action.port_offset;
       return stream_->Copy(transfer.to, from);
     }
     case Action::Kind::kFetch: {
       const Transfer& transfer = program.transfers[action.transfer];
       Blocks to = transfer.to;
-      to.base = static_cast<std::byte*>(step.outputs[action.port]);
+      to.base = static_cast<std::byte*>(step.outputs[action.port]) +
+                action.port_offset;
       return stream_->Copy(to, transfer.from);
     }
     case Action::Kind::kRecord:

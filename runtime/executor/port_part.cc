@@ -1,0 +1,63 @@
+// Offsets of micro-batches and of members' pieces.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/port_part.h"
+
+#include "absl/algorithm/container.h"
+#include "graph/instance.h"
+
+namespace partita {
+namespace {
+
+// All of a value, or the member's piece of a split one.
+PortPart PieceOf(const TensorType& type, const Sharding& sharding, int member,
+                 int members) {
+  const int64_t bytes = type.num_bytes();
+  if (sharding.kind != Sharding::Kind::kSplit || bytes == 0) {
+    return {0, {nullptr, bytes}};
+  }
+  int64_t outer = 1;
+  for (int d = 0; d < sharding.dim; ++d) outer *= type.dims[d];
+  const int64_t extent = type.dims[sharding.dim];
+  const int64_t row = bytes / outer / extent;
+  const int64_t begin = member * extent / members;
+  const int64_t end = (member + 1) * extent / members;
+  return {begin * row, {nullptr, (end - begin) * row, outer, extent * row}};
+}
+
+PortPart PieceFetched(const Plan& plan, const Entry& entry,
+                      const Command& command) {
+  const Graph& graph = *entry.graph;
+  const ValueId id = graph.outputs()[command.port];
+  const Value& value = graph.value(id);
+  if (!value.defining_node.valid()) return PieceOf(graph.type(id), {}, 0, 1);
+  const Placement& placement = graph.node(value.defining_node).placement;
+  const DeviceId device = entry.streams[command.stream.index].device;
+  const auto member =
+      absl::c_find(placement.devices, plan.devices[device.index].traits.name);
+  const bool is_member = member != placement.devices.end();
+  return PieceOf(
+      graph.type(id),
+      is_member ? ShardingOf(placement.results, value.index) : Sharding(),
+      static_cast<int>(member - placement.devices.begin()),
+      static_cast<int>(placement.devices.size()));
+}
+
+}  // namespace
+
+PortPart PartOfPort(const Plan& plan, const Entry& entry,
+                    const Command& command) {
+  const Graph& graph = *entry.graph;
+  const bool feed = command.kind == Command::Kind::kFeed;
+  const Port& port = (feed ? entry.inputs : entry.outputs)[command.port];
+  const TensorType& type =
+      graph.type((feed ? graph.inputs() : graph.outputs())[command.port]);
+  PortPart part =
+      feed ? PieceOf(type, {}, 0, 1) : PieceFetched(plan, entry, command);
+  if (port.type.num_bytes() != type.num_bytes()) {
+    part.offset += command.instance.micro_batch * type.num_bytes();
+  }
+  return part;
+}
+
+}  // namespace partita
