@@ -22,7 +22,7 @@
 
 namespace partita {
 
-class GradBuilder;  // comes with the training issue
+class GradBuilder;  // graph/ops/grad_builder.h
 
 // One operand. Optional operands come last; a variadic one is the last and
 // stands for one or more.
@@ -147,7 +147,8 @@ struct OpDef {
   // index out of range).
   absl::Status (*eval)(const OpView& op, absl::Span<const HostTensor> operands,
                        absl::Span<HostTensor> results) = nullptr;
-  // Missing: not differentiable.
+  // Yields the gradient of each float operand that is needed, as nodes. Missing:
+  // not differentiable.
   absl::Status (*gradient)(GradBuilder& builder) = nullptr;
   Cost (*cost)(const OpView& op) = nullptr;
   DimensionRule (*dimension_rule)(const OpView& op) = nullptr;

@@ -1,12 +1,13 @@
-// Scalar functions of two or three operands, broadcast: a table, one row an op.
+// Functions of two or three operands, element by element and broadcast, but for
+// comparisons (comparison.cc): a table, one row an op.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/pointwise_gradient.h"
 
 namespace partita {
 namespace {
@@ -15,33 +16,6 @@ using Doubles = absl::Span<const double>;
 using Ints = absl::Span<const int64_t>;
 using Uints = absl::Span<const uint64_t>;
 
-constexpr OpDef BinaryOp(const char* name, const char* doc,
-                         const ScalarFunction* function) {
-  OpDef op = ElementwiseOp(name, doc, function);
-  op.operands = {{{"a"}, {"b"}}};
-  op.infer = InferScalar<kNumbers>;
-  return op;
-}
-constexpr OpDef TestOp(const char* name, const char* doc,
-                       const ScalarFunction* function) {
-  OpDef op = BinaryOp(name, doc, function);
-  op.infer = InferScalar<kNumbers, /*is_test=*/true>;
-  return op;
-}
-constexpr OpDef BoolOp(const char* name, const char* doc,
-                       const ScalarFunction* function) {
-  OpDef op = BinaryOp(name, doc, function);
-  op.infer = InferScalar<kBools>;
-  op.traits.commutative = true;
-  return op;
-}
-constexpr OpDef BitOp(const char* name, const char* doc,
-                      const ScalarFunction* function) {
-  OpDef op = BinaryOp(name, doc, function);
-  op.infer = InferScalar<kIntegers>;
-  op.traits.commutative = true;
-  return op;
-}
 constexpr OpDef Commutative(OpDef op) {
   op.traits.commutative = true;
   return op;
@@ -167,50 +141,6 @@ constexpr ScalarFunction kMaxFunction = {
     .on_uint = [](Uints x, const OpView&) { return std::max(x[0], x[1]); },
     .keeps_zero = true};
 
-template <typename Compare, bool zero_fails>
-constexpr ScalarFunction kComparison = {
-    .on_double = [](Doubles x, const OpView&) -> double {
-      return Compare()(x[0], x[1]);
-    },
-    .on_int = [](Ints x, const OpView&) -> int64_t {
-      return Compare()(x[0], x[1]);
-    },
-    .on_uint = [](Uints x, const OpView&) -> uint64_t {
-      return Compare()(x[0], x[1]);
-    },
-    .keeps_zero = zero_fails};
-constexpr OpDef EqualityOp(OpDef op) {
-  op.infer = InferScalar<kAnyType, /*is_test=*/true>;
-  op.traits.commutative = true;
-  return op;
-}
-
-constexpr ScalarFunction kAndFunction = {
-    .on_int = [](Ints x, const OpView&) { return x[0] & x[1]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0] & x[1]; },
-    .keeps_zero = true};
-constexpr ScalarFunction kOrFunction = {
-    .on_int = [](Ints x, const OpView&) { return x[0] | x[1]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0] | x[1]; },
-    .keeps_zero = true};
-constexpr ScalarFunction kXorFunction = {
-    .on_int = [](Ints x, const OpView&) { return x[0] ^ x[1]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0] ^ x[1]; },
-    .keeps_zero = true};
-
-// Bits beyond the type fall off; so does everything if the amount is too large.
-constexpr ScalarFunction kShiftFunction = {
-    .on_uint = [](Uints x, const OpView& op) -> uint64_t {
-      if (x[1] > 63) return 0;
-      return op.attr_bool("left") ? x[0] << x[1] : x[0] >> x[1];
-    },
-    .keeps_zero = true};
-constexpr OpDef ShiftOp(OpDef op) {
-  op.attrs = {{BoolAttr("left", true)}};
-  op.infer = InferScalar<kUnsigned>;
-  return op;
-}
-
 constexpr ScalarFunction kPreluFunction = {
     .on_double = [](Doubles x,
                     const OpView&) { return x[0] < 0 ? x[0] * x[1] : x[0]; },
@@ -248,32 +178,67 @@ constexpr OpDef WhereOp(OpDef op) {
   return op;
 }
 
+Term SameGradient(const PointPair& p) { return p.dz; }
+Term SubtrahendGradient(const PointPair& p) { return -p.dz; }
+Term LeftFactorGradient(const PointPair& p) { return p.dz * p.b; }
+Term RightFactorGradient(const PointPair& p) { return p.dz * p.a; }
+Term DividendGradient(const PointPair& p) { return p.dz / p.b; }
+Term DivisorGradient(const PointPair& p) { return -p.dz * p.z / p.b; }
+// z = a - q b, with q constant but where it jumps.
+Term ModDivisorGradient(const PointPair& p) {
+  return -p.dz * Round((p.a - p.z) / p.b);
+}
+// A power of 0 has the derivative 0, not 0 times an infinity.
+Term BaseGradient(const PointPair& p) {
+  const Term b = CastTo(p.b, p.a.type().dtype);
+  return p.dz * Where(Equal(b, 0), 0, b * Pow(p.a, b - 1));
+}
+Term ExponentGradient(const PointPair& p) {
+  return p.dz * Where(Equal(p.a, 0), 0, p.z * Log(p.a));
+}
+// Operands that are equal share the gradient evenly.
+Term ShareOf(Term dz, Term beyond, Term reaches) {
+  const DType dtype = dz.type().dtype;
+  return dz * 0.5 * (CastTo(beyond, dtype) + CastTo(reaches, dtype));
+}
+template <bool left>
+Term MaxGradient(const PointPair& p) {
+  const Term a = left ? p.a : p.b;
+  const Term b = left ? p.b : p.a;
+  return ShareOf(p.dz, Greater(a, b), GreaterEqual(a, b));
+}
+template <bool left>
+Term MinGradient(const PointPair& p) {
+  const Term a = left ? p.a : p.b;
+  const Term b = left ? p.b : p.a;
+  return ShareOf(p.dz, Less(a, b), LessEqual(a, b));
+}
+Term PreluGradient(const PointPair& p) {
+  return Where(Less(p.a, 0), p.dz * p.b, p.dz);
+}
+Term SlopeGradient(const PointPair& p) {
+  return Where(Less(p.a, 0), p.dz * p.a, 0);
+}
+absl::Status WhereGradient(GradBuilder& b) {
+  const Term condition = b.operand(0);
+  if (b.needs(1)) b.Yield(1, Where(condition, b.grad(0), 0));
+  if (b.needs(2)) b.Yield(2, Where(condition, 0, b.grad(0)));
+  return b.status();
+}
+
 }  // namespace
 
 // clang-format off
-extern constinit const OpDef kAdd = Commutative(BinaryOp("add", "a + b.", &kAddFunction));
-extern constinit const OpDef kAnd = BoolOp("and", "Whether both are true.", &kAndFunction);
-extern constinit const OpDef kBitShift = ShiftOp(BinaryOp("bit_shift", "The bits of a moved by b places, to the left or right; zeros come in.", &kShiftFunction));
-extern constinit const OpDef kBitwiseAnd = BitOp("bitwise_and", "The bits that both have.", &kAndFunction);
-extern constinit const OpDef kBitwiseOr = BitOp("bitwise_or", "The bits that either has.", &kOrFunction);
-extern constinit const OpDef kBitwiseXor = BitOp("bitwise_xor", "The bits that one of them has.", &kXorFunction);
-extern constinit const OpDef kDiv = BinaryOp("div", "a / b; integers toward zero, and 0 where b is 0.", &kDivFunction);
-extern constinit const OpDef kEqual = EqualityOp(TestOp("equal", "Whether a = b.", &kComparison<std::equal_to<>, false>));
-extern constinit const OpDef kGreater = TestOp("greater", "Whether a > b.", &kComparison<std::greater<>, true>);
-extern constinit const OpDef kGreaterEqual = TestOp("greater_equal", "Whether a >= b.", &kComparison<std::greater_equal<>, false>);
-extern constinit const OpDef kLess = TestOp("less", "Whether a < b.", &kComparison<std::less<>, true>);
-extern constinit const OpDef kLessEqual = TestOp("less_equal", "Whether a <= b.", &kComparison<std::less_equal<>, false>);
-extern constinit const OpDef kMax = Commutative(BinaryOp("max", "The greater; a NaN if either is one.", &kMaxFunction));
-extern constinit const OpDef kMin = Commutative(BinaryOp("min", "The lesser; a NaN if either is one.", &kMinFunction));
-extern constinit const OpDef kMod = ModOp(BinaryOp("mod", "What division leaves over, with the sign of b; with fmod, of a. 0 where an integer b is 0.", &kModFunction));
-extern constinit const OpDef kMul = Commutative(BinaryOp("mul", "a b.", &kMulFunction));
-extern constinit const OpDef kNotEqual = EqualityOp(TestOp("not_equal", "Whether a and b differ.", &kComparison<std::not_equal_to<>, true>));
-extern constinit const OpDef kOr = BoolOp("or", "Whether one is true, or both.", &kOrFunction);
-extern constinit const OpDef kPow = PowOp(Rounded(BinaryOp("pow", "a to the power of b, in the type of a.", &kPowFunction)));
-extern constinit const OpDef kPrelu = PreluOp(BinaryOp("prelu", "x, or slope x below 0.", &kPreluFunction));
-extern constinit const OpDef kSub = BinaryOp("sub", "a - b.", &kSubFunction);
-extern constinit const OpDef kWhere = WhereOp(BinaryOp("where", "x where the condition holds, else y.", &kWhereFunction));
-extern constinit const OpDef kXor = BoolOp("xor", "Whether just one is true.", &kXorFunction);
+extern constinit const OpDef kAdd = Commutative(BinaryOp("add", "a + b.", &kAddFunction, Pairwise<SameGradient, SameGradient>));
+extern constinit const OpDef kDiv = BinaryOp("div", "a / b; integers toward zero, and 0 where b is 0.", &kDivFunction, Pairwise<DividendGradient, DivisorGradient>);
+extern constinit const OpDef kMax = Commutative(BinaryOp("max", "The greater; a NaN if either is one.", &kMaxFunction, Pairwise<MaxGradient<true>, MaxGradient<false>>));
+extern constinit const OpDef kMin = Commutative(BinaryOp("min", "The lesser; a NaN if either is one.", &kMinFunction, Pairwise<MinGradient<true>, MinGradient<false>>));
+extern constinit const OpDef kMod = ModOp(BinaryOp("mod", "What division leaves over, with the sign of b; with fmod, of a. 0 where an integer b is 0.", &kModFunction, Pairwise<SameGradient, ModDivisorGradient>));
+extern constinit const OpDef kMul = Commutative(BinaryOp("mul", "a b.", &kMulFunction, Pairwise<LeftFactorGradient, RightFactorGradient>));
+extern constinit const OpDef kPow = PowOp(Rounded(BinaryOp("pow", "a to the power of b, in the type of a.", &kPowFunction, Pairwise<BaseGradient, ExponentGradient>)));
+extern constinit const OpDef kPrelu = PreluOp(BinaryOp("prelu", "x, or slope x below 0.", &kPreluFunction, Pairwise<PreluGradient, SlopeGradient>));
+extern constinit const OpDef kSub = BinaryOp("sub", "a - b.", &kSubFunction, Pairwise<SameGradient, SubtrahendGradient>);
+extern constinit const OpDef kWhere = WhereOp(BinaryOp("where", "x where the condition holds, else y.", &kWhereFunction, WhereGradient));
 // clang-format on
 
 }  // namespace partita

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/norm_gradient.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 
@@ -172,6 +173,58 @@ void GroupNormPiece(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("groups", end - begin);
 }
 
+// One operand's element for each channel, to broadcast against x.
+Term PerChannel(GradBuilder& b, int operand) {
+  Shape dims(b.op().operand_type(0).rank(), 1);
+  dims[1] = b.op().operand_type(0).dims[1];
+  return CastTo(ReshapeTo(b.operand(operand), dims),
+                b.op().operand_type(0).dtype);
+}
+
+// dmean = -sum(dy) scale rate and dvariance = -1/2 rate^3 scale sum(dy (x -
+// mean)), by channel.
+absl::Status BatchNormGradient(GradBuilder& b) {
+  const Term dy = b.grad(0);
+  const Term scale = PerChannel(b, 1);
+  const Term rate = RateOf(PerChannel(b, 4), b.op().attr_float("epsilon"));
+  if (b.needs(0)) b.Yield(0, dy * (scale * rate));
+  if (b.needs(2)) b.Yield(2, SumPerChannel(dy));
+  if (b.needs(3)) b.Yield(3, SumPerChannel(-dy * (scale * rate)));
+  if (!b.needs(1) && !b.needs(4)) return b.status();
+  const Term moved = dy * ((b.operand(0) - PerChannel(b, 3)) * rate);
+  if (b.needs(1)) b.Yield(1, SumPerChannel(moved));
+  if (b.needs(4)) {
+    b.Yield(4, SumPerChannel(moved * (scale * rate * rate * -0.5)));
+  }
+  return b.status();
+}
+
+// Groups are normalised as [n, groups, the rest].
+absl::Status GroupedGradient(GradBuilder& b, int64_t groups) {
+  const Shape dims = b.operand(0).dims();
+  const Term dy = b.grad(0);
+  if (b.needs(2)) b.Yield(2, SumPerChannel(dy));
+  if (!b.needs(0) && !b.needs(1)) return b.status();
+  int64_t rest = dims[1] / groups;
+  for (size_t d = 2; d < dims.size(); ++d) rest *= dims[d];
+  const Shape grouped = {dims[0], groups, rest};
+  const Normalised n = Normalise(ReshapeTo(b.operand(0), grouped), {2},
+                                 b.op().attr_float("epsilon"));
+  if (b.needs(0)) {
+    const Term g = ReshapeTo(dy * PerChannel(b, 1), grouped);
+    b.Yield(0, ReshapeTo(GradientOf(n, g), dims));
+  }
+  if (b.needs(1)) b.Yield(1, SumPerChannel(dy * ReshapeTo(n.x_hat, dims)));
+  return b.status();
+}
+
+absl::Status InstanceNormGradient(GradBuilder& b) {
+  return GroupedGradient(b, b.op().operand_type(0).dims[1]);
+}
+absl::Status GroupNormGradient(GradBuilder& b) {
+  return GroupedGradient(b, b.op().attr_int("groups"));
+}
+
 }  // namespace
 
 extern constinit const OpDef kBatchNorm = {
@@ -182,6 +235,7 @@ extern constinit const OpDef kBatchNorm = {
     .tolerance = Tolerance::kRounding,
     .infer = Infer,
     .eval = EvaluateBatchNorm,
+    .gradient = BatchNormGradient,
     .cost = EstimateCost<2>,
     .dimension_rule = BatchNormRule,
 };
@@ -196,6 +250,7 @@ extern constinit const OpDef kInstanceNorm = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = EvaluateInstanceNorm,
+    .gradient = InstanceNormGradient,
     .cost = EstimateCost<6>,
     .dimension_rule = InstanceNormRule,
 };
@@ -211,6 +266,7 @@ extern constinit const OpDef kGroupNorm = {
     .tolerance = Tolerance::kReduction,
     .infer = InferGroups,
     .eval = EvaluateGroupNorm,
+    .gradient = GroupNormGradient,
     .cost = EstimateCost<6>,
     .dimension_rule = GroupNormRule,
     .piece_attributes = GroupNormPiece,

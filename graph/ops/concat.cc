@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 
@@ -79,6 +80,18 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+// Each operand's part.
+absl::Status Gradient(GradBuilder& b) {
+  const int axis = AxisAttr(b.op(), "axis", b.op().result_type(0).rank());
+  int64_t offset = 0;
+  for (int i = 0; i < b.num_operands(); ++i) {
+    const int64_t extent = b.op().operand_type(i).dims[axis];
+    if (b.needs(i)) b.Yield(i, SliceOf(b.grad(0), axis, offset, extent));
+    offset += extent;
+  }
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kConcat = {
@@ -88,6 +101,7 @@ extern constinit const OpDef kConcat = {
     .attrs = {{RequiredAttr("axis", AttributeKind::kInt)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
     .moves = Moves,

@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/planes.h"
 #include "graph/ops/window.h"
 
@@ -151,6 +153,30 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                end, attributes);
 }
 
+// Every position gives its gradient back to the window that it saw. The last
+// rows, which no window reaches, are the output padding.
+Term InputGradient(GradBuilder& b) {
+  Attributes attributes = ConvWindow(b.op());
+  attributes.Set("output_padding", UnreadRows(WindowOfConv(b.op())));
+  return Apply(kConvTranspose, {b.grad(0), b.operand(1)},
+               std::move(attributes));
+}
+
+Term WeightGradient(GradBuilder& b) {
+  const absl::Span<const int64_t> kernel = Spatial(b.op().operand_type(1));
+  Attributes attributes = ConvWindow(b.op());
+  attributes.Set("kernel", std::vector<int64_t>(kernel.begin(), kernel.end()));
+  return Apply(kConvWeightGradient, {b.operand(0), b.grad(0)},
+               std::move(attributes));
+}
+
+absl::Status Gradient(GradBuilder& b) {
+  if (b.needs(0)) b.Yield(0, InputGradient(b));
+  if (b.needs(1)) b.Yield(1, WeightGradient(b));
+  if (b.needs(2)) b.Yield(2, SumPerChannel(b.grad(0)));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kConv = {
@@ -165,6 +191,7 @@ extern constinit const OpDef kConv = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .piece_attributes = PieceAttributes,

@@ -5,7 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/planes.h"
 #include "graph/ops/window.h"
 
@@ -162,6 +164,32 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("groups", end - begin);
 }
 
+// A convolution, of which positions that only output padding made are cut off.
+Term InputGradient(GradBuilder& b) {
+  const Shape dims = b.operand(0).dims();
+  Term dx = Apply(kConv, {b.grad(0), b.operand(1)}, ConvWindow(b.op()));
+  for (int d = 2; d < static_cast<int>(dims.size()) && dx.valid(); ++d) {
+    if (dx.dims()[d] != dims[d]) dx = SliceOf(dx, d, 0, dims[d]);
+  }
+  return dx;
+}
+
+// The roles of operand and result are those of a convolution exchanged.
+Term WeightGradient(GradBuilder& b) {
+  const absl::Span<const int64_t> kernel = Spatial(b.op().operand_type(1));
+  Attributes attributes = ConvWindow(b.op());
+  attributes.Set("kernel", std::vector<int64_t>(kernel.begin(), kernel.end()));
+  return Apply(kConvWeightGradient, {b.grad(0), b.operand(0)},
+               std::move(attributes));
+}
+
+absl::Status Gradient(GradBuilder& b) {
+  if (b.needs(0)) b.Yield(0, InputGradient(b));
+  if (b.needs(1)) b.Yield(1, WeightGradient(b));
+  if (b.needs(2)) b.Yield(2, SumPerChannel(b.grad(0)));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kConvTranspose = {
@@ -176,6 +204,7 @@ extern constinit const OpDef kConvTranspose = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .piece_attributes = PieceAttributes,

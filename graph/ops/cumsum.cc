@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
 
@@ -49,6 +51,17 @@ Cost EstimateCost(const OpView& op) {
 
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
 
+// Element i counts in every sum from i on: sums from the other end.
+absl::Status Gradient(GradBuilder& b) {
+  const OpView op = b.op();
+  const bool reverse = !op.attr_bool("reverse");
+  b.Yield(0, Apply(kCumsum, {b.grad(0)},
+                   {{"axis", op.attr_int("axis")},
+                    {"exclusive", op.attr_bool("exclusive")},
+                    {"reverse", reverse}}));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kCumsum = {
@@ -62,6 +75,7 @@ extern constinit const OpDef kCumsum = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
 };

@@ -3,7 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
@@ -144,6 +146,31 @@ DimensionRule SpaceToDepthRule(const OpView& op) {
   return RuleOf(op, /*dcr=*/true, /*depth_is_operand=*/false);
 }
 
+// "crd" channels [c, b b] are "dcr" channels [b b, c] transposed.
+Term OuterToInnerChannels(Term depth, int64_t block) {
+  const Shape d = depth.dims();
+  const int64_t blocks = block * block;
+  return ReshapeTo(
+      TransposeTo(ReshapeTo(depth, {d[0], blocks, d[1] / blocks, d[2], d[3]}),
+                  {0, 2, 1, 3, 4}),
+      d);
+}
+
+absl::Status DepthToSpaceGradient(GradBuilder& b) {
+  const int64_t block = b.op().attr_int("block");
+  const bool dcr = IsDcr(b.op());
+  const Term depth = Apply(kSpaceToDepth, {b.grad(0)}, {{"block", block}});
+  if (!depth.valid()) return b.status();
+  b.Yield(0, dcr ? depth : OuterToInnerChannels(depth, block));
+  return b.status();
+}
+
+absl::Status SpaceToDepthGradient(GradBuilder& b) {
+  const int64_t block = b.op().attr_int("block");
+  b.Yield(0, Apply(kDepthToSpace, {b.grad(0)}, {{"block", block}}));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kDepthToSpace = {
@@ -156,6 +183,7 @@ extern constinit const OpDef kDepthToSpace = {
                StringAttr("mode", "dcr")}},
     .infer = InferDepthToSpace,
     .eval = Evaluate<DepthToSpaceMoves>,
+    .gradient = DepthToSpaceGradient,
     .cost = MoveCost,
     .dimension_rule = DepthToSpaceRule,
     .moves = Moves<DepthToSpaceMoves>,
@@ -168,6 +196,7 @@ extern constinit const OpDef kSpaceToDepth = {
     .attrs = {{RequiredAttr("block", AttributeKind::kInt)}},
     .infer = InferSpaceToDepth,
     .eval = Evaluate<SpaceToDepthMoves>,
+    .gradient = SpaceToDepthGradient,
     .cost = MoveCost,
     .dimension_rule = SpaceToDepthRule,
     .moves = Moves<SpaceToDepthMoves>,

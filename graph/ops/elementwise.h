@@ -31,9 +31,12 @@ absl::Status InferScalar(const OpView& op, Types& results) {
   return InferElementwise(op, accepted, is_test, results);
 }
 
+using GradientFunction = decltype(OpDef::gradient);
+
 // One row of a table of scalar functions; the caller sets what differs.
 constexpr OpDef ElementwiseOp(const char* name, const char* doc,
-                              const ScalarFunction* function) {
+                              const ScalarFunction* function,
+                              GradientFunction gradient = nullptr) {
   OpDef op;
   op.name = name;
   op.doc = doc;
@@ -44,8 +47,52 @@ constexpr OpDef ElementwiseOp(const char* name, const char* doc,
   op.eval = EvalElementwise;
   op.cost = ElementwiseCost;
   op.dimension_rule = BroadcastRule;
+  op.gradient = gradient;
   return op;
 }
+
+// A row for floats only.
+constexpr OpDef FloatOp(const char* name, const char* doc,
+                        const ScalarFunction* function,
+                        GradientFunction gradient,
+                        Tolerance tolerance = Tolerance::kRounding) {
+  OpDef op = ElementwiseOp(name, doc, function, gradient);
+  op.infer = InferScalar<kFloats>;
+  op.tolerance = tolerance;
+  return op;
+}
+
+// A row for all numbers, the same bits everywhere.
+constexpr OpDef NumberOp(const char* name, const char* doc,
+                         const ScalarFunction* function,
+                         GradientFunction gradient) {
+  OpDef op = ElementwiseOp(name, doc, function, gradient);
+  op.infer = InferScalar<kNumbers>;
+  return op;
+}
+
+// A row of two operands for all numbers; without a gradient unless it is given.
+constexpr OpDef BinaryOp(const char* name, const char* doc,
+                         const ScalarFunction* function,
+                         GradientFunction gradient = nullptr) {
+  OpDef op = ElementwiseOp(name, doc, function, gradient);
+  op.operands = {{{"a"}, {"b"}}};
+  op.infer = InferScalar<kNumbers>;
+  return op;
+}
+
+// A row with attributes.
+constexpr OpDef With(OpDef op, AttrDef first, AttrDef second = {}) {
+  op.attrs = {{first, second}};
+  return op;
+}
+
+// A function of floats that takes no attributes.
+template <double (*function)(double), bool keeps_zero>
+constexpr ScalarFunction kFloatFunction = {
+    .on_double = [](absl::Span<const double> x,
+                    const OpView&) { return function(x[0]); },
+    .keeps_zero = keeps_zero};
 
 }  // namespace partita
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
@@ -57,6 +58,7 @@ extern constinit const OpDef kExpand = {
     .attrs = {{RequiredAttr("shape", AttributeKind::kInts)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = PassGradient,
     .cost = MoveCost,
     .dimension_rule = BroadcastRule,
     .piece_attributes = PieceAttributes,

@@ -5,8 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
 
@@ -62,6 +64,14 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+absl::Status Gradient(GradBuilder& b) {
+  const int64_t axis = Axis(b.op());
+  const int64_t extent = b.operand(0).dims()[axis];
+  b.Yield(0, Apply(kGatherGradient, {b.grad(0), b.operand(1)},
+                   {{"axis", axis}, {"extent", extent}}));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kGather = {
@@ -73,6 +83,7 @@ extern constinit const OpDef kGather = {
     .attrs = {{IntAttr("axis", 0)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
 };

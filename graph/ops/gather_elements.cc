@@ -4,9 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/scatter_gradient.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -105,6 +108,24 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+// The positions that the node's indices name, of any tensor like x.
+Indexed ElementsAt(GradBuilder& b) {
+  return {&kGatherElements,
+          &kScatterElements,
+          b.operand(1),
+          {{"axis", b.op().attr_int("axis")}}};
+}
+
+absl::Status GatherGradient(GradBuilder& b) {
+  const Term zeros = b.Filled(b.operand(0).type(), 0);
+  b.Yield(0, ElementsAt(b).Scatter("add", zeros, b.grad(0)));
+  return b.status();
+}
+
+absl::Status ScatterElementsGradient(GradBuilder& b) {
+  return ScatterGradient(b, ElementsAt(b));
+}
+
 }  // namespace
 
 extern constinit const OpDef kGatherElements = {
@@ -116,6 +137,7 @@ extern constinit const OpDef kGatherElements = {
     .attrs = {{IntAttr("axis", 0)}},
     .infer = InferGather,
     .eval = EvaluateGather,
+    .gradient = GatherGradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
 };
@@ -130,6 +152,7 @@ extern constinit const OpDef kScatterElements = {
     .tolerance = Tolerance::kReduction,
     .infer = InferScatter,
     .eval = EvaluateScatter,
+    .gradient = ScatterElementsGradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
 };

@@ -5,9 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
+#include "graph/ops/scatter_gradient.h"
 
 namespace partita {
 namespace {
@@ -168,6 +171,37 @@ DimensionRule ScatterRule(const OpView& op) {
   return rule.Finish();
 }
 
+// Index vectors that name the batch position too, for scatter_nd has no batch:
+// [b..., i..., v] -> [b..., i..., b + v].
+Term WithBatchIndices(GradBuilder& b, int batch) {
+  const Term indices = b.operand(1);
+  const DType dtype = indices.type().dtype;
+  Shape column = indices.dims();
+  column.back() = 1;
+  std::vector<Term> parts;
+  for (int d = 0; d < batch; ++d) {
+    Shape line(column.size(), 1);
+    line[d] = column[d];
+    const Term count =
+        b.Apply(kIota, {}, {{"dtype", dtype}, {"count", column[d]}});
+    parts.push_back(ExpandTo(ReshapeTo(count, line), column));
+  }
+  parts.push_back(indices);
+  return batch == 0 ? indices : Apply(kConcat, parts, {{"axis", -1}});
+}
+
+absl::Status GatherGradient(GradBuilder& b) {
+  const Term indices = WithBatchIndices(b, BatchDims(b.op()));
+  const Term zeros = b.Filled(b.operand(0).type(), 0);
+  b.Yield(0, Apply(kScatterNd, {zeros, indices, b.grad(0)},
+                   {{"reduction", "add"}}));
+  return b.status();
+}
+
+absl::Status ScatterNdGradient(GradBuilder& b) {
+  return ScatterGradient(b, {&kGatherNd, &kScatterNd, b.operand(1), {}});
+}
+
 }  // namespace
 
 extern constinit const OpDef kGatherNd = {
@@ -179,6 +213,7 @@ extern constinit const OpDef kGatherNd = {
     .attrs = {{IntAttr("batch_dims", 0)}},
     .infer = InferGather,
     .eval = EvaluateGather,
+    .gradient = GatherGradient,
     .cost = MoveCost,
     .dimension_rule = GatherRule,
 };
@@ -193,6 +228,7 @@ extern constinit const OpDef kScatterNd = {
     .tolerance = Tolerance::kReduction,
     .infer = InferScatter,
     .eval = EvaluateScatter,
+    .gradient = ScatterNdGradient,
     .cost = MoveCost,
     .dimension_rule = ScatterRule,
 };

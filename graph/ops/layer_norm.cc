@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/norm_gradient.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 
@@ -68,6 +69,23 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+absl::Status Gradient(GradBuilder& b) {
+  const Term x = b.operand(0);
+  const Term dy = b.grad(0);
+  Axes axes;
+  for (int64_t d = Axis(b.op()); d < b.op().operand_type(0).rank(); ++d) {
+    axes.push_back(d);
+  }
+  if (b.needs(0) || b.needs(1)) {
+    const Normalised n = Normalise(x, axes, b.op().attr_float("epsilon"));
+    const Term scale = CastTo(b.operand(1), x.type().dtype);
+    if (b.needs(0)) b.Yield(0, GradientOf(n, dy * scale));
+    if (b.needs(1)) b.Yield(1, dy * n.x_hat);
+  }
+  if (b.needs(2)) b.Yield(2, dy);
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kLayerNorm = {
@@ -80,6 +98,7 @@ extern constinit const OpDef kLayerNorm = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
 };

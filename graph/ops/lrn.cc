@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
@@ -101,6 +102,52 @@ DimensionRule LpNormRule(const OpView& op) {
   return AlongAxisRule(op, Axis(op));
 }
 
+// For every channel c the sum of the channels c - before .. c + after.
+Term WindowSum(Term x, int64_t before, int64_t after) {
+  if (!x.valid()) return {};
+  const int64_t channels = x.dims()[1];
+  const Term padded = PadWith(x, 1, before, after);
+  Term sum = SliceOf(padded, 1, 0, channels);
+  for (int64_t shift = 1; shift <= before + after; ++shift) {
+    sum = sum + SliceOf(padded, 1, shift, channels);
+  }
+  return sum;
+}
+
+// With s the base of the power: dx = dy s^-beta - 2 alpha / size beta x (the
+// sum of dy y / s over the channels that x counts in).
+absl::Status LrnGradient(GradBuilder& b) {
+  const OpView op = b.op();
+  const int64_t size = op.attr_int("size");
+  // Beyond the channels there is nothing to sum.
+  const int64_t most = std::max<int64_t>(op.operand_type(0).dims[1] - 1, 0);
+  const int64_t before = std::min((size - 1) / 2, most);
+  const int64_t after = std::min(size / 2, most);
+  const double alpha = op.attr_float("alpha") / static_cast<double>(size);
+  const double beta = op.attr_float("beta");
+  const Term x = b.operand(0);
+  const Term dy = b.grad(0);
+  const Term base =
+      WindowSum(x * x, before, after) * alpha + op.attr_float("bias");
+  const Term shared = WindowSum(dy * b.result(0) / base, after, before);
+  b.Yield(0, dy * Pow(base, -beta) - 2 * alpha * beta * x * shared);
+  return b.status();
+}
+
+// A line whose norm is 0 is divided by nothing.
+absl::Status LpNormGradient(GradBuilder& b) {
+  const int64_t axis = Axis(b.op());
+  const Term x = b.operand(0);
+  const Term y = b.result(0);
+  const Term dy = b.grad(0);
+  const bool squares = b.op().attr_int("p") == 2;
+  const Term norm = squares ? Sqrt(Sum(x * x, {axis})) : Sum(Abs(x), {axis});
+  const Term safe = Where(Equal(norm, 0), 1, norm);
+  const Term slope = squares ? y : Sign(x);
+  b.Yield(0, (dy - slope * Sum(dy * y, {axis})) / safe);
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kLrn = {
@@ -113,6 +160,7 @@ extern constinit const OpDef kLrn = {
     .tolerance = Tolerance::kReduction,
     .infer = InferLrn,
     .eval = EvaluateLrn,
+    .gradient = LrnGradient,
     .cost = LrnCost,
     .dimension_rule = LrnRule,
 };
@@ -125,6 +173,7 @@ extern constinit const OpDef kLpNorm = {
     .tolerance = Tolerance::kReduction,
     .infer = InferLpNorm,
     .eval = EvaluateLpNorm,
+    .gradient = LpNormGradient,
     .cost = LpNormCost,
     .dimension_rule = LpNormRule,
 };

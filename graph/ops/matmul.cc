@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
 
@@ -103,7 +105,7 @@ void LoadMatrix(const T* from, int64_t rows, int64_t columns, bool transposed,
 }
 
 template <typename T>
-struct Product {
+struct MatrixSums {
   int64_t m, k, n;
   bool transpose_a, transpose_b;
   std::vector<Wide<T>> a, b, row;
@@ -139,14 +141,14 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                                         RowMajorStrides(batch)};
   VisitDType(out[0].type().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Product<T> product{a.outer_size,
-                       a.inner_size,
-                       b.outer_size,
-                       op.attr_bool("transpose_a"),
-                       op.attr_bool("transpose_b"),
-                       {},
-                       {},
-                       {}};
+    MatrixSums<T> product{a.outer_size,
+                          a.inner_size,
+                          b.outer_size,
+                          op.attr_bool("transpose_a"),
+                          op.attr_bool("transpose_b"),
+                          {},
+                          {},
+                          {}};
     const T* x = reinterpret_cast<const T*>(in[0].bytes());
     const T* y = reinterpret_cast<const T*>(in[1].bytes());
     T* z = reinterpret_cast<T*>(out[0].bytes());
@@ -200,6 +202,75 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+Term MatrixProduct(Term a, Term b, bool transpose_a, bool transpose_b) {
+  return Apply(kMatmul, {a, b},
+               {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
+}
+
+// Both operands and the gradient as matrices: a vector gets its missing extent
+// of 1.
+struct Matrices {
+  Term a, b, dy;
+};
+Matrices MatricesOf(GradBuilder& b) {
+  Shape a_dims = b.operand(0).dims();
+  Shape b_dims = b.operand(1).dims();
+  Shape dims = b.op().result_type(0).dims;
+  if (b_dims.size() == 1) {
+    b_dims.push_back(1);
+    dims.push_back(1);
+  }
+  if (a_dims.size() == 1) {
+    a_dims.insert(a_dims.begin(), 1);
+    dims.insert(dims.end() - 1, 1);
+  }
+  return {ReshapeTo(b.operand(0), a_dims), ReshapeTo(b.operand(1), b_dims),
+          ReshapeTo(b.grad(0), dims)};
+}
+
+// [b..., m, n] -> [b m, n]
+Term Flattened(Term x) {
+  const Shape dims = x.dims();
+  if (dims.empty()) return x;
+  return ReshapeTo(
+      x, {Product(absl::MakeConstSpan(dims).subspan(0, dims.size() - 1)),
+          dims.back()});
+}
+
+// What leading extents broadcast is summed, over matrices first.
+void YieldMatrix(GradBuilder& b, int operand, Term gradient, Shape matrix) {
+  b.Yield(operand,
+          ReshapeTo(SumTo(gradient, matrix), b.operand(operand).dims()));
+}
+
+void YieldLeft(GradBuilder& b, const Matrices& m) {
+  const bool ta = b.op().attr_bool("transpose_a");
+  const bool tb = b.op().attr_bool("transpose_b");
+  const Term da = ta ? MatrixProduct(m.b, m.dy, tb, true)
+                     : MatrixProduct(m.dy, m.b, false, !tb);
+  YieldMatrix(b, 0, da, m.a.dims());
+}
+
+// Where one matrix b meets many of a, as weights do, all rows are one matrix:
+// the sum over them is in the product.
+void YieldRight(GradBuilder& b, const Matrices& m) {
+  const bool ta = b.op().attr_bool("transpose_a");
+  const bool tb = b.op().attr_bool("transpose_b");
+  const bool one = m.b.dims().size() == 2 && m.a.dims().size() > 2 && !ta;
+  const Term a = one ? Flattened(m.a) : m.a;
+  const Term dy = one ? Flattened(m.dy) : m.dy;
+  const Term db =
+      tb ? MatrixProduct(dy, a, true, ta) : MatrixProduct(a, dy, !ta, false);
+  YieldMatrix(b, 1, db, m.b.dims());
+}
+
+absl::Status Gradient(GradBuilder& b) {
+  const Matrices m = MatricesOf(b);
+  if (b.needs(0)) YieldLeft(b, m);
+  if (b.needs(1)) YieldRight(b, m);
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kMatmul = {
@@ -212,6 +283,7 @@ extern constinit const OpDef kMatmul = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
 };

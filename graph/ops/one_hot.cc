@@ -4,7 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
 
@@ -56,6 +58,29 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+HostTensor OffAndOn(DType dtype) {
+  HostTensor marks({dtype, {2}, {}});
+  SetFromDouble(marks, 1, 1);
+  return marks;
+}
+
+// values[1] stands at every hot position, values[0] elsewhere.
+absl::Status Gradient(GradBuilder& b) {
+  if (!b.needs(1)) return b.status();
+  const OpView op = b.op();
+  const DType dtype = op.result_type(0).dtype;
+  const Term marks = b.Constant(OffAndOn(dtype));
+  const Term hot =
+      Apply(kOneHot, {b.operand(0), marks},
+            {{"depth", op.attr_int("depth")}, {"axis", op.attr_int("axis")}});
+  const Term on = SumTo(b.grad(0) * hot, {});
+  const Term off = SumTo(b.grad(0), {}) - on;
+  const Shape one = {1};
+  b.Yield(1, Apply(kConcat, {ReshapeTo(off, one), ReshapeTo(on, one)},
+                   {{"axis", 0}}));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kOneHot = {
@@ -68,6 +93,7 @@ extern constinit const OpDef kOneHot = {
                IntAttr("axis", -1)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
 };

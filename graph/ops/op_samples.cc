@@ -23,6 +23,7 @@ SampleOperand I32(Shape dims, double low = -9, double high = 9) {
 SampleOperand I64(Shape dims, double low, double high) {
   return {DType::kI64, std::move(dims), low, high};
 }
+SampleOperand Word() { return {DType::kU64, {}, 0, 1e6}; }
 SampleOperand Bool(Shape dims) { return {DType::kBool, std::move(dims), 0, 1}; }
 
 bool Accepts(const OpSample& sample) {
@@ -60,6 +61,10 @@ void AddElementwise(Samples& samples) {
   samples.push_back({&kCast, {F32({4, 5})}, {{"to", DType::kI8}}});
   samples.push_back({&kCast, {I32({4, 5})}, {{"to", DType::kF16}}});
   samples.push_back({&kCast, {F32({4, 5})}, {{"to", DType::kBool}}});
+  samples.push_back({&kCast, {F32({4, 5})}, {{"to", DType::kF64}}});
+  samples.push_back({&kClip, {F32({4, 5})}, {{"min", -1.0}, {"max", 0.5}}});
+  samples.push_back({&kGelu, {F32({4, 5})}, {{"tanh", true}}});
+  samples.push_back({&kMod, {F32({4, 5}), F32({5})}, {{"fmod", true}}});
 }
 
 void AddMoving(Samples& samples) {
@@ -122,6 +127,15 @@ void AddMoving(Samples& samples) {
       {&kIota,
        {},
        {{"dtype", DType::kI64}, {"step", Number(-3)}, {"count", 7}}},
+      {&kRandomUniform,
+       {Word(), Word()},
+       {{"shape", Ints{3, 5, 7}}, {"id", 4}}},
+      {&kRandomUniform,
+       {Word(), Word()},
+       {{"shape", Ints{3, 5}},
+        {"id", 4},
+        {"whole", Ints{9, 7}},
+        {"origin", Ints{6, 1}}}},
   };
   samples.insert(samples.end(), more.begin(), more.end());
 }
@@ -134,6 +148,10 @@ void AddIndexed(Samples& samples) {
   const Samples more = {
       {&kGather, {F32({4, 6, 5}), I64({3, 2}, -6, 5)}, {{"axis", 1}}},
       {&kGather, {F32({7, 5}), scalar}, {}},
+      {&kGatherGradient,
+       {F32({4, 3, 2, 5}), I64({3, 2}, -6, 5)},
+       {{"axis", 1}, {"extent", 6}}},
+      {&kGatherGradient, {F32({7, 5}), I64({7}, 0, 3)}, {{"extent", 4}}},
       {&kGatherElements,
        {F32({4, 6, 5}), I64({4, 3, 2}, -6, 5)},
        {{"axis", 1}}},
@@ -147,6 +165,10 @@ void AddIndexed(Samples& samples) {
       {&kScatterElements,
        {I32({4, 6}), I32({4, 3}, 0, 5), I32({4, 3})},
        {{"axis", 1}}},
+      {&kScatterElements,
+       {F32({4, 6}), I64({4, 3}, 0, 5), F32({4, 3})},
+       {{"axis", 1}, {"reduction", "mul"}}},
+      {&kScatterElements, {F32({4, 6}), I64({1, 6}, 0, 3), F32({1, 6})}, {}},
       {&kScatterNd,
        {F32({4, 6, 5}), I64({7, 1}, 0, 3), F32({7, 6, 5})},
        {{"reduction", "max"}}},
@@ -207,6 +229,31 @@ void AddWindows(Samples& samples) {
         {"strides", Ints{2, 2}},
         {"pads_before", Ints{1, 0}},
         {"pads_after", Ints{1, 0}}}},
+      {&kConvWeightGradient,
+       {F32({3, 4, 9, 8}), F32({3, 6, 5, 8})},
+       {{"kernel", Ints{3, 2}},
+        {"strides", Ints{2, 1}},
+        {"pads_before", Ints{1, 1}},
+        {"pads_after", Ints{1, 0}}}},
+      {&kConvWeightGradient,
+       {F32({2, 4, 11}), F32({2, 6, 2})},
+       {{"kernel", Ints{3}},
+        {"groups", 2},
+        {"strides", Ints{3}},
+        {"dilations", Ints{2}}}},
+      {&kMaxPoolGradient,
+       {F32({2, 3, 9, 8}), F32({2, 3, 5, 4})},
+       {{"kernel", Ints{3, 2}},
+        {"strides", Ints{2, 2}},
+        {"pads_before", Ints{1, 0}},
+        {"pads_after", Ints{1, 0}}}},
+      {&kAvgPoolGradient,
+       {F32({2, 3, 5, 4})},
+       {{"kernel", Ints{3, 3}},
+        {"sizes", Ints{9, 8}},
+        {"strides", Ints{2, 2}},
+        {"pads_before", Ints{1, 1}},
+        {"pads_after", Ints{1, 1}}}},
       {&kMaxPool,
        {F32({1, 2, 8})},
        {{"kernel", Ints{3}}, {"strides", Ints{2}}, {"ceil_extra", Ints{1}}}},
@@ -238,6 +285,13 @@ void AddWindows(Samples& samples) {
        {{"sizes", Ints{3, 2, 8, 3}},
         {"mode", "cubic"},
         {"coordinates", "align_corners"}}},
+      {&kResizeGradient,
+       {F32({3, 2, 7, 8})},
+       {{"sizes", Ints{3, 2, 4, 5}}, {"mode", "linear"}}},
+      {&kResizeGradient,
+       {F32({3, 2, 7, 8})},
+       {{"sizes", Ints{3, 2, 4, 5}}, {"nearest", "floor"}}},
+      {&kResize, {F32({3, 2, 4, 5})}, {{"sizes", Ints{3, 2, 8, 3}}}},
       {&kResize,
        {I32({3, 2, 4, 5})},
        {{"sizes", Ints{3, 2, 8, 10}},

@@ -5,7 +5,9 @@
 #include "absl/strings/str_join.h"
 #include "graph/ops/arithmetic.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
@@ -97,6 +99,35 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+// Every element sums what showed it.
+Term FoldBack(GradBuilder& b, Term y, int dim, int64_t extent) {
+  HostTensor sources({DType::kI64, {y.dims()[dim]}, {}});
+  int64_t at = -b.op().attr_ints("before")[dim];
+  for (int64_t& source : sources.data<int64_t>()) {
+    source = Source(at++, extent, b.op().attr_string("mode"));
+  }
+  const int64_t axis = dim;
+  return Apply(kGatherGradient, {y, b.Constant(std::move(sources))},
+               {{"axis", axis}, {"extent", extent}});
+}
+
+absl::Status Gradient(GradBuilder& b) {
+  const std::vector<int64_t> before = b.op().attr_ints("before");
+  const std::vector<int64_t> after = b.op().attr_ints("after");
+  const bool constant = b.op().attr_string("mode") == "constant";
+  const Shape dims = b.operand(0).dims();
+  Term y = b.grad(0);
+  for (int d = 0; d < static_cast<int>(dims.size()) && y.valid(); ++d) {
+    if (constant) {
+      y = PadWith(y, d, -before[d], -after[d]);
+    } else if (before[d] != 0 || after[d] != 0) {
+      y = FoldBack(b, y, d, dims[d]);
+    }
+  }
+  b.Yield(0, y);
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kPad = {
@@ -110,6 +141,7 @@ extern constinit const OpDef kPad = {
                StringAttr("mode", "constant"), NumberAttr("value", 0)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
 };

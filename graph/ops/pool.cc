@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/window.h"
 
 namespace partita {
@@ -70,36 +72,6 @@ absl::Status EvaluateMax(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
-// For one dimension and each position: the taps inside [-before, extent +
-// after), where the pads are those that are counted.
-std::vector<double> CountTaps(const Window& w, int dim, bool with_pads) {
-  const int64_t low = with_pads ? -w.before[dim] : 0;
-  const int64_t high = w.large[dim] + (with_pads ? w.after[dim] : 0);
-  std::vector<double> counts(w.small[dim]);
-  for (int64_t o = 0; o < w.small[dim]; ++o) {
-    const int64_t start = o * w.strides[dim] - w.before[dim];
-    for (int64_t k = 0; k < w.kernel[dim]; ++k) {
-      const int64_t at = start + k * w.dilations[dim];
-      counts[o] += at >= low && at < high;
-    }
-  }
-  return counts;
-}
-
-// What each sum is divided by.
-std::vector<double> Divisors(const Window& w, bool with_pads) {
-  std::vector<double> divisors = {1};
-  for (int d = 0; d < w.rank(); ++d) {
-    const std::vector<double> counts = CountTaps(w, d, with_pads);
-    std::vector<double> next;
-    for (double outer : divisors) {
-      for (double count : counts) next.push_back(outer * count);
-    }
-    divisors = std::move(next);
-  }
-  return divisors;
-}
-
 // A window without counted elements gives 0.
 absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
@@ -107,7 +79,7 @@ absl::Status EvaluateAverage(const OpView& op, absl::Span<const HostTensor> in,
   const std::vector<Tap> taps = TapsOf(window);
   const int64_t step = TapStep(window);
   const std::vector<double> divisors =
-      Divisors(window, op.attr_bool("count_include_pad"));
+      TapCounts(window, op.attr_bool("count_include_pad"));
   const int64_t large = Product(window.large);
   const int64_t small = Product(window.small);
   const std::vector<double> x = ToDoubles(in[0]);
@@ -178,6 +150,20 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
   MoveUncounted(op, window, dim, end, attributes);
 }
 
+absl::Status MaxGradient(GradBuilder& b) {
+  b.Yield(0, Apply(kMaxPoolGradient, {b.operand(0), b.grad(0)},
+                   b.op().node().attributes));
+  return b.status();
+}
+
+absl::Status AverageGradient(GradBuilder& b) {
+  const absl::Span<const int64_t> sizes = Spatial(b.op().operand_type(0));
+  Attributes attributes = b.op().node().attributes;
+  attributes.Set("sizes", std::vector<int64_t>(sizes.begin(), sizes.end()));
+  b.Yield(0, Apply(kAvgPoolGradient, {b.grad(0)}, std::move(attributes)));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kMaxPool = {
@@ -192,6 +178,7 @@ extern constinit const OpDef kMaxPool = {
                IntsAttr("ceil_extra")}},
     .infer = Infer<kNumbers>,
     .eval = EvaluateMax,
+    .gradient = MaxGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .piece_attributes = PieceAttributes,
@@ -211,6 +198,7 @@ extern constinit const OpDef kAvgPool = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer<kFloats>,
     .eval = EvaluateAverage,
+    .gradient = AverageGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .piece_attributes = PieceAttributes,

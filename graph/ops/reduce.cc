@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
 
@@ -103,21 +105,21 @@ absl::Status EvaluateWide(const OpView& op, absl::Span<const HostTensor> in,
   return absl::OkStatus();
 }
 
-struct Sum {
+struct SumRow {
   static constexpr int kStart = 0;
   template <typename W>
   static W Step(W total, W x) {
     return total + x;
   }
 };
-struct Prod {
+struct ProdRow {
   static constexpr int kStart = 1;
   template <typename W>
   static W Step(W total, W x) {
     return total * x;
   }
 };
-struct SumSquare {
+struct SumSquareRow {
   static constexpr int kStart = 0;
   template <typename W>
   static W Step(W total, W x) {
@@ -127,7 +129,7 @@ struct SumSquare {
 // An integer is negative if its widened top bit says so; an unsigned 64-bit one
 // never is.
 template <bool has_sign>
-struct SumMagnitude {
+struct SumMagnitudeRow {
   static constexpr int kStart = 0;
   static double Step(double total, double x) { return total + std::fabs(x); }
   static uint64_t Step(uint64_t total, uint64_t x) {
@@ -137,8 +139,8 @@ struct SumMagnitude {
 absl::Status EvaluateL1(const OpView& op, absl::Span<const HostTensor> in,
                         absl::Span<HostTensor> out) {
   return IsUnsignedInteger(in[0].type().dtype)
-             ? EvaluateWide<SumMagnitude<false>>(op, in, out)
-             : EvaluateWide<SumMagnitude<true>>(op, in, out);
+             ? EvaluateWide<SumMagnitudeRow<false>>(op, in, out)
+             : EvaluateWide<SumMagnitudeRow<true>>(op, in, out);
 }
 
 // The extremes of a type: what no elements give.
@@ -246,7 +248,8 @@ DimensionRule KeptRule(const OpView& op) { return RuleOf(op, std::nullopt); }
 
 constexpr OpDef ReduceOp(const char* name, const char* doc,
                          decltype(OpDef::eval) eval,
-                         decltype(OpDef::dimension_rule) rule) {
+                         decltype(OpDef::dimension_rule) rule,
+                         decltype(OpDef::gradient) gradient) {
   OpDef op;
   op.name = name;
   op.doc = doc;
@@ -258,6 +261,7 @@ constexpr OpDef ReduceOp(const char* name, const char* doc,
   op.eval = eval;
   op.cost = EstimateCost;
   op.dimension_rule = rule;
+  op.gradient = gradient;
   return op;
 }
 constexpr OpDef ExtremeOp(OpDef op) {
@@ -266,19 +270,76 @@ constexpr OpDef ExtremeOp(OpDef op) {
   return op;
 }
 
+// What a gradient is made of; y and dy have extents of 1 where x was reduced.
+struct Totals {
+  Term y() const { return ReshapeTo(result, kept); }
+  OpView op;
+  Axes axes;
+  Shape kept;
+  Term x;
+  Term result;
+  Term dy;
+};
+
+// The gradient by x; what it broadcasts is repeated.
+template <Term (*formula)(const Totals& r)>
+absl::Status Reduced(GradBuilder& b) {
+  const OpView op = b.op();
+  const std::vector<bool> reduced = ReducedDims(op);
+  const Term x = b.operand(0);
+  Shape kept = x.dims();
+  Axes axes;
+  for (size_t d = 0; d < kept.size(); ++d) {
+    if (!reduced[d]) continue;
+    kept[d] = 1;
+    axes.push_back(static_cast<int64_t>(d));
+  }
+  const Term dx =
+      formula({op, axes, kept, x, b.result(0), ReshapeTo(b.grad(0), kept)});
+  b.Yield(0, ExpandTo(dx, x.dims()));
+  return b.status();
+}
+
+Term SumGradient(const Totals& r) { return r.dy; }
+Term MeanGradient(const Totals& r) { return r.dy * (1 / ReducedCount(r.op)); }
+Term L1Gradient(const Totals& r) { return r.dy * Sign(r.x); }
+// A norm of 0 has no direction: 0, as a subgradient.
+Term L2Gradient(const Totals& r) {
+  const Term norm = r.y();
+  return r.dy * Where(Equal(norm, 0), 0, r.x / norm);
+}
+Term LogSumGradient(const Totals& r) { return r.dy / Sum(r.x, r.axes); }
+Term LogSumExpGradient(const Totals& r) { return r.dy * Exp(r.x - r.y()); }
+Term SumSquareGradient(const Totals& r) { return r.dy * 2 * r.x; }
+// All that are the extreme share the gradient evenly.
+Term ExtremeGradient(const Totals& r) {
+  const Term mark = CastTo(Equal(r.x, r.y()), r.x.type().dtype);
+  return r.dy * mark / Sum(mark, r.axes);
+}
+
+// The product of the others, without dividing by zero: the zeros are counted
+// apart, and where one of the others is one, the product is 0.
+Term ProdGradient(const Totals& r) {
+  const Term zero = CastTo(Equal(r.x, 0), r.x.type().dtype);
+  const Term safe = r.x + zero;
+  const Term product = Apply(kReduceProd, {safe}, {{"axes", r.axes}});
+  const Term others = Sum(zero, r.axes) - zero;
+  return r.dy * Where(Equal(others, 0), product / safe, 0);
+}
+
 }  // namespace
 
 // clang-format off
-extern constinit const OpDef kReduceL1 = ReduceOp("reduce_l1", "The sum of magnitudes.", EvaluateL1, PartialRule<Reduction::kSum>);
-extern constinit const OpDef kReduceL2 = ReduceOp("reduce_l2", "The square root of the sum of squares.", EvaluateDouble<SquareStep, Root>, KeptRule);
-extern constinit const OpDef kReduceLogSum = ReduceOp("reduce_log_sum", "The logarithm of the sum.", EvaluateDouble<SumStep, Log>, KeptRule);
-extern constinit const OpDef kReduceLogSumExp = ReduceOp("reduce_log_sum_exp", "The logarithm of the sum of exponentials.", EvaluateLogSumExp, KeptRule);
-extern constinit const OpDef kReduceMax = ExtremeOp(ReduceOp("reduce_max", "The greatest element; a NaN if there is one; of none the least value of the type.", EvaluateExtreme<true>, PartialRule<Reduction::kMax>));
-extern constinit const OpDef kReduceMean = ReduceOp("reduce_mean", "The arithmetic mean; integers toward zero.", EvaluateDouble<SumStep, Mean>, KeptRule);
-extern constinit const OpDef kReduceMin = ExtremeOp(ReduceOp("reduce_min", "The least element; a NaN if there is one; of none the greatest value of the type.", EvaluateExtreme<false>, PartialRule<Reduction::kMin>));
-extern constinit const OpDef kReduceProd = ReduceOp("reduce_prod", "The product.", EvaluateWide<Prod>, KeptRule);
-extern constinit const OpDef kReduceSum = ReduceOp("reduce_sum", "The sum.", EvaluateWide<Sum>, PartialRule<Reduction::kSum>);
-extern constinit const OpDef kReduceSumSquare = ReduceOp("reduce_sum_square", "The sum of squares.", EvaluateWide<SumSquare>, PartialRule<Reduction::kSum>);
+extern constinit const OpDef kReduceL1 = ReduceOp("reduce_l1", "The sum of magnitudes.", EvaluateL1, PartialRule<Reduction::kSum>, Reduced<L1Gradient>);
+extern constinit const OpDef kReduceL2 = ReduceOp("reduce_l2", "The square root of the sum of squares.", EvaluateDouble<SquareStep, Root>, KeptRule, Reduced<L2Gradient>);
+extern constinit const OpDef kReduceLogSum = ReduceOp("reduce_log_sum", "The logarithm of the sum.", EvaluateDouble<SumStep, Log>, KeptRule, Reduced<LogSumGradient>);
+extern constinit const OpDef kReduceLogSumExp = ReduceOp("reduce_log_sum_exp", "The logarithm of the sum of exponentials.", EvaluateLogSumExp, KeptRule, Reduced<LogSumExpGradient>);
+extern constinit const OpDef kReduceMax = ExtremeOp(ReduceOp("reduce_max", "The greatest element; a NaN if there is one; of none the least value of the type.", EvaluateExtreme<true>, PartialRule<Reduction::kMax>, Reduced<ExtremeGradient>));
+extern constinit const OpDef kReduceMean = ReduceOp("reduce_mean", "The arithmetic mean; integers toward zero.", EvaluateDouble<SumStep, Mean>, KeptRule, Reduced<MeanGradient>);
+extern constinit const OpDef kReduceMin = ExtremeOp(ReduceOp("reduce_min", "The least element; a NaN if there is one; of none the greatest value of the type.", EvaluateExtreme<false>, PartialRule<Reduction::kMin>, Reduced<ExtremeGradient>));
+extern constinit const OpDef kReduceProd = ReduceOp("reduce_prod", "The product.", EvaluateWide<ProdRow>, KeptRule, Reduced<ProdGradient>);
+extern constinit const OpDef kReduceSum = ReduceOp("reduce_sum", "The sum.", EvaluateWide<SumRow>, PartialRule<Reduction::kSum>, Reduced<SumGradient>);
+extern constinit const OpDef kReduceSumSquare = ReduceOp("reduce_sum_square", "The sum of squares.", EvaluateWide<SumSquareRow>, PartialRule<Reduction::kSum>, Reduced<SumSquareGradient>);
 // clang-format on
 
 }  // namespace partita

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 
@@ -123,6 +124,11 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("shape", shape);
 }
 
+absl::Status Gradient(GradBuilder& b) {
+  b.Yield(0, ReshapeTo(b.grad(0), b.operand(0).dims()));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kReshape = {
@@ -132,6 +138,7 @@ extern constinit const OpDef kReshape = {
     .attrs = {{RequiredAttr("shape", AttributeKind::kInts)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
     .piece_attributes = PieceAttributes,

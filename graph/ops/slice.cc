@@ -3,7 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
@@ -106,6 +108,52 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("sizes", sizes);
 }
 
+Term Reversed(Term x, int dim) {
+  std::vector<int64_t> starts(x.dims().size(), 0);
+  std::vector<int64_t> steps(starts.size(), 1);
+  const Shape dims = x.dims();
+  starts[dim] = dims[dim] - 1;
+  steps[dim] = -1;
+  return Apply(kSlice, {x},
+               {{"starts", std::move(starts)},
+                {"sizes", std::vector<int64_t>(dims.begin(), dims.end())},
+                {"steps", std::move(steps)}});
+}
+
+// step - 1 zeros after every element: [n] -> [n, 1] -> [n, step] -> [n step].
+Term Spread(Term x, int dim, int64_t step) {
+  Shape columns = x.dims();
+  columns.insert(columns.begin() + dim + 1, 1);
+  Shape joined = x.dims();
+  joined[dim] *= step;
+  return ReshapeTo(PadWith(ReshapeTo(x, columns), dim + 1, 0, step - 1),
+                   joined);
+}
+
+// Puts the elements of one dimension back to where they were taken.
+Term PutBack(Term x, int dim, Range range, int64_t extent) {
+  if (range.size > 1 && range.step < 0) {
+    x = Reversed(x, dim);
+    range = {range.start + (range.size - 1) * range.step, range.size,
+             -range.step};
+  }
+  if (range.size > 1 && range.step > 1) {
+    x = Spread(x, dim, range.step);
+    range.size *= range.step;
+  }
+  return PadWith(x, dim, range.start, extent - range.start - range.size);
+}
+
+absl::Status Gradient(GradBuilder& b) {
+  const Shape dims = b.operand(0).dims();
+  Term x = b.grad(0);
+  for (int d = 0; d < static_cast<int>(dims.size()) && x.valid(); ++d) {
+    x = PutBack(x, d, RangeOf(b.op(), d), dims[d]);
+  }
+  b.Yield(0, x);
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kSlice = {
@@ -118,6 +166,7 @@ extern constinit const OpDef kSlice = {
                RequiredAttr("sizes", AttributeKind::kInts), IntsAttr("steps")}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
     .piece_attributes = PieceAttributes,

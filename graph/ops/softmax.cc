@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
@@ -77,6 +78,23 @@ Cost EstimateCost(const OpView& op) {
 
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
 
+// dx = y (dy - sum y dy)
+absl::Status SoftmaxGradient(GradBuilder& b) {
+  const int64_t axis = Axis(b.op());
+  const Term y = b.result(0);
+  const Term dy = b.grad(0);
+  b.Yield(0, y * (dy - Sum(y * dy, {axis})));
+  return b.status();
+}
+
+// dx = dy - softmax(x) sum dy
+absl::Status LogSoftmaxGradient(GradBuilder& b) {
+  const int64_t axis = Axis(b.op());
+  const Term dy = b.grad(0);
+  b.Yield(0, dy - Exp(b.result(0)) * Sum(dy, {axis}));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kSoftmax = {
@@ -87,6 +105,7 @@ extern constinit const OpDef kSoftmax = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate<Softmax>,
+    .gradient = SoftmaxGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
 };
@@ -99,6 +118,7 @@ extern constinit const OpDef kLogSoftmax = {
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate<LogSoftmax>,
+    .gradient = LogSoftmaxGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
 };
@@ -110,6 +130,7 @@ extern constinit const OpDef kHardmax = {
     .attrs = {{IntAttr("axis", -1)}},
     .infer = Infer,
     .eval = Evaluate<Hardmax>,
+    .gradient = ZeroGradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
 };

@@ -4,7 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
@@ -68,6 +70,14 @@ std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
 
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
 
+absl::Status Gradient(GradBuilder& b) {
+  std::vector<Term> parts;
+  for (int i = 0; i < b.op().num_results(); ++i) parts.push_back(b.grad(i));
+  const int64_t axis = Axis(b.op());
+  b.Yield(0, Apply(kConcat, parts, {{"axis", axis}}));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kSplit = {
@@ -79,6 +89,7 @@ extern constinit const OpDef kSplit = {
                RequiredAttr("sizes", AttributeKind::kInts)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
     .moves = Moves,

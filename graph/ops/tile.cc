@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 
@@ -61,6 +62,26 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("repeats", repeats);
 }
 
+// The sum of the repetitions, one dimension after another: [r x] -> [r, x] ->
+// [x].
+absl::Status Gradient(GradBuilder& b) {
+  const std::vector<int64_t> repeats = b.op().attr_ints("repeats");
+  const Shape x = b.operand(0).dims();
+  Term sum = b.grad(0);
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (repeats[d] == 1) continue;
+    Shape whole = sum.dims();
+    Shape parts = whole;
+    parts[d] = repeats[d];
+    parts.insert(parts.begin() + d + 1, x[d]);
+    whole[d] = x[d];
+    sum =
+        ReshapeTo(Sum(ReshapeTo(sum, parts), {static_cast<int64_t>(d)}), whole);
+  }
+  b.Yield(0, sum);
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kTile = {
@@ -70,6 +91,7 @@ extern constinit const OpDef kTile = {
     .attrs = {{RequiredAttr("repeats", AttributeKind::kInts)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
     .piece_attributes = PieceAttributes,

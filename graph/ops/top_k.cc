@@ -7,7 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
 
@@ -95,6 +97,15 @@ Cost EstimateCost(const OpView& op) {
 
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
 
+// Each element goes back to where it came from.
+absl::Status Gradient(GradBuilder& b) {
+  const int64_t axis = Axis(b.op());
+  const Term zeros = b.Filled(b.operand(0).type(), 0);
+  b.Yield(0, Apply(kScatterElements, {zeros, b.result(1), b.grad(0)},
+                   {{"axis", axis}, {"reduction", "add"}}));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kTopK = {
@@ -108,6 +119,7 @@ extern constinit const OpDef kTopK = {
                BoolAttr("largest", true)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
 };

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/rule_builder.h"
 
@@ -64,6 +65,16 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+absl::Status Gradient(GradBuilder& b) {
+  const std::vector<int64_t> perm = b.op().attr_ints("perm");
+  std::vector<int64_t> inverse(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) {
+    inverse[perm[i]] = static_cast<int64_t>(i);
+  }
+  b.Yield(0, TransposeTo(b.grad(0), std::move(inverse)));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kTranspose = {
@@ -73,6 +84,7 @@ extern constinit const OpDef kTranspose = {
     .attrs = {{RequiredAttr("perm", AttributeKind::kInts)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = Rule,
     .moves = Moves,

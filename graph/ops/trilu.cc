@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
@@ -52,6 +54,11 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
   if (dim == rank - 1) attributes.Set("k", op.attr_int("k") - begin);
 }
 
+absl::Status Gradient(GradBuilder& b) {
+  b.Yield(0, Apply(kTrilu, {b.grad(0)}, b.op().node().attributes));
+  return b.status();
+}
+
 }  // namespace
 
 extern constinit const OpDef kTrilu = {
@@ -63,6 +70,7 @@ extern constinit const OpDef kTrilu = {
     .attrs = {{BoolAttr("upper", true), IntAttr("k", 0)}},
     .infer = Infer,
     .eval = Evaluate,
+    .gradient = Gradient,
     .cost = MoveCost,
     .dimension_rule = BroadcastRule,
     .piece_attributes = PieceAttributes,

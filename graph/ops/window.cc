@@ -115,6 +115,22 @@ void SetEntry(const OpView& op, absl::string_view name, int rank, int dim,
   attributes.Set(name, entries);
 }
 
+// For one dimension and each position: the taps inside [-before, extent +
+// after), where the pads are those that are counted.
+std::vector<double> CountTaps(const Window& w, int dim, bool with_pads) {
+  const int64_t low = with_pads ? -w.before[dim] : 0;
+  const int64_t high = w.large[dim] + (with_pads ? w.after[dim] : 0);
+  std::vector<double> counts(w.small[dim]);
+  for (int64_t o = 0; o < w.small[dim]; ++o) {
+    const int64_t start = o * w.strides[dim] - w.before[dim];
+    for (int64_t k = 0; k < w.kernel[dim]; ++k) {
+      const int64_t at = start + k * w.dilations[dim];
+      counts[o] += at >= low && at < high;
+    }
+  }
+  return counts;
+}
+
 }  // namespace
 
 absl::StatusOr<Window> ReadWindow(const OpView& op,
@@ -168,6 +184,36 @@ std::vector<Tap> TapsOf(const Window& window) {
   std::vector<Tap> taps;
   AddTaps(window, 0, TapBox(), taps);
   return taps;
+}
+
+std::vector<double> TapCounts(const Window& w, bool with_pads) {
+  std::vector<double> products = {1};
+  for (int d = 0; d < w.rank(); ++d) {
+    const std::vector<double> counts = CountTaps(w, d, with_pads);
+    std::vector<double> next;
+    for (double outer : products) {
+      for (double count : counts) next.push_back(outer * count);
+    }
+    products = std::move(next);
+  }
+  return products;
+}
+
+std::vector<int64_t> UnreadRows(const Window& w) {
+  std::vector<int64_t> unread;
+  for (int d = 0; d < w.rank(); ++d) {
+    unread.push_back(w.large[d] + w.before[d] + w.after[d] - w.Extent(d) -
+                     (w.small[d] - 1) * w.strides[d]);
+  }
+  return unread;
+}
+
+Attributes ConvWindow(const OpView& op) {
+  return {{"strides", op.attr_ints("strides")},
+          {"dilations", op.attr_ints("dilations")},
+          {"pads_before", op.attr_ints("pads_before")},
+          {"pads_after", op.attr_ints("pads_after")},
+          {"groups", op.attr_int("groups")}};
 }
 
 void AddHalo(const Window& w, int first, int dim, RuleBuilder& rule) {

@@ -67,6 +67,16 @@ struct Tap {
 std::vector<Tap> TapsOf(const Window& window);
 inline int64_t TapStep(const Window& window) { return window.strides.back(); }
 
+// How many taps of each position lie on elements, or also on the pads.
+std::vector<double> TapCounts(const Window& window, bool with_pads);
+
+// Elements at the end of each dimension that no position reaches: the output
+// padding of the transposed convolution that goes back.
+std::vector<int64_t> UnreadRows(const Window& window);
+
+// The attributes that convolutions of one window share, groups among them.
+Attributes ConvWindow(const OpView& op);
+
 // How a position's rows enter a dimension rule (a halo), for spatial dimension
 // `dim` of operand 0 and result 0; `first` is the tensors' first spatial
 // dimension.

@@ -1,0 +1,248 @@
+// The gradient of every op of the table against finite differences in f64, over
+// the samples of the op; and a reason for every op that has none.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/evaluate.h"
+#include "graph/gradient/gradient.h"
+#include "graph/ops/op_list.h"
+#include "graph/ops/op_samples.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+// Ops without a gradient, and why that is right.
+std::map<const OpDef*, std::string> NotDifferentiable() {
+  const std::string truth = "the result is a truth";
+  const std::string whole = "takes integers and truths only";
+  const std::string position = "the result is a position or an extent";
+  const std::string made = "made of attributes alone";
+  const std::string leaf = "a leaf: gradients end there";
+  const std::string compiled = "made by passes, after gradients are built";
+  return {{&kEqual, truth},
+          {&kNotEqual, truth},
+          {&kGreater, truth},
+          {&kGreaterEqual, truth},
+          {&kLess, truth},
+          {&kLessEqual, truth},
+          {&kIsInf, truth},
+          {&kIsNan, truth},
+          {&kAnd, whole},
+          {&kOr, whole},
+          {&kXor, whole},
+          {&kNot, whole},
+          {&kBitShift, whole},
+          {&kBitwiseAnd, whole},
+          {&kBitwiseNot, whole},
+          {&kBitwiseOr, whole},
+          {&kBitwiseXor, whole},
+          {&kRandomUniform, whole},
+          {&kArgMax, position},
+          {&kArgMin, position},
+          {&kShape, position},
+          {&kSize, position},
+          {&kFill, made},
+          {&kIota, made},
+          {&kConstant, leaf},
+          {&kVariable, leaf},
+          {&kCopy, compiled},
+          {&kFused, compiled},
+          {&kReorder, compiled},
+          {&kMaxPoolGradient,
+           "a second derivative of max_pool would gather by position"}};
+}
+
+// The sample with f64 for f32; false for samples of other floats, which would
+// be the same again, and of none.
+bool ToDouble(OpSample& sample) {
+  bool any = false;
+  for (SampleOperand& operand : sample.operands) {
+    if (!IsFloat(operand.dtype)) continue;
+    if (operand.dtype != DType::kF32) return false;
+    operand.dtype = DType::kF64;
+    any = true;
+  }
+  for (const Attributes::Entry& entry : sample.attributes.entries()) {
+    const DType* dtype = std::get_if<DType>(&entry.second);
+    if (dtype == nullptr || !IsFloat(*dtype)) continue;
+    sample.attributes.Set(entry.first, DType::kF64);
+    break;
+  }
+  return any;
+}
+
+// One node with its operands, and weights of its results: the function that is
+// differentiated is the weighted sum of all that the node computes.
+class Problem {
+ public:
+  explicit Problem(const OpSample& sample)
+      : sample_(sample), graph_("g", &literals_) {
+    const auto node = AddSample(sample, graph_);
+    EXPECT_TRUE(node.ok()) << node.status();
+    node_ = *node;
+  }
+
+  bool has_float_result() const {
+    for (int i = 0; i < view().num_results(); ++i) {
+      if (IsFloat(view().result_type(i).dtype)) return true;
+    }
+    return false;
+  }
+
+  // Draws operands in the sample's range, or in the first that the function is
+  // finite on.
+  void Draw() {
+    constexpr std::pair<double, double> kRanges[] = {
+        {0.1, 3}, {1.1, 3}, {-0.9, 0.9}};
+    DrawOperands();
+    for (auto [low, high] : kRanges) {
+      if (std::isfinite(WeightedSum())) return;
+      for (SampleOperand& operand : sample_.operands) {
+        if (!IsFloat(operand.dtype)) continue;
+        operand.low = low;
+        operand.high = high;
+      }
+      DrawOperands();
+    }
+    ASSERT_TRUE(std::isfinite(WeightedSum()));
+  }
+
+  // By nodes, in the order of the float operands.
+  std::vector<HostTensor> Gradients() {
+    std::vector<Loss> losses;
+    std::vector<HostTensor> inputs;
+    for (const HostTensor& operand : operands_) {
+      inputs.push_back(operand.Clone());
+    }
+    for (int i = 0; i < view().num_results(); ++i) {
+      if (!IsFloat(view().result_type(i).dtype)) continue;
+      losses.push_back(
+          {view().result(i).id(),
+           graph_.AddInput(absl::StrCat("dy", i), view().result_type(i))});
+      inputs.push_back(weights_[i].Clone());
+    }
+    std::vector<ValueId> wanted;
+    for (int i : FloatOperands()) wanted.push_back(view().operand(i).id());
+    auto gradients = AddGradients(graph_, losses, wanted);
+    EXPECT_TRUE(gradients.ok()) << gradients.status();
+    if (!gradients.ok()) return {};
+    graph_.SetOutputs(*gradients);
+    auto values = Evaluate(graph_, inputs);
+    EXPECT_TRUE(values.ok()) << values.status();
+    return values.ok() ? std::move(*values) : std::vector<HostTensor>();
+  }
+
+  std::vector<int> FloatOperands() const {
+    std::vector<int> operands;
+    for (int i = 0; i < view().num_operands(); ++i) {
+      if (IsFloat(view().operand_type(i).dtype)) operands.push_back(i);
+    }
+    return operands;
+  }
+
+  // By element `i` of an operand: the central difference of fourth order.
+  double Difference(int operand, int64_t i) {
+    const double x = GetAsDouble(operands_[operand], i);
+    const double h = 1e-4 * (1 + std::fabs(x)) / 8;
+    const auto at = [&](double moved) {
+      SetFromDouble(operands_[operand], i, moved);
+      return WeightedSum();
+    };
+    const double difference =
+        (8 * (at(x + h) - at(x - h)) - (at(x + 2 * h) - at(x - 2 * h))) /
+        (12 * h);
+    SetFromDouble(operands_[operand], i, x);
+    return difference;
+  }
+
+ private:
+  OpView view() const { return graph_.view(node_); }
+
+  void DrawOperands() {
+    operands_.clear();
+    weights_.clear();
+    uint32_t seed = 11;
+    for (const SampleOperand& operand : sample_.operands) {
+      operands_.push_back(RandomTensor(operand, seed++));
+    }
+    for (int i = 0; i < view().num_results(); ++i) {
+      const TensorType& type = view().result_type(i);
+      weights_.push_back(
+          RandomTensor(SampleOperand{type.dtype, type.dims, 0.5, 1.5}, seed++));
+    }
+  }
+
+  double WeightedSum() const {
+    const auto results = EvaluateNode(view(), operands_);
+    EXPECT_TRUE(results.ok()) << results.status();
+    double sum = 0;
+    for (size_t r = 0; r < results->size(); ++r) {
+      if (!IsFloat((*results)[r].type().dtype)) continue;
+      for (int64_t i = 0; i < (*results)[r].type().num_elements(); ++i) {
+        sum += GetAsDouble((*results)[r], i) * GetAsDouble(weights_[r], i);
+      }
+    }
+    return sum;
+  }
+
+  OpSample sample_;
+  LiteralPool literals_;
+  Graph graph_;
+  NodeId node_;
+  std::vector<HostTensor> operands_;
+  std::vector<HostTensor> weights_;
+};
+
+void ExpectGradientsAreDifferences(Problem& problem) {
+  const std::vector<HostTensor> gradients = problem.Gradients();
+  const std::vector<int> operands = problem.FloatOperands();
+  ASSERT_EQ(gradients.size(), operands.size());
+  for (size_t n = 0; n < operands.size(); ++n) {
+    for (int64_t i = 0; i < gradients[n].type().num_elements(); ++i) {
+      const double found = GetAsDouble(gradients[n], i);
+      const double expected = problem.Difference(operands[n], i);
+      ASSERT_NEAR(found, expected, 1e-6 * (1 + std::fabs(expected)))
+          << "operand " << operands[n] << ", element " << i;
+    }
+  }
+}
+
+TEST(FiniteDifferences, EveryGradientIsTheSlope) {
+  const auto exempt = NotDifferentiable();
+  std::set<const OpDef*> checked;
+  for (OpSample sample : OpSamples()) {
+    SCOPED_TRACE(ToString(sample));
+    if (exempt.count(sample.op) > 0 || !ToDouble(sample)) continue;
+    Problem problem(sample);
+    if (!problem.has_float_result()) continue;
+    problem.Draw();
+    ExpectGradientsAreDifferences(problem);
+    if (::testing::Test::HasFatalFailure()) {
+      ADD_FAILURE() << "of " << ToString(sample);
+      continue;
+    }
+    checked.insert(sample.op);
+  }
+  for (int i = 0; i < kOpTableSize; ++i) {
+    const OpDef* op = kOpTable[i];
+    EXPECT_NE(checked.count(op) > 0, exempt.count(op) > 0)
+        << op->name
+        << ": found neither a checked gradient nor a reason for none, or both";
+  }
+}
+
+TEST(FiniteDifferences, AReasonForNoGradientStandsForNone) {
+  for (const auto& [op, reason] : NotDifferentiable()) {
+    EXPECT_EQ(op->gradient, nullptr) << op->name << ": " << reason;
+  }
+}
+
+}  // namespace
+}  // namespace partita

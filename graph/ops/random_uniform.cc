@@ -1,0 +1,130 @@
+// Random numbers that are a function of seed, step, the op's id and the
+// element's index in the whole tensor, so that no placement, shard or
+// micro-batch changes them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/philox.h"
+#include "graph/ops/rule_builder.h"
+#include "graph/ops/strided.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kMaxId = (int64_t{1} << 32) - 1;
+
+// The tensor of which the result is a piece that begins at `origin`; a node
+// that nobody cut is its own whole.
+Shape WholeOf(const OpView& op) {
+  const std::vector<int64_t>& whole = op.attr_ints("whole");
+  return ToShape(whole.empty() ? op.attr_ints("shape") : whole);
+}
+Shape OriginOf(const OpView& op) {
+  const std::vector<int64_t>& origin = op.attr_ints("origin");
+  return origin.empty() ? Shape(op.attr_ints("shape").size(), 0)
+                        : ToShape(origin);
+}
+
+absl::Status CheckPiece(const OpView& op, const TensorType& result) {
+  PARTITA_RETURN_IF_ERROR(CheckType({result.dtype, WholeOf(op), {}}));
+  const Shape whole = WholeOf(op);
+  const Shape origin = OriginOf(op);
+  bool fits =
+      whole.size() == result.dims.size() && origin.size() == result.dims.size();
+  for (size_t d = 0; fits && d < whole.size(); ++d) {
+    fits = origin[d] >= 0 && origin[d] <= whole[d] - result.dims[d];
+  }
+  if (fits) return absl::OkStatus();
+  return BadOp(op, absl::StrCat("a piece ", result.ToString()),
+               "one that lies inside the whole tensor",
+               "correct whole and origin, or leave both out");
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  for (int i = 0; i < 2; ++i) {
+    PARTITA_RETURN_IF_ERROR(ExpectDType(op, i, kUnsigned));
+    PARTITA_RETURN_IF_ERROR(ExpectDims(op, i, {}));
+  }
+  const int64_t id = op.attr_int("id");
+  if (id < 0 || id > kMaxId) {
+    return BadOp(op, absl::StrCat("id ", id), absl::StrCat("0..", kMaxId),
+                 "number the random ops of a module from 0");
+  }
+  const TensorType type = {DType::kF32, ToShape(op.attr_ints("shape")), {}};
+  PARTITA_RETURN_IF_ERROR(results.Set(0, type));
+  return CheckPiece(op, type);
+}
+
+uint64_t Word(const HostTensor& scalar) {
+  return static_cast<uint64_t>(ToInt64s(scalar)[0]);
+}
+
+// The 24 bits that a float holds exactly.
+float UnitOf(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  const uint64_t seed = Word(in[0]);
+  const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed),
+                                       static_cast<uint32_t>(seed >> 32)};
+  const uint32_t step = static_cast<uint32_t>(Word(in[1]));
+  const uint32_t id = static_cast<uint32_t>(op.attr_int("id"));
+  const Shape strides = RowMajorStrides(WholeOf(op));
+  const Shape origin = OriginOf(op);
+  int64_t first = 0;
+  for (size_t d = 0; d < origin.size(); ++d) first += origin[d] * strides[d];
+  float* y = reinterpret_cast<float*>(out[0].bytes());
+  ForEachOffset<1>(
+      out[0].type().dims, {strides}, [&](const std::array<int64_t, 1>& at) {
+        const uint64_t index = first + at[0];
+        const uint64_t block = index / 4;
+        *y++ = UnitOf(Philox({static_cast<uint32_t>(block),
+                              static_cast<uint32_t>(block >> 32), step, id},
+                             key)[index % 4]);
+      });
+  return absl::OkStatus();
+}
+
+// Ten rounds of a dozen operations make four numbers.
+Cost EstimateCost(const OpView& op) {
+  const TensorType y = op.result_type(0).RowMajor();
+  return {.flops = 30.0 * y.num_elements(), .bytes = 1.0 * y.num_bytes()};
+}
+
+void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes) {
+  const int dim = ResultDimension(op, factor);
+  const Shape whole = WholeOf(op);
+  const Shape start = OriginOf(op);
+  std::vector<int64_t> shape = op.attr_ints("shape");
+  std::vector<int64_t> origin(start.begin(), start.end());
+  shape[dim] = end - begin;
+  origin[dim] += begin;
+  attributes.Set("shape", shape);
+  attributes.Set("origin", origin);
+  attributes.Set("whole", std::vector<int64_t>(whole.begin(), whole.end()));
+}
+
+}  // namespace
+
+extern constinit const OpDef kRandomUniform = {
+    .name = "random_uniform",
+    .doc =
+        "Numbers from 0 up to but not 1, by Philox4x32-10 of the seed, the "
+        "step (its low 32 bits), the op's id and each element's index in the "
+        "whole tensor, of which the result may be the piece at origin.",
+    .operands = {{{"seed"}, {"step"}}},
+    .attrs = {{RequiredAttr("shape", AttributeKind::kInts),
+               RequiredAttr("id", AttributeKind::kInt), IntsAttr("whole"),
+               IntsAttr("origin")}},
+    .traits = {.random = true},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = EstimateCost,
+    .dimension_rule = BroadcastRule,
+    .piece_attributes = PieceAttributes,
+};
+
+}  // namespace partita

@@ -1,0 +1,164 @@
+// Coordinates, neighbours and weights.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/ops/resample.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/op_checks.h"
+
+namespace partita {
+namespace {
+
+absl::Status ExpectName(const OpView& op, absl::string_view attr,
+                        absl::Span<const absl::string_view> known) {
+  const std::string& name = op.attr_string(attr);
+  if (std::find(known.begin(), known.end(), name) != known.end()) {
+    return absl::OkStatus();
+  }
+  std::string names;
+  for (absl::string_view one : known) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", one);
+  }
+  return BadOp(op, absl::StrCat(attr, " \"", name, "\""),
+               absl::StrCat("one of: ", names), "name one of them");
+}
+
+absl::Status CheckNames(const OpView& op) {
+  PARTITA_RETURN_IF_ERROR(
+      ExpectName(op, "mode", {"nearest", "linear", "cubic"}));
+  PARTITA_RETURN_IF_ERROR(
+      ExpectName(op, "coordinates",
+                 {"half_pixel", "pytorch_half_pixel", "align_corners",
+                  "asymmetric", "tf_half_pixel_for_nn"}));
+  return ExpectName(
+      op, "nearest",
+      {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+}
+
+absl::Status CheckScales(const OpView& op) {
+  const std::vector<double>& scales = op.attr_floats("scales");
+  const int rank = op.operand_type(0).rank();
+  const bool positive = std::all_of(scales.begin(), scales.end(), [](double s) {
+    return s > 0 && std::isfinite(s);
+  });
+  if (positive &&
+      (scales.empty() || scales.size() == static_cast<size_t>(rank))) {
+    return absl::OkStatus();
+  }
+  return BadOp(op, absl::StrCat(scales.size(), " scales"),
+               absl::StrCat("none, or ", rank, " above 0"),
+               "leave scales out, or give one per dimension");
+}
+
+double RawCoordinate(const std::string& mode, const AxisMap& map, int64_t i) {
+  const double at = static_cast<double>(i);
+  if (mode == "asymmetric") return at / map.scale;
+  if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / map.scale;
+  if (mode == "align_corners") {
+    // ONNX's reference takes the extent that the scale asks for, fraction and
+    // all, not the one that it is rounded down to.
+    const double extent = map.scale * static_cast<double>(map.from);
+    return map.to == 1 ? 0
+                       : at * static_cast<double>(map.from - 1) / (extent - 1);
+  }
+  if (mode == "pytorch_half_pixel" && map.to == 1) return 0;
+  return (at + 0.5) / map.scale - 0.5;
+}
+
+// Beyond three elements outside the tensor every position is the same; so
+// absurd scales stay within what an integer can hold.
+double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
+  const double at = RawCoordinate(mode, map, i);
+  if (std::isnan(at)) return 0;
+  return std::clamp(at, -4.0, static_cast<double>(map.from) + 3);
+}
+
+int64_t Nearest(const std::string& rounding, double at) {
+  if (rounding == "floor") return static_cast<int64_t>(std::floor(at));
+  if (rounding == "ceil") return static_cast<int64_t>(std::ceil(at));
+  if (rounding == "round_prefer_floor") {
+    return static_cast<int64_t>(std::ceil(at - 0.5));
+  }
+  return static_cast<int64_t>(std::floor(at + 0.5));
+}
+
+double CoordinateOf(const OpView& op, const AxisMap& map, int64_t i) {
+  if (IsIdentity(map)) return static_cast<double>(i);
+  return Coordinate(op.attr_string("coordinates"), map, i);
+}
+
+// At -1, 0, 1 and 2 from the floor of the coordinate.
+Weights LinearWeights(double ratio) { return {0, 1 - ratio, ratio, 0}; }
+
+// Keys' cubic convolution (1981) with parameter a.
+Weights CubicWeights(double r, double a) {
+  const auto near = [a](double d) {
+    return ((a + 2) * d - (a + 3)) * d * d + 1;
+  };
+  const auto far = [a](double d) {
+    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  };
+  return {far(1 + r), near(r), near(1 - r), far(2 - r)};
+}
+
+Sample BlendAt(const OpView& op, const AxisMap& map, double at) {
+  const double floor = std::floor(at);
+  Sample sample;
+  sample.weight = op.attr_string("mode") == "linear"
+                      ? LinearWeights(at - floor)
+                      : CubicWeights(at - floor, op.attr_float("cubic_a"));
+  double total = 0;
+  for (int64_t n = 0; n < 4; ++n) {
+    const int64_t wanted = static_cast<int64_t>(floor) + n - 1;
+    sample.index[n] = std::clamp<int64_t>(wanted, 0, map.from - 1);
+    const bool outside = sample.index[n] != wanted;
+    if (outside && op.attr_bool("exclude_outside")) sample.weight[n] = 0;
+    total += sample.weight[n];
+  }
+  if (op.attr_bool("exclude_outside") && total != 0) {
+    for (double& weight : sample.weight) weight /= total;
+  }
+  return sample;
+}
+
+}  // namespace
+
+absl::Status CheckResample(const OpView& op) {
+  PARTITA_RETURN_IF_ERROR(CheckNames(op));
+  if (op.attr_string("mode") != "nearest") {
+    PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kNumbers));
+  }
+  PARTITA_RETURN_IF_ERROR(
+      ExpectPerDimension(op, "sizes", op.operand_type(0).rank()));
+  return CheckScales(op);
+}
+
+AxisMap MapOf(const OpView& op, int dim, int64_t from, int64_t to) {
+  const std::vector<double>& scales = op.attr_floats("scales");
+  return {from, to,
+          scales.empty() ? static_cast<double>(to) / static_cast<double>(from)
+                         : scales[dim]};
+}
+
+bool IsIdentity(const AxisMap& map) {
+  return map.from == map.to && map.scale == 1;
+}
+
+int64_t NearestTo(const OpView& op, const AxisMap& map, int64_t i) {
+  return std::clamp<int64_t>(
+      Nearest(op.attr_string("nearest"), CoordinateOf(op, map, i)), 0,
+      map.from - 1);
+}
+
+Sample SampleAt(const OpView& op, const AxisMap& map, int64_t i) {
+  if (op.attr_string("mode") == "nearest") {
+    const int64_t at = NearestTo(op, map, i);
+    return {{at, at, at, at}, {1, 0, 0, 0}};
+  }
+  return BlendAt(op, map, CoordinateOf(op, map, i));
+}
+
+}  // namespace partita

@@ -1,0 +1,47 @@
+// Sampling of one axis at other positions: what resizing and its gradient
+// share. SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_OPS_RESAMPLE_H_
+#define PARTITA_GRAPH_OPS_RESAMPLE_H_
+
+#include <array>
+#include <cstdint>
+
+#include "graph/op_def.h"
+
+namespace partita {
+
+// `sizes` are the extents that the op makes.
+inline constexpr std::array<AttrDef, kMaxAttrDefs> kResampleAttrs = {
+    {StringAttr("mode", "nearest"), RequiredAttr("sizes", AttributeKind::kInts),
+     FloatsAttr("scales"), StringAttr("coordinates", "half_pixel"),
+     StringAttr("nearest", "round_prefer_floor"), FloatAttr("cubic_a", -0.75),
+     BoolAttr("exclude_outside", false)}};
+
+// Checks these attributes for an operand 0 that it names in messages.
+absl::Status CheckResample(const OpView& op);
+
+// One axis: how positions of the large or small result lie over the operand.
+struct AxisMap {
+  int64_t from;  // extents
+  int64_t to;
+  double scale;
+};
+AxisMap MapOf(const OpView& op, int dim, int64_t from, int64_t to);
+bool IsIdentity(const AxisMap& map);
+
+// The element that position i shows in mode "nearest".
+int64_t NearestTo(const OpView& op, const AxisMap& map, int64_t i);
+
+// Four neighbours of a position, and how much each counts.
+using Weights = std::array<double, 4>;
+struct Sample {
+  std::array<int64_t, 4> index;
+  Weights weight;
+};
+// Of position i, in any mode.
+Sample SampleAt(const OpView& op, const AxisMap& map, int64_t i);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_OPS_RESAMPLE_H_

@@ -1,0 +1,125 @@
+// Resize gradient: every position gives its gradient back to the elements that
+// it was blended of, one axis after another.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
+#include "graph/ops/resample.h"
+#include "graph/ops/rule_builder.h"
+#include "graph/ops/strided.h"
+
+namespace partita {
+namespace {
+
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType& dy = op.operand_type(0);
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
+  PARTITA_RETURN_IF_ERROR(CheckResample(op));
+  const Shape sizes = ToShape(op.attr_ints("sizes"));
+  for (int d = 0; d < dy.rank(); ++d) {
+    if (sizes[d] > 0 || dy.dims[d] == 0) continue;
+    return BadOp(op, absl::StrCat("size ", sizes[d], " in dimension ", d),
+                 "elements that the resize could read", "correct sizes");
+  }
+  return results.Set(0, {dy.dtype, sizes, {}});
+}
+
+// As the resize had it: from x, which the result is like, to dy.
+AxisMap AxisOf(const OpView& op, int dim) {
+  return MapOf(op, dim, op.attr_ints("sizes")[dim],
+               op.operand_type(0).dims[dim]);
+}
+
+std::vector<double> GiveBack(const OpView& op, const AxisMap& map,
+                             const AxisLines& lines,
+                             const std::vector<double>& dy) {
+  std::vector<double> dx(lines.outer * map.from * lines.inner, 0);
+  for (int64_t i = 0; i < map.to; ++i) {
+    const Sample sample = SampleAt(op, map, i);
+    for (int64_t o = 0; o < lines.outer; ++o) {
+      const double* from = dy.data() + (o * map.to + i) * lines.inner;
+      for (int n = 0; n < 4; ++n) {
+        if (sample.weight[n] == 0) continue;
+        double* to = dx.data() + (o * map.from + sample.index[n]) * lines.inner;
+        for (int64_t k = 0; k < lines.inner; ++k) {
+          to[k] += sample.weight[n] * from[k];
+        }
+      }
+    }
+  }
+  return dx;
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  if (in[0].type().num_elements() == 0) return absl::OkStatus();
+  std::vector<double> values = ToDoubles(in[0]);
+  Shape dims = in[0].type().dims;
+  for (int d = 0; d < in[0].type().rank(); ++d) {
+    const AxisMap map = AxisOf(op, d);
+    if (IsIdentity(map)) continue;
+    values = GiveBack(op, map, AxisLines(dims, d), values);
+    dims[d] = map.from;
+  }
+  FromDoubles(values, out[0]);
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType dy = op.operand_type(0).RowMajor();
+  const double taps = op.attr_string("mode") == "nearest"  ? 1
+                      : op.attr_string("mode") == "linear" ? 8
+                                                           : 32;
+  return {
+      .flops = taps * dy.num_elements(),
+      .bytes = 1.0 * dy.num_bytes() + op.result_type(0).RowMajor().num_bytes()};
+}
+
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
+    if (IsIdentity(AxisOf(op, d))) rule.Keep(absl::StrCat("d", d), d, d);
+  }
+  return rule.Finish();
+}
+
+void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes) {
+  const int dim = ResultDimension(op, factor);
+  if (dim < 0) return;
+  std::vector<int64_t> sizes = op.attr_ints("sizes");
+  sizes[dim] = end - begin;
+  attributes.Set("sizes", sizes);
+}
+
+// The op is linear: its adjoint is the resize.
+absl::Status Gradient(GradBuilder& b) {
+  const Shape dims = b.operand(0).dims();
+  Attributes attributes = b.op().node().attributes;
+  attributes.Set("sizes", std::vector<int64_t>(dims.begin(), dims.end()));
+  b.Yield(0, Apply(kResize, {b.grad(0)}, std::move(attributes)));
+  return b.status();
+}
+
+}  // namespace
+
+extern constinit const OpDef kResizeGradient = {
+    .name = "resize_gradient",
+    .doc =
+        "The gradient by the operand, of these sizes, of a resize whose "
+        "result has the gradient dy.",
+    .operands = {{{"dy"}}},
+    .attrs = kResampleAttrs,
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = Evaluate,
+    .gradient = Gradient,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+    .piece_attributes = PieceAttributes,
+};
+
+}  // namespace partita
