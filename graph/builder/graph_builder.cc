@@ -12,13 +12,6 @@
 #include "graph/verifier.h"
 
 namespace partita {
-namespace {
-
-std::string LocationOf(const CallSite& site) {
-  return absl::StrCat(site.file_name(), ":", site.line());
-}
-
-}  // namespace
 
 const TensorType& Tensor::type() const { return graph_->type(id_); }
 
@@ -41,7 +34,11 @@ void GraphBuilder::FinishFunction() {
                      std::exchange(output_names_, {}));
 }
 
-void GraphBuilder::Fail(const CallSite& site, absl::string_view message) {
+std::string GraphBuilder::LocationOf(const CallSite& site) const {
+  return at_.empty() ? absl::StrCat(site.file_name(), ":", site.line()) : at_;
+}
+
+void GraphBuilder::Fail(absl::string_view message, CallSite site) {
   if (!status_.ok()) return;
   status_ =
       absl::InvalidArgumentError(absl::StrCat(LocationOf(site), ": ", message));
@@ -52,12 +49,14 @@ void GraphBuilder::Fail(const CallSite& site, absl::string_view message) {
 bool GraphBuilder::Accepts(const Tensor& tensor, const CallSite& site) {
   if (!status_.ok()) return false;
   if (!tensor.valid()) {
-    Fail(site, "found a tensor that was never built; expected a value of @" +
-                   graph_->name() + "; use what an op or Input returned");
+    Fail("found a tensor that was never built; expected a value of @" +
+             graph_->name() + "; use what an op or Input returned",
+         site);
   } else if (tensor.graph_ != graph_) {
-    Fail(site, absl::StrCat("found a value of @", tensor.graph_->name(),
-                            "; expected one of @", graph_->name(),
-                            "; pass it as an input or keep it in a variable"));
+    Fail(absl::StrCat("found a value of @", tensor.graph_->name(),
+                      "; expected one of @", graph_->name(),
+                      "; pass it as an input or keep it in a variable"),
+         site);
   }
   return status_.ok();
 }
@@ -66,7 +65,7 @@ Tensor GraphBuilder::Input(std::string name, DType dtype, Shape dims,
                            CallSite site) {
   const TensorType type{dtype, std::move(dims), {}};
   if (absl::Status status = CheckType(type); !status.ok()) {
-    Fail(site, absl::StrCat("input %", name, ": ", status.message()));
+    Fail(absl::StrCat("input %", name, ": ", status.message()), site);
   }
   if (!status_.ok()) return {};
   return {this, graph_, graph_->AddInput(std::move(name), type)};
@@ -86,9 +85,10 @@ Tensor GraphBuilder::Scalar(DType dtype, double value, CallSite site) {
 Tensor GraphBuilder::Variable(std::string name, HostTensor initial,
                               bool trainable, CallSite site) {
   if (module_.FindVariable(name) != nullptr) {
-    Fail(site, absl::StrCat("variable @", name,
-                            ": found a second declaration; expected one; use "
-                            "ReadVariable"));
+    Fail(absl::StrCat("variable @", name,
+                      ": found a second declaration; expected one; use "
+                      "ReadVariable"),
+         site);
   }
   if (!status_.ok()) return {};
   const TensorType type = initial.type().RowMajor();
@@ -100,9 +100,10 @@ Tensor GraphBuilder::Variable(std::string name, HostTensor initial,
 Tensor GraphBuilder::ReadVariable(const std::string& name, CallSite site) {
   const partita::Variable* variable = module_.FindVariable(name);
   if (variable == nullptr) {
-    Fail(site, absl::StrCat("variable @", name,
-                            ": found no declaration; expected one; declare it "
-                            "with Variable"));
+    Fail(absl::StrCat("variable @", name,
+                      ": found no declaration; expected one; declare it "
+                      "with Variable"),
+         site);
     return {};
   }
   const Shape& dims = variable->type.dims;
@@ -119,11 +120,12 @@ void GraphBuilder::Update(const std::string& variable, Tensor value,
   if (!Accepts(value, site)) return;
   const partita::Variable* declared = module_.FindVariable(variable);
   if (declared == nullptr || declared->type != value.type()) {
-    Fail(site, absl::StrCat("update of @", variable, ": found ",
-                            value.type().ToString(), "; expected ",
-                            declared == nullptr ? "a declared variable"
-                                                : declared->type.ToString(),
-                            "; give the variable's next value"));
+    Fail(absl::StrCat("update of @", variable, ": found ",
+                      value.type().ToString(), "; expected ",
+                      declared == nullptr ? "a declared variable"
+                                          : declared->type.ToString(),
+                      "; give the variable's next value"),
+         site);
     return;
   }
   graph_->AddUpdate({variable, value.id()});
@@ -164,6 +166,15 @@ Tensor GraphBuilder::Op(const OpDef& op, absl::Span<const Tensor> operands,
   const std::vector<Tensor> results =
       Ops(op, operands, std::move(attributes), site);
   return results.empty() ? Tensor() : results[0];
+}
+
+GraphBuilder::At::At(GraphBuilder* builder, const CallSite& site)
+    : builder_(builder != nullptr && builder->at_.empty() ? builder : nullptr) {
+  if (builder_ != nullptr) builder_->at_ = builder_->LocationOf(site);
+}
+
+GraphBuilder::At::~At() {
+  if (builder_ != nullptr) builder_->at_.clear();
 }
 
 GraphBuilder::Scope::Scope(GraphBuilder& builder, absl::string_view name)

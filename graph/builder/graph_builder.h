@@ -47,6 +47,13 @@ class Tensor {
   ValueId id_;
 };
 
+// A trainable variable as a step reads it, and the loss's gradient by it.
+struct Parameter {
+  std::string variable;
+  Tensor value;
+  Tensor gradient;
+};
+
 // GraphBuilder b("mlp");
 // Tensor x = b.Input("x", DType::kF32, {32, 784});
 // Tensor w = b.Variable("w", std::move(weights));
@@ -90,6 +97,37 @@ class GraphBuilder {
   Tensor Op(const OpDef& op, absl::Span<const Tensor> operands,
             Attributes attributes = {}, CallSite site = CallSite::current());
 
+  // The gradients of a loss of one element by these values: nodes of the
+  // backward pass (graph/gradient/gradient.h).
+  std::vector<Tensor> Gradients(Tensor loss, absl::Span<const Tensor> wanted,
+                                CallSite site = CallSite::current());
+  // By every trainable variable that the function reads, in the order of their
+  // declaration.
+  std::vector<Parameter> Gradients(Tensor loss,
+                                   CallSite site = CallSite::current());
+  // A number for the next random op, another one each time: what keeps the
+  // random numbers of the module's ops apart.
+  int64_t NextRandomId() { return next_random_id_++; }
+
+  // Remembers an error if it is the first: for functions that build, about what
+  // they are asked for.
+  void Fail(absl::string_view message, CallSite site = CallSite::current());
+
+  // While it lives, nodes and errors are at `site`, whatever line makes them:
+  // for functions that build, whose callers are to be named. Where several
+  // live, the outermost counts.
+  class At {
+   public:
+    // No builder: does nothing.
+    At(GraphBuilder* builder, const CallSite& site);
+    ~At();
+    At(const At&) = delete;
+    At& operator=(const At&) = delete;
+
+   private:
+    GraphBuilder* builder_;  // null if another one is further out
+  };
+
   // Names the part of the model that is built while it lives; they nest:
   // "encoder/layer3".
   class Scope {
@@ -110,8 +148,8 @@ class GraphBuilder {
 
  private:
   friend class Tensor;
-  void Fail(const CallSite& site, absl::string_view message);
   bool Accepts(const Tensor& tensor, const CallSite& site);
+  std::string LocationOf(const CallSite& site) const;
   void FinishFunction();
 
   Module module_;
@@ -119,6 +157,8 @@ class GraphBuilder {
   std::vector<ValueId> outputs_;
   std::vector<std::string> output_names_;
   std::string scope_;
+  std::string at_;  // the location that At gives; empty: each node's own
+  int64_t next_random_id_ = 0;
   absl::Status status_;
 };
 

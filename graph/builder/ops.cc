@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
 
 namespace partita {
@@ -67,6 +68,9 @@ Tensor Min(Operand a, Operand b) { return Binary(kMin, a, b); }
 Tensor Max(Operand a, Operand b) { return Binary(kMax, a, b); }
 Tensor Less(Operand a, Operand b) { return Binary(kLess, a, b); }
 Tensor Greater(Operand a, Operand b) { return Binary(kGreater, a, b); }
+Tensor GreaterEqual(Operand a, Operand b) {
+  return Binary(kGreaterEqual, a, b);
+}
 Tensor Equal(Operand a, Operand b) { return Binary(kEqual, a, b); }
 
 Tensor Select(Tensor condition, Tensor x, Tensor y, CallSite site) {
@@ -79,6 +83,8 @@ Tensor Exp(Tensor x, CallSite site) { return Op(kExp, {x}, {}, site); }
 Tensor Log(Tensor x, CallSite site) { return Op(kLog, {x}, {}, site); }
 Tensor Sqrt(Tensor x, CallSite site) { return Op(kSqrt, {x}, {}, site); }
 Tensor Tanh(Tensor x, CallSite site) { return Op(kTanh, {x}, {}, site); }
+Tensor Cos(Tensor x, CallSite site) { return Op(kCos, {x}, {}, site); }
+Tensor Floor(Tensor x, CallSite site) { return Op(kFloor, {x}, {}, site); }
 Tensor Erf(Tensor x, CallSite site) { return Op(kErf, {x}, {}, site); }
 Tensor Sigmoid(Tensor x, CallSite site) { return Op(kSigmoid, {x}, {}, site); }
 Tensor Relu(Tensor x, CallSite site) { return Op(kRelu, {x}, {}, site); }
@@ -150,6 +156,25 @@ Tensor Reshape(Tensor x, Ints shape, CallSite site) {
 
 Tensor Transpose(Tensor x, Ints perm, CallSite site) {
   return Op(kTranspose, {x}, {{"perm", std::move(perm)}}, site);
+}
+
+Tensor Slice(Tensor x, int64_t axis, int64_t start, int64_t size,
+             CallSite site) {
+  if (!x.valid()) return {};
+  if (axis < 0 || axis >= x.rank()) {
+    x.builder()->Fail(
+        absl::StrCat("slice: found axis ", axis, " on ", x.type().ToString(),
+                     "; expected 0..", x.rank() - 1, "; correct the axis"),
+        site);
+    return {};
+  }
+  const Shape& dims = x.type().dims;
+  Ints sizes(dims.begin(), dims.end());
+  Ints starts(sizes.size(), 0);
+  sizes[axis] = size;
+  starts[axis] = start;
+  return Op(kSlice, {x},
+            {{"starts", std::move(starts)}, {"sizes", std::move(sizes)}}, site);
 }
 
 Tensor Concat(absl::Span<const Tensor> parts, int64_t axis, CallSite site) {

@@ -42,6 +42,7 @@ Tensor Min(Operand a, Operand b);
 Tensor Max(Operand a, Operand b);
 Tensor Less(Operand a, Operand b);
 Tensor Greater(Operand a, Operand b);
+Tensor GreaterEqual(Operand a, Operand b);
 Tensor Equal(Operand a, Operand b);
 Tensor Select(Tensor condition, Tensor x, Tensor y,
               CallSite site = CallSite::current());
@@ -52,6 +53,8 @@ Tensor Exp(Tensor x, CallSite site = CallSite::current());
 Tensor Log(Tensor x, CallSite site = CallSite::current());
 Tensor Sqrt(Tensor x, CallSite site = CallSite::current());
 Tensor Tanh(Tensor x, CallSite site = CallSite::current());
+Tensor Cos(Tensor x, CallSite site = CallSite::current());
+Tensor Floor(Tensor x, CallSite site = CallSite::current());
 Tensor Erf(Tensor x, CallSite site = CallSite::current());
 Tensor Sigmoid(Tensor x, CallSite site = CallSite::current());
 Tensor Relu(Tensor x, CallSite site = CallSite::current());
@@ -116,6 +119,9 @@ Tensor ReduceMin(Tensor x, Ints axes, bool keep_dims = true,
 
 Tensor Reshape(Tensor x, Ints shape, CallSite site = CallSite::current());
 Tensor Transpose(Tensor x, Ints perm, CallSite site = CallSite::current());
+// Elements [start, start + size) of one dimension.
+Tensor Slice(Tensor x, int64_t axis, int64_t start, int64_t size,
+             CallSite site = CallSite::current());
 Tensor Concat(absl::Span<const Tensor> parts, int64_t axis,
               CallSite site = CallSite::current());
 

@@ -15,6 +15,7 @@
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
 #include "graph/op_set.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_samples.h"
 #include "graph/text/number_text.h"
 
@@ -29,6 +30,7 @@ a test compares. `x?` may be left out, `x...` is one or more. An attribute witho
 The *rule* says which dimensions share a factor, for the sample that stands before it, and what becomes of pieces cut along
 one: *kept* gives a piece of the result, *reduced* a part of a sum (or max, min, and, or), *halo* reads neighbours' rows, *whole*
 must not be cut. A dimension may be a product of factors, of which the outermost may be cut; `1` is never cut.
+*Gradient* says whether there is one ([gradients](gradients.md)): `zero` for an op that is constant wherever it is smooth.
 *Tolerance* is how close a kernel must come to the op's own `eval`.
 )";
 
@@ -144,6 +146,11 @@ std::map<const OpDef*, std::string> SampleRules() {
   return rules;
 }
 
+const char* GradientText(const OpDef& op) {
+  if (op.gradient == nullptr) return "none";
+  return op.gradient == ZeroGradient ? "zero" : "yes";
+}
+
 std::string OpText(const OpDef& op, const std::string& rule) {
   std::string text = absl::StrCat("\n## ", op.name, "\n", op.doc, "\n\n",
                                   "* Operands: ", OperandsText(op), "\n");
@@ -158,6 +165,7 @@ std::string OpText(const OpDef& op, const std::string& rule) {
     absl::StrAppend(&text, "* Bodies: ", op.num_regions, "\n");
   }
   if (!rule.empty()) absl::StrAppend(&text, "* Rule: ", rule, "\n");
+  absl::StrAppend(&text, "* Gradient: ", GradientText(op), "\n");
   absl::StrAppend(&text, "* Tolerance: ", ToleranceText(op.tolerance));
   if (op.traits.commutative) text += "; operands may be swapped";
   if (op.traits.random) text += "; random, so never folded or merged";

@@ -11,8 +11,8 @@
 
 namespace partita {
 
-// Weights are constants, made from the seed: the same options give the same
-// module, byte for byte. All is f32, images are N, C, H, W.
+// Weights are made from the seed, constants but for training: the same options
+// give the same module, byte for byte. All is f32, images are N, C, H, W.
 
 struct PerceptronOptions {
   int64_t batch = 32;
@@ -45,6 +45,19 @@ struct ResNet50Options {
 // @resnet50(%image) -> %probabilities: ResNet-50 (He et al. 2015), strides in
 // the 3x3 convolutions, its batch norms as separate nodes.
 absl::StatusOr<Module> ResNet50(const ResNet50Options& options = {});
+
+struct MnistTrainingOptions {
+  int64_t batch = 64;
+  double learning_rate = 0.01;
+  double momentum = 0.5;
+  double dropout = 0.5;
+  uint64_t seed = 1;
+};
+// @train(%images, %labels) -> %loss: forward, backward and the update of the
+// weights, which are variables, by SGD; and @evaluate(%images) ->
+// %log_probabilities. Images are [batch, 1, 28, 28]: convolution 10x5x5, pool,
+// convolution 20x5x5, dropout2d, pool, 320-50-10.
+absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options = {});
 
 }  // namespace partita
 

@@ -1,0 +1,30 @@
+// Batch normalisation as training does it, with running statistics.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_BUILDER_BATCH_NORM_TRAINING_H_
+#define PARTITA_GRAPH_BUILDER_BATCH_NORM_TRAINING_H_
+
+#include <string>
+
+#include "graph/builder/graph_builder.h"
+
+namespace partita {
+
+struct BatchNormTrainingOptions {
+  double momentum = 0.1;  // the batch's share of the running statistics
+  double epsilon = 1e-5;
+};
+
+// x [n, channels, ...] by the batch's own mean and variance (Ioffe and Szegedy
+// 2015), through which gradients flow. The variables `mean` and `variance`,
+// declared as [channels], move toward the batch's mean and unbiased variance:
+// what BatchNorm reads in evaluation. The variance is of two elements a channel
+// or more.
+Tensor BatchNormTraining(Tensor x, Tensor scale, Tensor bias,
+                         const std::string& mean, const std::string& variance,
+                         BatchNormTrainingOptions options = {},
+                         CallSite site = CallSite::current());
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_BUILDER_BATCH_NORM_TRAINING_H_

@@ -1,0 +1,91 @@
+// The convolution network of PyTorch's MNIST example, as a training step and as
+// an evaluation that share their weights.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/builder/dropout.h"
+#include "graph/builder/examples/models.h"
+#include "graph/builder/examples/sizes.h"
+#include "graph/builder/losses.h"
+#include "graph/builder/ops.h"
+#include "graph/builder/optimizers.h"
+#include "graph/builder/random_tensor.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kClasses = 10;
+
+struct Layer {
+  Tensor weight;
+  Tensor bias;
+};
+
+// Declares a layer's variables, or reads them where they are declared.
+class Layers {
+ public:
+  Layers(GraphBuilder& b, bool declares, uint64_t seed)
+      : b_(b), declares_(declares), seed_(seed) {}
+
+  Layer Get(const std::string& name, Shape dims, int64_t filters) {
+    const int64_t fan_in = Product(dims) / filters;
+    return {Value(name + ".weight", HeWeights(dims, fan_in, seed_++)),
+            Value(name + ".bias", HostTensor({DType::kF32, {filters}, {}}))};
+  }
+
+ private:
+  Tensor Value(const std::string& name, HostTensor initial) {
+    return declares_ ? b_.Variable(name, std::move(initial))
+                     : b_.ReadVariable(name);
+  }
+  GraphBuilder& b_;
+  const bool declares_;
+  uint64_t seed_;
+};
+
+Tensor Identity(Tensor x) { return x; }
+
+// Log-probabilities [n, 10] of images [n, 1, 28, 28]; the dropouts are given.
+template <typename Dropout2d, typename Dropout>
+Tensor Network(Tensor images, Layers layers, Dropout2d&& dropout2d,
+               Dropout&& dropout) {
+  const PoolOptions halve = {.kernel = {2, 2}, .strides = {2, 2}};
+  const Layer conv1 = layers.Get("conv1", {10, 1, 5, 5}, 10);
+  const Layer conv2 = layers.Get("conv2", {20, 10, 5, 5}, 20);
+  const Layer fc1 = layers.Get("fc1", {320, 50}, 50);
+  const Layer fc2 = layers.Get("fc2", {50, kClasses}, kClasses);
+  Tensor x = Relu(MaxPool(Conv(images, conv1.weight, conv1.bias), halve));
+  x = dropout2d(Conv(x, conv2.weight, conv2.bias));
+  x = Relu(MaxPool(x, halve));
+  if (!x.valid()) return x;
+  x = Reshape(x, {x.dim(0), 320});
+  x = dropout(Relu(MatMul(x, fc1.weight) + fc1.bias));
+  return LogSoftmax(MatMul(x, fc2.weight) + fc2.bias);
+}
+
+}  // namespace
+
+absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckSizes({options.batch}));
+  const Shape images = {options.batch, 1, 28, 28};
+  GraphBuilder b("train");
+  const Tensor step = CountSteps(b);
+  const Randomness random = RandomOfSteps(b, options.seed, step);
+  const Tensor probabilities = Network(
+      b.Input("images", DType::kF32, images), Layers(b, true, options.seed),
+      [&](Tensor x) { return Dropout2d(x, options.dropout, random); },
+      [&](Tensor x) { return Dropout(x, options.dropout, random); });
+  const Tensor loss =
+      NllLoss(probabilities, b.Input("labels", DType::kI64, {options.batch}));
+  Sgd(b.Gradients(loss), b.Scalar(DType::kF32, options.learning_rate),
+      {.momentum = options.momentum});
+  b.Output("loss", loss);
+
+  b.BeginFunction("evaluate");
+  b.Output("log_probabilities",
+           Network(b.Input("images", DType::kF32, images),
+                   Layers(b, false, options.seed), Identity, Identity));
+  return b.Build();
+}
+
+}  // namespace partita

@@ -1,0 +1,97 @@
+// Losses as graphs.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/builder/losses.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/builder/ops.h"
+#include "graph/ops/op_list.h"
+
+namespace partita {
+namespace {
+
+Ints AllAxes(const Tensor& x) {
+  Ints axes;
+  for (int d = 0; d < x.rank(); ++d) axes.push_back(d);
+  return axes;
+}
+
+Tensor SumOfAll(Tensor x) {
+  return x.valid() ? ReduceSum(x, AllAxes(x), /*keep_dims=*/false) : x;
+}
+
+bool AreScoresOf(const Tensor& scores, const Tensor& labels) {
+  if (scores.rank() != labels.rank() + 1 || labels.rank() < 1) return false;
+  Shape dims = labels.type().dims;
+  dims.insert(dims.begin() + 1, scores.dim(1));
+  return scores.type().dims == dims;
+}
+
+// What the gather below reads: any place where the label is ignored, and no
+// place at all, so that the step ends, where it is negative otherwise: the op
+// would count from the end.
+Tensor GatherableLabels(Tensor labels, Tensor ignored, int64_t classes) {
+  GraphBuilder& b = *labels.builder();
+  const DType dtype = labels.type().dtype;
+  const Tensor zero = b.Scalar(dtype, 0);
+  const Tensor none = b.Scalar(dtype, static_cast<double>(classes));
+  const Tensor safe = Select(ignored, zero, labels);
+  return Select(Less(safe, 0), none, safe);
+}
+
+// The log-probability of each example's own label: [n, d...].
+Tensor PickLabels(Tensor log_probabilities, Tensor labels) {
+  if (!labels.valid()) return {};
+  const Shape& dims = labels.type().dims;
+  Ints flat(dims.begin(), dims.end());
+  Ints column = flat;
+  column.insert(column.begin() + 1, 1);
+  const Tensor picked =
+      Op(kGatherElements, {log_probabilities, Reshape(labels, column)},
+         {{"axis", 1}});
+  return Reshape(picked, flat);
+}
+
+}  // namespace
+
+Tensor NllLoss(Tensor log_probabilities, Tensor labels,
+               ClassLossOptions options, CallSite site) {
+  const GraphBuilder::At caller(labels.builder(), site);
+  if (!log_probabilities.valid() || !labels.valid()) return {};
+  if (!AreScoresOf(log_probabilities, labels)) {
+    labels.builder()->Fail(
+        absl::StrCat("loss: found labels ", labels.type().ToString(), " for ",
+                     log_probabilities.type().ToString(),
+                     "; expected [n, d...] for [n, classes, d...]; "
+                     "reshape one of them"));
+    return {};
+  }
+  const int64_t classes = log_probabilities.dim(1);
+  const double smoothing = options.label_smoothing;
+  const Tensor ignored =
+      Equal(labels, static_cast<double>(options.ignore_index));
+  const Tensor counted = 1 - Cast(ignored, log_probabilities.type().dtype);
+  const Tensor picked =
+      PickLabels(log_probabilities, GatherableLabels(labels, ignored, classes));
+  Tensor likelihood = picked;
+  if (smoothing != 0) {
+    likelihood = picked * (1 - smoothing) +
+                 ReduceMean(log_probabilities, {1}, false) * smoothing;
+  }
+  return -SumOfAll(likelihood * counted) / SumOfAll(counted);
+}
+
+Tensor CrossEntropyLoss(Tensor scores, Tensor labels, ClassLossOptions options,
+                        CallSite site) {
+  const GraphBuilder::At caller(labels.builder(), site);
+  return NllLoss(LogSoftmax(scores, 1), labels, options);
+}
+
+Tensor MseLoss(Tensor x, Tensor target, CallSite site) {
+  const GraphBuilder::At caller(x.builder(), site);
+  const Tensor difference = Sub(x, target);
+  if (!difference.valid()) return {};
+  return ReduceMean(difference * difference, AllAxes(difference), false);
+}
+
+}  // namespace partita

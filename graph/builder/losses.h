@@ -1,0 +1,39 @@
+// Losses: what training makes small, as one number.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_BUILDER_LOSSES_H_
+#define PARTITA_GRAPH_BUILDER_LOSSES_H_
+
+#include <cstdint>
+
+#include "graph/builder/graph_builder.h"
+
+namespace partita {
+
+struct ClassLossOptions {
+  // The share of each example's weight that is spread over all classes evenly
+  // (Szegedy et al. 2016).
+  double label_smoothing = 0;
+  // An example of this label counts neither in the sum nor in the mean.
+  int64_t ignore_index = -100;
+};
+
+// The mean negative log-likelihood of integer labels [n, d...] under
+// log-probabilities [n, classes, d...]. Another label that is not in 0..classes
+// - 1 ends the step with an error that names it; if all are ignored, the loss
+// is a NaN.
+Tensor NllLoss(Tensor log_probabilities, Tensor labels,
+               ClassLossOptions options = {},
+               CallSite site = CallSite::current());
+
+// The same of scores, whose log-softmax over the classes is taken first.
+Tensor CrossEntropyLoss(Tensor scores, Tensor labels,
+                        ClassLossOptions options = {},
+                        CallSite site = CallSite::current());
+
+// The mean of squared differences.
+Tensor MseLoss(Tensor x, Tensor target, CallSite site = CallSite::current());
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_BUILDER_LOSSES_H_

@@ -1,0 +1,252 @@
+// What training steps are built of, where PyTorch has no say: random numbers,
+// accumulated gradients, and what is refused.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/builder/batch_norm_training.h"
+#include "graph/builder/dropout.h"
+#include "graph/builder/losses.h"
+#include "graph/builder/ops.h"
+#include "graph/builder/optimizers.h"
+#include "graph/builder/parameter_gradients.h"
+#include "graph/builder/random_tensor.h"
+#include "graph/builder/recurrent.h"
+#include "graph/builder/schedules.h"
+#include "graph/evaluate.h"
+
+namespace partita {
+namespace {
+
+std::vector<double> Numbers(const HostTensor& tensor) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < tensor.type().num_elements(); ++i) {
+    numbers.push_back(GetAsDouble(tensor, i));
+  }
+  return numbers;
+}
+
+HostTensor Word(uint64_t value) {
+  HostTensor word({DType::kU64, {}, {}});
+  word.data<uint64_t>()[0] = value;
+  return word;
+}
+
+HostTensor Float64(double value) {
+  HostTensor number({DType::kF64, {}, {}});
+  number.data<double>()[0] = value;
+  return number;
+}
+
+// Two masks of ones, of this seed at this step.
+struct Masks {
+  std::vector<double> first;
+  std::vector<double> second;
+};
+Masks MasksOf(double probability, uint64_t seed, uint64_t step) {
+  GraphBuilder b("masks");
+  const Randomness random = RandomOfSteps(b, seed, b.Constant(Word(step)));
+  const Tensor ones = b.Scalar(DType::kF32, 1) +
+                      b.Constant(HostTensor({DType::kF32, {4000}, {}}));
+  b.Output("first", Dropout(ones, probability, random));
+  b.Output("second", Dropout(ones, probability, random));
+  const auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  const auto values = Evaluate(module->main(), {});
+  EXPECT_TRUE(values.ok()) << values.status();
+  return {Numbers((*values)[0]), Numbers((*values)[1])};
+}
+
+TEST(Dropout, KeepsTheMeanAndDropsTheShareAskedFor) {
+  const Masks masks = MasksOf(0.25, 1, 0);
+  int dropped = 0;
+  for (double x : masks.first) {
+    EXPECT_TRUE(x == 0 || x == static_cast<float>(1 / 0.75)) << x;
+    dropped += x == 0;
+  }
+  // Four standard deviations of 4000 draws are 110.
+  EXPECT_NEAR(dropped, 1000, 110);
+}
+
+TEST(Dropout, NumbersDependOnSeedStepAndOpAlone) {
+  const Masks masks = MasksOf(0.5, 1, 0);
+  EXPECT_EQ(MasksOf(0.5, 1, 0).first, masks.first);
+  EXPECT_NE(masks.second, masks.first);
+  EXPECT_NE(MasksOf(0.5, 2, 0).first, masks.first);
+  EXPECT_NE(MasksOf(0.5, 1, 1).first, masks.first);
+}
+
+TEST(Dropout, NothingAndEverythingCanBeDropped) {
+  EXPECT_EQ(MasksOf(0, 1, 0).first, std::vector<double>(4000, 1));
+  EXPECT_EQ(MasksOf(1, 1, 0).first, std::vector<double>(4000, 0));
+}
+
+TEST(Dropout, DropsWholeChannels) {
+  GraphBuilder b("f");
+  const Tensor x = b.Constant(HostTensor({DType::kF32, {8, 8, 3}, {}})) + 1;
+  b.Output("y", Dropout2d(x, 0.5, RandomOfSteps(b, 1, b.Constant(Word(0)))));
+  const auto module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto values = Evaluate(module->main(), {});
+  ASSERT_TRUE(values.ok()) << values.status();
+  const std::vector<double> y = Numbers((*values)[0]);
+  int dropped = 0;
+  for (size_t i = 0; i < y.size(); i += 3) {
+    EXPECT_EQ(y[i], y[i + 1]);
+    EXPECT_EQ(y[i], y[i + 2]);
+    dropped += y[i] == 0;
+  }
+  EXPECT_GT(dropped, 16);
+  EXPECT_LT(dropped, 48);
+}
+
+// The step that docs/gradients.md shows.
+TEST(Training, TheStepOfThePageRuns) {
+  GraphBuilder b("train");
+  Tensor step = CountSteps(b);
+  Tensor x = b.Input("x", DType::kF32, {64, 784});
+  Tensor labels = b.Input("labels", DType::kI64, {64});
+  Tensor w = b.Variable("w", HeWeights({784, 10}, 784, /*seed=*/1));
+  Tensor loss = CrossEntropyLoss(
+      Dropout(MatMul(x, w), 0.5, RandomOfSteps(b, /*seed=*/1, step)), labels);
+  Adam(ClipByNorm(b.Gradients(loss), 1.0), CosineDecay(step, 1e-3, 1e-5, 10000),
+       step);
+  b.Output("loss", loss);
+  const auto module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  VariableValues state;
+  for (const Variable& variable : module->variables()) {
+    state[variable.name] = &module->literals().tensor(variable.initial);
+  }
+  std::vector<HostTensor> inputs;
+  inputs.push_back(RandomTensor({DType::kF32, {64, 784}, {}}, 2, 0, 1));
+  inputs.push_back(HostTensor({DType::kI64, {64}, {}}));
+  const auto values = Evaluate(module->main(), inputs, state);
+  ASSERT_TRUE(values.ok()) << values.status();
+  // The loss, the weights, two moments, and the count of steps.
+  EXPECT_EQ(values->size(), 5u);
+  EXPECT_GT(Numbers((*values)[0])[0], 0);
+}
+
+// Two batches, then one update by the mean of their gradients: 1 and 3 of w =
+// 10 at rate 1.
+TEST(AccumulatedGradients, UpdateByTheirMeanAndStartAgain) {
+  GraphBuilder b("accumulate");
+  const Tensor x = b.Input("x", DType::kF64, {});
+  const Tensor w = b.Variable("w", Float64(10));
+  const std::vector<Parameter> parameters = b.Gradients(w * x);
+  AccumulateGradients(parameters);
+  b.BeginFunction("update");
+  Sgd(AccumulatedGradients(b, parameters, 2), b.Scalar(DType::kF64, 1));
+  const auto module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+
+  HostTensor sum = Float64(0);
+  const HostTensor start = Float64(10);
+  for (double batch : {1, 3}) {
+    std::vector<HostTensor> inputs;
+    inputs.push_back(Float64(batch));
+    auto values =
+        Evaluate(module->main(), inputs, {{"w", &start}, {"w.gradient", &sum}});
+    ASSERT_TRUE(values.ok()) << values.status();
+    ASSERT_EQ(values->size(), 1u);
+    sum = std::move((*values)[0]);
+  }
+  EXPECT_EQ(Numbers(sum), std::vector<double>{4});
+  const auto updates = Evaluate(*module->FindFunction("update"), {},
+                                {{"w", &start}, {"w.gradient", &sum}});
+  ASSERT_TRUE(updates.ok()) << updates.status();
+  ASSERT_EQ(updates->size(), 2u);
+  EXPECT_EQ(Numbers((*updates)[0]), std::vector<double>{0});
+  EXPECT_EQ(Numbers((*updates)[1]), std::vector<double>{8});
+}
+
+TEST(Gradients, ByTheTrainableVariablesThatAreRead) {
+  GraphBuilder b("f");
+  const HostTensor one = Float64(1);
+  const Tensor w = b.Variable("w", one.Clone());
+  const Tensor fixed = b.Variable("fixed", one.Clone(), /*trainable=*/false);
+  const Tensor loss = w * fixed;
+  const std::vector<Parameter> parameters = b.Gradients(loss);
+  ASSERT_EQ(parameters.size(), 1u);
+  EXPECT_EQ(parameters[0].variable, "w");
+  EXPECT_EQ(parameters[0].value.id(), w.id());
+  EXPECT_TRUE(parameters[0].gradient.valid());
+}
+
+// The message of a function's first fault, without the place.
+template <typename Build>
+std::string Refusal(Build&& build) {
+  GraphBuilder b("f");
+  build(b);
+  const std::string message(b.Build().status().message());
+  EXPECT_EQ(message.rfind("graph/builder/training_test.cc:", 0), 0u) << message;
+  return message.substr(message.find(": ") + 2);
+}
+
+TEST(TrainingErrors, NameWhatWasFoundAndTheCallersLine) {
+  const auto input = [](GraphBuilder& b, Shape dims) {
+    return b.Input("x", DType::kF32, std::move(dims));
+  };
+  EXPECT_EQ(
+      Refusal([&](GraphBuilder& b) {
+        CrossEntropyLoss(input(b, {4, 5}), b.Input("labels", DType::kI64, {5}));
+      }),
+      "loss: found labels i64[5] for f32[4, 5]; expected [n, d...] for "
+      "[n, classes, d...]; reshape one of them");
+  EXPECT_EQ(Refusal([&](GraphBuilder& b) {
+              Dropout(input(b, {4}), 1.5,
+                      RandomOfSteps(b, 1, b.Constant(Word(0))));
+            }),
+            "dropout: found the probability 1.5; expected 0..1; correct it");
+  EXPECT_EQ(Refusal([&](GraphBuilder& b) {
+              Dropout2d(input(b, {4}), 0.5,
+                        RandomOfSteps(b, 1, b.Constant(Word(0))));
+            }),
+            "dropout2d: found f32[4]; expected [n, channels, ...]; use "
+            "Dropout");
+  EXPECT_EQ(Refusal([&](GraphBuilder& b) {
+              const Tensor x = input(b, {4, 5});
+              Rnn(x, x, {x, x, x, x});
+            }),
+            "recurrent: found x f32[4, 5] and a state f32[4, 5]; expected "
+            "[time, n, features] of one time step or more, and [n, h]; "
+            "reshape them");
+  EXPECT_EQ(Refusal([&](GraphBuilder& b) {
+              const Tensor x = input(b, {1, 5});
+              BatchNormTraining(x, x, x, "mean", "variance");
+            }),
+            "batch norm in training: found f32[1, 5]; expected [n, channels, "
+            "...] of two elements a channel or more; use a larger batch");
+  EXPECT_EQ(Refusal([&](GraphBuilder& b) {
+              CosineDecay(b.Constant(Word(0)), 1, 0, 0);
+            }),
+            "schedule: found a length of 0 steps; expected 1 or more; correct "
+            "it");
+  EXPECT_EQ(Refusal([&](GraphBuilder& b) { Slice(input(b, {4}), 1, 0, 1); }),
+            "slice: found axis 1 on f32[4]; expected 0..0; correct the axis");
+}
+
+// A label that is no class and not ignored ends the step.
+TEST(TrainingErrors, ALabelOutOfRangeIsNamed) {
+  for (int64_t label : {5, -1}) {
+    GraphBuilder b("f");
+    const Tensor scores = b.Constant(HostTensor({DType::kF32, {1, 5}, {}}));
+    b.Output("loss",
+             CrossEntropyLoss(
+                 scores, b.Constant(HostTensor::Of<int64_t>({1}, {label}))));
+    const auto module = b.Build();
+    ASSERT_TRUE(module.ok()) << module.status();
+    const auto values = Evaluate(module->main(), {});
+    EXPECT_NE(values.status().message().find(
+                  "found index 5; expected -5..4; correct the indices"),
+              absl::string_view::npos)
+        << values.status();
+  }
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,378 @@
+#!/usr/bin/env python3
+# Records gradients as PyTorch computes them, in f64, for the tests beside this file.
+# SPDX-License-Identifier: Apache-2.0
+"""usage: record_torch.py   (with torch 1.13 or newer; writes torch_ops.txt and torch_training.txt beside it)
+
+Every number that goes in is a formula of its position (`drawn`), which the tests know too. torch_ops.txt has, for
+each case, the graph in Partita's text and the gradients of its result by its float inputs; torch_training.txt has
+named lists of numbers, of models that the tests build in C++.
+"""
+
+import os
+import re
+
+import torch
+import torch.nn.functional as F
+
+torch.set_default_dtype(torch.float64)
+
+CASES = []
+
+
+def case(title, graph, function, below=0):
+    """`graph` has one f64 result of one element; `function` takes its inputs by name. Integers are below `below`."""
+    CASES.append((title, graph, function, below))
+
+
+def drawn(shape, number):
+    """Numbers between -2 and 2, all different, for input `number`."""
+    count = 1
+    for extent in shape:
+        count *= extent
+    values = [((i * 7919 + number * 3571 + 17) % 1009 - 504) / 256 for i in range(count)]
+    return torch.tensor(values).reshape(shape)
+
+
+def drawn_indices(shape, below):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return torch.tensor([(i * 7 + 3) % below for i in range(count)], dtype=torch.int64).reshape(shape)
+
+
+def weighted(y, c):
+    return (y * c).sum()
+
+
+def elementwise(title, op, function, attributes=""):
+    case(title, """graph @f(%%x: f64[3, 4], %%c: f64[3, 4]) -> f64[] {
+  %%y = %s %%x%s : f64[3, 4]
+  %%p = mul %%y, %%c : f64[3, 4]
+  %%l = reduce_sum %%p {axes = [0, 1], keep_dims = false} : f64[]
+  return %%l
+}""" % (op, attributes and " " + attributes), lambda x, c: weighted(function(x), c))
+
+
+def positive(title, op, function):
+    case(title, """graph @f(%%x: f64[3, 4], %%c: f64[3, 4]) -> f64[] {
+  %%e = exp %%x : f64[3, 4]
+  %%y = %s %%e : f64[3, 4]
+  %%p = mul %%y, %%c : f64[3, 4]
+  %%l = reduce_sum %%p {axes = [0, 1], keep_dims = false} : f64[]
+  return %%l
+}""" % op, lambda x, c: weighted(function(x.exp()), c))
+
+
+def shaped(title, inputs, node, result, function, below=0):
+    """One node whose result is weighted by %c of its own type."""
+    axes = ", ".join(str(d) for d in range(len(result)))
+    kind = "f64[%s]" % ", ".join(map(str, result))
+    case(title, """graph @f(%s, %%c: %s) -> f64[] {
+  %%y = %s : %s
+  %%p = mul %%y, %%c : %s
+  %%l = reduce_sum %%p {axes = [%s], keep_dims = false} : f64[]
+  return %%l
+}""" % (inputs, kind, node, kind, kind, axes), lambda c, **x: weighted(function(*x.values()), c), below)
+
+
+def declare_elementwise():
+    elementwise("abs", "abs", torch.abs)
+    elementwise("asinh", "asinh", torch.asinh)
+    elementwise("atan", "atan", torch.atan)
+    elementwise("celu", "celu", lambda x: F.celu(x, 0.5), "{alpha = 0.5}")
+    elementwise("clip", "clip", lambda x: x.clamp(-0.5, 0.75), "{max = 0.75, min = -0.5}")
+    elementwise("cos", "cos", torch.cos)
+    elementwise("cosh", "cosh", torch.cosh)
+    elementwise("elu", "elu", lambda x: F.elu(x, 0.7), "{alpha = 0.7}")
+    elementwise("erf", "erf", torch.erf)
+    elementwise("gelu", "gelu", F.gelu)
+    elementwise("gelu by tanh", "gelu", lambda x: F.gelu(x, approximate="tanh"), "{tanh = true}")
+    elementwise("hard swish", "hard_swish", F.hardswish)
+    elementwise("leaky relu", "leaky_relu", lambda x: F.leaky_relu(x, 0.1), "{alpha = 0.1}")
+    elementwise("mish", "mish", F.mish)
+    elementwise("reciprocal", "reciprocal", torch.reciprocal)
+    elementwise("relu", "relu", F.relu)
+    # Other digits of the constants than the ONNX standard's, which are the op's defaults.
+    elementwise("selu", "selu", F.selu, "{alpha = 1.6732632423543772, gamma = 1.0507009873554805}")
+    elementwise("shrink", "shrink", lambda x: F.softshrink(x, 0.5), "{bias = 0.5}")
+    elementwise("sigmoid", "sigmoid", torch.sigmoid)
+    elementwise("silu", "silu", F.silu)
+    elementwise("sin", "sin", torch.sin)
+    elementwise("sinh", "sinh", torch.sinh)
+    elementwise("softplus", "softplus", F.softplus)
+    elementwise("softsign", "softsign", F.softsign)
+    elementwise("tan", "tan", torch.tan)
+    elementwise("tanh", "tanh", torch.tanh)
+    positive("log", "log", torch.log)
+    positive("sqrt", "sqrt", torch.sqrt)
+
+
+def declare_pairs():
+    pair = "%a: f64[3, 4], %b: f64[4]"
+    shaped("add, broadcast", pair, "add %a, %b", [3, 4], lambda a, b: a + b)
+    shaped("div, broadcast", pair, "div %a, %b", [3, 4], lambda a, b: a / b)
+    shaped("max, broadcast", pair, "max %a, %b", [3, 4], lambda a, b: torch.maximum(a, b))
+    shaped("min, broadcast", pair, "min %a, %b", [3, 4], lambda a, b: torch.minimum(a, b))
+    shaped("max of equals", "%a: f64[3]", "max %a, %a", [3], lambda a: torch.maximum(a, a))
+    shaped("mul, broadcast", pair, "mul %a, %b", [3, 4], lambda a, b: a * b)
+    shaped("mod", pair, "mod %a, %b", [3, 4], lambda a, b: torch.remainder(a, b))
+    shaped("prelu", "%x: f64[2, 3, 2], %s: f64[3, 1]", "prelu %x, %s", [2, 3, 2],
+           lambda x, s: F.prelu(x, s.reshape(3)))
+
+
+def declare_linear():
+    shaped("matmul", "%a: f64[2, 3], %b: f64[3, 4]", "matmul %a, %b", [2, 4], torch.matmul)
+    shaped("matmul, batches that broadcast", "%a: f64[2, 1, 2, 3], %b: f64[2, 3, 2]", "matmul %a, %b", [2, 2, 2, 2],
+           torch.matmul)
+    shaped("matmul, many by one", "%a: f64[2, 2, 3], %b: f64[3, 2]", "matmul %a, %b", [2, 2, 2], torch.matmul)
+    shaped("matmul with a vector", "%a: f64[2, 2, 3], %b: f64[3]", "matmul %a, %b", [2, 2], torch.matmul)
+    shaped("matmul, transposed", "%a: f64[3, 2], %b: f64[4, 3]",
+           "matmul %a, %b {transpose_a = true, transpose_b = true}", [2, 4], lambda a, b: a.T @ b.T)
+    shaped("convolution", "%x: f64[2, 2, 5, 4], %w: f64[4, 1, 3, 2], %b: f64[4]",
+           "conv %x, %w, %b {dilations = [1, 2], groups = 2, pads_after = [1, 1], pads_before = [1, 1], strides = [2, 1]}",
+           [2, 4, 3, 4],
+           lambda x, w, b: F.conv2d(x, w, b, stride=(2, 1), padding=1, dilation=(1, 2), groups=2))
+    shaped("convolution of one dimension", "%x: f64[2, 3, 7], %w: f64[2, 3, 2]", "conv %x, %w {strides = [3]}",
+           [2, 2, 2], lambda x, w: F.conv1d(x, w, stride=3))
+    shaped("convolution of three dimensions", "%x: f64[1, 2, 3, 3, 3], %w: f64[2, 2, 2, 2, 2]", "conv %x, %w",
+           [1, 2, 2, 2, 2], F.conv3d)
+    shaped("transposed convolution", "%x: f64[2, 2, 3, 2], %w: f64[2, 2, 3, 2], %b: f64[4]",
+           "conv_transpose %x, %w, %b {groups = 2, output_padding = [1, 0], pads_after = [1, 0], pads_before = [1, 0], strides = [2, 2]}",
+           [2, 4, 6, 4],
+           lambda x, w, b: F.conv_transpose2d(x, w, b, stride=2, padding=(1, 0), output_padding=(1, 0), groups=2))
+
+
+def declare_windows():
+    shaped("max pool", "%x: f64[1, 2, 5, 4]", "max_pool %x {kernel = [3, 2], pads_after = [1, 0], pads_before = [1, 0], strides = [2, 1]}",
+           [1, 2, 3, 3], lambda x: F.max_pool2d(x, (3, 2), stride=(2, 1), padding=(1, 0)))
+    shaped("average pool", "%x: f64[1, 2, 5, 4]", "avg_pool %x {kernel = [3, 2], pads_after = [1, 1], pads_before = [1, 1], strides = [2, 2]}",
+           [1, 2, 3, 3], lambda x: F.avg_pool2d(x, (3, 2), stride=2, padding=1, count_include_pad=False))
+    shaped("average pool that counts pads", "%x: f64[1, 2, 5]",
+           "avg_pool %x {count_include_pad = true, kernel = [3], pads_after = [1], pads_before = [1], strides = [2]}",
+           [1, 2, 3], lambda x: F.avg_pool1d(x, 3, stride=2, padding=1))
+    shaped("bilinear resize", "%x: f64[1, 1, 3, 4]", "resize %x {mode = \"linear\", sizes = [1, 1, 5, 3]}", [1, 1, 5, 3],
+           lambda x: F.interpolate(x, (5, 3), mode="bilinear", align_corners=False))
+    shaped("bilinear resize, corners aligned", "%x: f64[1, 1, 3, 4]",
+           "resize %x {coordinates = \"align_corners\", mode = \"linear\", sizes = [1, 1, 5, 3]}", [1, 1, 5, 3],
+           lambda x: F.interpolate(x, (5, 3), mode="bilinear", align_corners=True))
+    shaped("cubic resize", "%x: f64[1, 1, 4, 4]", "resize %x {mode = \"cubic\", sizes = [1, 1, 6, 3]}", [1, 1, 6, 3],
+           lambda x: F.interpolate(x, (6, 3), mode="bicubic", align_corners=False))
+    shaped("nearest resize", "%x: f64[1, 1, 3, 2]",
+           "resize %x {coordinates = \"asymmetric\", nearest = \"floor\", sizes = [1, 1, 7, 4]}", [1, 1, 7, 4],
+           lambda x: F.interpolate(x, (7, 4), mode="nearest"))
+
+
+def declare_norms():
+    shaped("batch norm of given statistics", "%x: f64[2, 3, 2], %s: f64[3], %b: f64[3], %m: f64[3], %v: f64[3]",
+           "batch_norm %x, %s, %b, %m, %v {epsilon = 4}", [2, 3, 2],
+           lambda x, s, b, m, v: (x - m.reshape(3, 1)) / (v.reshape(3, 1) + 4).sqrt() * s.reshape(3, 1) + b.reshape(3, 1))
+    shaped("group norm", "%x: f64[2, 4, 3], %s: f64[4], %b: f64[4]", "group_norm %x, %s, %b {groups = 2}", [2, 4, 3],
+           lambda x, s, b: F.group_norm(x, 2, s, b))
+    shaped("instance norm", "%x: f64[2, 3, 4], %s: f64[3], %b: f64[3]", "instance_norm %x, %s, %b", [2, 3, 4],
+           lambda x, s, b: F.instance_norm(x, weight=s, bias=b))
+    shaped("layer norm", "%x: f64[2, 3, 4], %s: f64[3, 4], %b: f64[3, 4]", "layer_norm %x, %s, %b {axis = 1}", [2, 3, 4],
+           lambda x, s, b: F.layer_norm(x, (3, 4), s, b))
+    shaped("local response norm", "%x: f64[2, 6, 2]", "lrn %x {alpha = 0.5, beta = 0.6, bias = 2, size = 3}", [2, 6, 2],
+           lambda x: F.local_response_norm(x, 3, alpha=0.5, beta=0.6, k=2))
+    shaped("division by the 2-norm", "%x: f64[3, 4]", "lp_norm %x", [3, 4], lambda x: F.normalize(x, dim=1))
+    shaped("softmax", "%x: f64[3, 4]", "softmax %x {axis = 0}", [3, 4], lambda x: F.softmax(x, 0))
+    shaped("log softmax", "%x: f64[3, 4]", "log_softmax %x", [3, 4], lambda x: F.log_softmax(x, 1))
+
+
+def declare_reductions():
+    x = "%x: f64[2, 3, 4]"
+    for op, function in (("mean", lambda x: x.mean((0, 2))), ("max", lambda x: x.amax((0, 2))),
+                         ("min", lambda x: x.amin((0, 2))), ("log_sum_exp", lambda x: x.logsumexp((0, 2))),
+                         ("l1", lambda x: x.abs().sum((0, 2))), ("l2", lambda x: x.norm(dim=(0, 2))),
+                         ("sum_square", lambda x: (x * x).sum((0, 2)))):
+        shaped("reduce " + op, x, "reduce_%s %%x {axes = [0, 2], keep_dims = false}" % op, [3], function)
+    shaped("reduce prod", "%x: f64[3, 4]", "reduce_prod %x {axes = [1]}", [3, 1], lambda x: x.prod(1, keepdim=True))
+    case("reduce prod with zeros", """graph @f(%x: f64[4]) -> f64[] {
+  %z = constant f64[4] [1, 0, 1, 1]
+  %y = mul %x, %z : f64[4]
+  %l = reduce_prod %y {axes = [0], keep_dims = false} : f64[]
+  return %l
+}""", lambda x: (x * torch.tensor([1., 0, 1, 1])).prod())
+    shaped("cumsum", x, "cumsum %x {axis = 1}", [2, 3, 4], lambda x: x.cumsum(1))
+
+
+def declare_moves():
+    shaped("slice with steps", "%x: f64[5, 4]", "slice %x {sizes = [2, 3], starts = [1, 3], steps = [3, -1]}", [2, 3],
+           lambda x: x[1::3].flip(1)[:, 0:3])
+    shaped("concat", "%a: f64[2, 1], %b: f64[2, 3]", "concat %a, %b {axis = 1}", [2, 4],
+           lambda a, b: torch.cat((a, b), 1))
+    shaped("reflect pad", "%x: f64[1, 2, 4]", "pad %x {after = [0, 0, 1], before = [0, 0, 3], mode = \"reflect\"}",
+           [1, 2, 8], lambda x: F.pad(x, (3, 1), mode="reflect"))
+    shaped("edge pad", "%x: f64[1, 2, 4]", "pad %x {after = [0, 0, 1], before = [0, 0, 2], mode = \"edge\"}", [1, 2, 7],
+           lambda x: F.pad(x, (2, 1), mode="replicate"))
+    shaped("tile", "%x: f64[2, 3]", "tile %x {repeats = [2, 3]}", [4, 9], lambda x: x.repeat(2, 3))
+    shaped("depth to space", "%x: f64[1, 8, 1, 2]", "depth_to_space %x {block = 2, mode = \"crd\"}", [1, 2, 2, 4],
+           lambda x: F.pixel_shuffle(x, 2))
+    shaped("space to depth", "%x: f64[1, 1, 4, 2]", "space_to_depth %x {block = 2}", [1, 4, 2, 1],
+           lambda x: F.pixel_unshuffle(x, 2))
+    shaped("upper triangle", "%x: f64[3, 3]", "trilu %x {k = 1}", [3, 3], lambda x: x.triu(1))
+
+
+def declare_indexed():
+    shaped("embedding", "%x: f64[5, 2], %i: i64[2, 3]", "gather %x, %i", [2, 3, 2], lambda x, i: F.embedding(i, x), 5)
+    shaped("gather by element", "%x: f64[3, 4], %i: i64[3, 2]", "gather_elements %x, %i {axis = 1}", [3, 2],
+           lambda x, i: x.gather(1, i), 4)
+    shaped("gather by vectors", "%x: f64[3, 3, 2], %i: i64[4, 2]", "gather_nd %x, %i", [4, 2],
+           lambda x, i: x[i[:, 0], i[:, 1]], 3)
+    for name, torch_name in (("add", "sum"), ("mul", "prod"), ("max", "amax"), ("min", "amin")):
+        shaped("scatter " + name, "%x: f64[3, 4], %i: i64[5, 4], %u: f64[5, 4]".replace("5", "3"),
+               "scatter_elements %%x, %%i, %%u {reduction = \"%s\"}" % name, [3, 4],
+               lambda x, i, u, r=torch_name: x.scatter_reduce(0, i, u, r), 3)
+
+
+def inputs_of(graph, below):
+    """By name, in the order of the header."""
+    header = graph[graph.index("(") + 1:graph.index(") ->")]
+    inputs = {}
+    for number, (name, kind, dims) in enumerate(re.findall(r"%(\w+): (\w+)\[([^\]]*)\]", header)):
+        shape = [int(d) for d in dims.split(",")] if dims else []
+        if kind == "i64":
+            inputs[name] = drawn_indices(shape, below)
+        else:
+            inputs[name] = drawn(shape, number).requires_grad_()
+    return inputs
+
+
+def numbers(tensor):
+    return " ".join(repr(float(v)) for v in tensor.detach().reshape(-1))
+
+
+def record_ops(out):
+    for title, graph, function, below in CASES:
+        inputs = inputs_of(graph, below)
+        function(**inputs).backward()
+        out.write("=== %s\n%s\n" % (title, graph))
+        if below:
+            out.write("--- indices below %d\n" % below)
+        for name, value in inputs.items():
+            if value.requires_grad and name != "c":
+                out.write("--- %%%s %s\n" % (name, numbers(value.grad)))
+
+
+def record_optimizers(out):
+    """w after each of five steps down sum(c w^2 / 2 + w)."""
+    makers = {
+        "sgd": lambda w: torch.optim.SGD(w, 0.1),
+        "sgd momentum": lambda w: torch.optim.SGD(w, 0.1, momentum=0.9, weight_decay=0.01),
+        "sgd nesterov": lambda w: torch.optim.SGD(w, 0.1, momentum=0.9, nesterov=True),
+        "adam": lambda w: torch.optim.Adam(w, 0.1, weight_decay=0.01),
+        "adamw": lambda w: torch.optim.AdamW(w, 0.1),
+        "adagrad": lambda w: torch.optim.Adagrad(w, 0.1, weight_decay=0.01),
+        "rmsprop": lambda w: torch.optim.RMSprop(w, 0.1, weight_decay=0.01),
+        "rmsprop momentum": lambda w: torch.optim.RMSprop(w, 0.1, alpha=0.9, momentum=0.5),
+    }
+    for name, make in makers.items():
+        w = drawn([3], 0).requires_grad_()
+        c = drawn([3], 1)
+        optimizer = make([w])
+        path = []
+        for _ in range(5):
+            optimizer.zero_grad()
+            (c * w * w / 2 + w).sum().backward()
+            optimizer.step()
+            path.append(numbers(w))
+        out.write("%s: %s\n" % (name, " ".join(path)))
+
+
+def record_schedules(out):
+    def rates(make):
+        optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], 0.5)
+        schedule = make(optimizer)
+        found = []
+        for _ in range(8):
+            found.append(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            schedule.step()
+        return " ".join(repr(rate) for rate in found)
+
+    rate = torch.optim.lr_scheduler
+    out.write("step decay: %s\n" % rates(lambda o: rate.StepLR(o, 3, 0.5)))
+    out.write("exponential decay: %s\n" % rates(lambda o: rate.ExponentialLR(o, 0.9)))
+    out.write("cosine decay: %s\n" % rates(lambda o: rate.CosineAnnealingLR(o, 7, 0.1)))
+    out.write("linear warm up: %s\n" % rates(lambda o: rate.LinearLR(o, 0.25, 1, 3)))
+
+
+def record_losses(out):
+    scores = drawn([4, 5], 0).requires_grad_()
+    labels = drawn_indices([4], 5)
+    for name, options in (("cross entropy", {}), ("cross entropy, smoothed", {"label_smoothing": 0.1}),
+                          ("cross entropy, one ignored", {"label_smoothing": 0.1, "ignore_index": int(labels[1])})):
+        scores.grad = None
+        loss = F.cross_entropy(scores, labels, **options)
+        loss.backward()
+        out.write("%s: %s %s\n" % (name, numbers(loss), numbers(scores.grad)))
+    pixels = drawn([2, 3, 2], 0).requires_grad_()
+    loss = F.nll_loss(F.log_softmax(pixels, 1), drawn_indices([2, 2], 3))
+    loss.backward()
+    out.write("nll of pixels: %s %s\n" % (numbers(loss), numbers(pixels.grad)))
+    x, target = drawn([2, 3], 0).requires_grad_(), drawn([2, 3], 1)
+    loss = F.mse_loss(x, target)
+    loss.backward()
+    out.write("mse: %s %s\n" % (numbers(loss), numbers(x.grad)))
+
+
+def record_recurrent(out):
+    """Gradients by x, the weights in their order, and the states."""
+    for name, gates, module in (("rnn", 1, torch.nn.RNN(3, 2)), ("gru", 3, torch.nn.GRU(3, 2)),
+                                ("lstm", 4, torch.nn.LSTM(3, 2))):
+        x = drawn([3, 2, 3], 0).requires_grad_()
+        shapes = [[gates * 2, 3], [gates * 2, 2], [gates * 2], [gates * 2]]
+        with torch.no_grad():
+            for number, (weight, shape) in enumerate(zip(module.parameters(), shapes)):
+                weight.copy_(drawn(shape, 1 + number))
+        hidden = drawn([1, 2, 2], 5).requires_grad_()
+        cell = drawn([1, 2, 2], 6).requires_grad_()
+        outputs, last = module(x, (hidden, cell) if name == "lstm" else hidden)
+        loss = weighted(outputs, drawn([3, 2, 2], 7))
+        loss = loss + (last[1].sum() if name == "lstm" else last.sum())
+        loss.backward()
+        found = [x] + list(module.parameters()) + [hidden] + ([cell] if name == "lstm" else [])
+        out.write("%s: %s %s\n" % (name, numbers(loss), " ".join(numbers(value.grad) for value in found)))
+
+
+def record_batch_norm(out):
+    x = drawn([3, 2, 2], 0).requires_grad_()
+    scale, bias = drawn([2], 1).requires_grad_(), drawn([2], 2).requires_grad_()
+    mean, variance = torch.zeros(2), torch.ones(2)
+    y = F.batch_norm(x, mean, variance, scale, bias, training=True)
+    weighted(y, drawn([3, 2, 2], 3)).backward()
+    out.write("batch norm: %s %s %s\n" % (numbers(x.grad), numbers(scale.grad), numbers(bias.grad)))
+    out.write("running statistics: %s %s\n" % (numbers(mean), numbers(variance)))
+
+
+def record_clipping(out):
+    values = [drawn([3], 0).requires_grad_(), drawn([2, 2], 1).requires_grad_()]
+    for value in values:
+        value.grad = drawn(list(value.shape), 2)
+    torch.nn.utils.clip_grad_norm_(values, 1.5)
+    out.write("clipped: %s\n" % " ".join(numbers(value.grad) for value in values))
+
+
+def main():
+    declare_elementwise()
+    declare_pairs()
+    declare_linear()
+    declare_windows()
+    declare_norms()
+    declare_reductions()
+    declare_moves()
+    declare_indexed()
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "torch_ops.txt"), "w") as out:
+        record_ops(out)
+    with open(os.path.join(folder, "torch_training.txt"), "w") as out:
+        record_optimizers(out)
+        record_schedules(out)
+        record_losses(out)
+        record_recurrent(out)
+        record_batch_norm(out)
+        record_clipping(out)
+
+
+if __name__ == "__main__":
+    main()
