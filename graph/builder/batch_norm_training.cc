@@ -9,6 +9,12 @@
 namespace partita {
 namespace {
 
+// A sum, of which parts can be computed apart, as a mean can not.
+Tensor MeanOver(Tensor x, const Ints& axes, int64_t count) {
+  return ReduceSum(x, axes, /*keep_dims=*/true) *
+         (1 / static_cast<double>(count));
+}
+
 // All axes but that of the channels.
 Ints OtherAxes(const Tensor& x) {
   Ints axes = {0};
@@ -40,9 +46,9 @@ Tensor BatchNormTraining(Tensor x, Tensor scale, Tensor bias,
     return {};
   }
   const Ints axes = OtherAxes(x);
-  const Tensor batch_mean = ReduceMean(x, axes, /*keep_dims=*/true);
+  const Tensor batch_mean = MeanOver(x, axes, count);
   const Tensor centred = x - batch_mean;
-  const Tensor batch_variance = ReduceMean(centred * centred, axes, true);
+  const Tensor batch_variance = MeanOver(centred * centred, axes, count);
   const Ints channels = {x.dim(1)};
   const Tensor flat_mean = Reshape(batch_mean, channels);
   const Tensor flat_variance = Reshape(batch_variance, channels);

@@ -64,26 +64,45 @@ uint64_t Word(const HostTensor& scalar) {
 // The 24 bits that a float holds exactly.
 float UnitOf(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 
+// The words of one seed, step and op, by position; each call of Philox makes
+// four.
+class Words {
+ public:
+  Words(uint64_t seed, uint64_t step, int64_t id)
+      : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
+        step_(static_cast<uint32_t>(step)),
+        id_(static_cast<uint32_t>(id)) {}
+
+  uint32_t At(uint64_t index) {
+    if (index / 4 != block_) {
+      block_ = index / 4;
+      words_ = Philox({static_cast<uint32_t>(block_),
+                       static_cast<uint32_t>(block_ >> 32), step_, id_},
+                      key_);
+    }
+    return words_[index % 4];
+  }
+
+ private:
+  const std::array<uint32_t, 2> key_;
+  const uint32_t step_;
+  const uint32_t id_;
+  uint64_t block_ = ~uint64_t{0};  // no position's
+  std::array<uint32_t, 4> words_ = {};
+};
+
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
-  const uint64_t seed = Word(in[0]);
-  const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed),
-                                       static_cast<uint32_t>(seed >> 32)};
-  const uint32_t step = static_cast<uint32_t>(Word(in[1]));
-  const uint32_t id = static_cast<uint32_t>(op.attr_int("id"));
+  Words words(Word(in[0]), Word(in[1]), op.attr_int("id"));
   const Shape strides = RowMajorStrides(WholeOf(op));
   const Shape origin = OriginOf(op);
   int64_t first = 0;
   for (size_t d = 0; d < origin.size(); ++d) first += origin[d] * strides[d];
   float* y = reinterpret_cast<float*>(out[0].bytes());
-  ForEachOffset<1>(
-      out[0].type().dims, {strides}, [&](const std::array<int64_t, 1>& at) {
-        const uint64_t index = first + at[0];
-        const uint64_t block = index / 4;
-        *y++ = UnitOf(Philox({static_cast<uint32_t>(block),
-                              static_cast<uint32_t>(block >> 32), step, id},
-                             key)[index % 4]);
-      });
+  ForEachOffset<1>(out[0].type().dims, {strides},
+                   [&](const std::array<int64_t, 1>& at) {
+                     *y++ = UnitOf(words.At(first + at[0]));
+                   });
   return absl::OkStatus();
 }
 

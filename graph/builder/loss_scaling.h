@@ -1,0 +1,43 @@
+// Loss scaling, so that gradients in half precision do not vanish
+// (Micikevicius et al. 2018).
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_BUILDER_LOSS_SCALING_H_
+#define PARTITA_GRAPH_BUILDER_LOSS_SCALING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/builder/graph_builder.h"
+
+namespace partita {
+
+struct LossScaleOptions {
+  double initial = 65536;
+  double growth = 2;            // after this many good steps in a row:
+  int64_t growth_every = 2000;
+  double backoff = 0.5;  // after a step whose gradients are not finite
+};
+
+// Gradients of a loss by the trainable variables, computed at a scale that
+// follows what the dtype of the backward pass can hold. Weights stay f32 and are
+// cast where the forward pass is to be in half precision, so their gradients are
+// f32 too.
+//
+//   ScaledGradients scaled = GradientsAtScale(loss);
+//   const GraphBuilder::UpdateIf finite(b, scaled.finite);
+//   Adam(scaled.parameters, rate, step);
+//
+// A step whose gradients are not all finite leaves out the updates in the scope
+// of `finite` and lowers the scale, which the variables "loss_scale" and
+// "loss_scale.good_steps" keep.
+struct ScaledGradients {
+  std::vector<Parameter> parameters;  // scaled back
+  Tensor finite;                      // bool, a scalar
+};
+ScaledGradients GradientsAtScale(Tensor loss, LossScaleOptions options = {},
+                                 CallSite site = CallSite::current());
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_BUILDER_LOSS_SCALING_H_
