@@ -8,10 +8,26 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "graph/verifier.h"
 
 namespace partita {
+namespace {
+
+// Above those of all random ops that the module has.
+int64_t FirstFreeRandomId(const Module& module) {
+  int64_t free = 0;
+  for (const auto& function : module.functions()) {
+    for (const OpView& op : function->ops(kRandomUniform)) {
+      free = std::max(free, op.attr_int("id") + 1);
+    }
+  }
+  return free;
+}
+
+}  // namespace
 
 const TensorType& Tensor::type() const { return graph_->type(id_); }
 
@@ -23,6 +39,20 @@ Tensor Tensor::Named(std::string name) const {
 GraphBuilder::GraphBuilder(std::string function)
     : graph_(&module_.AddFunction(std::move(function))) {}
 
+GraphBuilder::GraphBuilder(Module module, const std::string& function,
+                           CallSite site)
+    : module_(std::move(module)), graph_(module_.FindFunction(function)) {
+  if (graph_ == nullptr) {
+    Fail(absl::StrCat("found no function @", function,
+                      "; expected one of the module; name it"),
+         site);
+    return;
+  }
+  outputs_ = graph_->outputs();
+  output_names_ = graph_->output_names();
+  next_random_id_ = FirstFreeRandomId(module_);
+}
+
 void GraphBuilder::BeginFunction(std::string function) {
   if (!status_.ok()) return;
   FinishFunction();
@@ -32,6 +62,7 @@ void GraphBuilder::BeginFunction(std::string function) {
 void GraphBuilder::FinishFunction() {
   graph_->SetOutputs(std::exchange(outputs_, {}),
                      std::exchange(output_names_, {}));
+  reads_.clear();
 }
 
 std::string GraphBuilder::LocationOf(const CallSite& site) const {
@@ -106,13 +137,18 @@ Tensor GraphBuilder::ReadVariable(const std::string& name, CallSite site) {
          site);
     return {};
   }
+  const auto known = reads_.find(name);
+  if (known != reads_.end()) return known->second;
   const Shape& dims = variable->type.dims;
-  return Op(kVariable, {},
-            {{"name", name},
-             {"dtype", variable->type.dtype},
-             {"shape", std::vector<int64_t>(dims.begin(), dims.end())}},
-            site)
-      .Named(name);
+  const Tensor read =
+      Op(kVariable, {},
+         {{"name", name},
+          {"dtype", variable->type.dtype},
+          {"shape", std::vector<int64_t>(dims.begin(), dims.end())}},
+         site)
+          .Named(name);
+  if (read.valid()) reads_.emplace(name, read);
+  return read;
 }
 
 void GraphBuilder::Update(const std::string& variable, Tensor value,
@@ -128,6 +164,11 @@ void GraphBuilder::Update(const std::string& variable, Tensor value,
          site);
     return;
   }
+  if (update_if_.valid()) {
+    value =
+        Op(kWhere, {update_if_, value, ReadVariable(variable, site)}, {}, site);
+    if (!value.valid()) return;
+  }
   graph_->AddUpdate({variable, value.id()});
 }
 
@@ -135,6 +176,26 @@ void GraphBuilder::Output(std::string name, Tensor value, CallSite site) {
   if (!Accepts(value, site)) return;
   outputs_.push_back(value.id());
   output_names_.push_back(std::move(name));
+}
+
+Tensor GraphBuilder::Find(const std::string& name, CallSite site) {
+  if (!status_.ok()) return {};
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (output_names_[i] == name) return {this, graph_, outputs_[i]};
+  }
+  for (ValueId input : graph_->inputs()) {
+    if (graph_->value(input).name == name) return {this, graph_, input};
+  }
+  for (NodeId node : graph_->order()) {
+    for (ValueId result : graph_->node(node).results) {
+      if (graph_->value(result).name == name) return {this, graph_, result};
+    }
+  }
+  Fail(absl::StrCat("found no value %", name, " in @", graph_->name(),
+                    "; expected an input, an output or a named result; name "
+                    "one of them"),
+       site);
+  return {};
 }
 
 std::vector<Tensor> GraphBuilder::Ops(const OpDef& op,
@@ -183,6 +244,16 @@ GraphBuilder::Scope::Scope(GraphBuilder& builder, absl::string_view name)
 }
 
 GraphBuilder::Scope::~Scope() { builder_.scope_.resize(outer_size_); }
+
+GraphBuilder::UpdateIf::UpdateIf(GraphBuilder& builder, Tensor condition,
+                                 CallSite site)
+    : builder_(builder), outer_(builder.update_if_) {
+  builder.update_if_ = outer_.valid()
+                           ? builder.Op(kAnd, {outer_, condition}, {}, site)
+                           : condition;
+}
+
+GraphBuilder::UpdateIf::~UpdateIf() { builder_.update_if_ = outer_; }
 
 absl::StatusOr<Module> GraphBuilder::Build() {
   PARTITA_RETURN_IF_ERROR(status_);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
@@ -66,6 +67,10 @@ class GraphBuilder {
  public:
   // Begins the module with one function.
   explicit GraphBuilder(std::string function);
+  // Goes on with a function of a module that is there, as it was imported or
+  // built: to add, say, a loss and its gradients.
+  GraphBuilder(Module module, const std::string& function,
+               CallSite site = CallSite::current());
   GraphBuilder(const GraphBuilder&) = delete;
   GraphBuilder& operator=(const GraphBuilder&) = delete;
 
@@ -81,7 +86,8 @@ class GraphBuilder {
   // Declares a variable, and reads it.
   Tensor Variable(std::string name, HostTensor initial, bool trainable = true,
                   CallSite site = CallSite::current());
-  // Reads a variable that is declared, in another function or again.
+  // Reads a variable that is declared, in another function or again; one node a
+  // function reads it.
   Tensor ReadVariable(const std::string& name,
                       CallSite site = CallSite::current());
   // What the variable becomes at the end of a step.
@@ -89,6 +95,9 @@ class GraphBuilder {
               CallSite site = CallSite::current());
   void Output(std::string name, Tensor value,
               CallSite site = CallSite::current());
+
+  // A value of the function by its name, or an output by what callers call it.
+  Tensor Find(const std::string& name, CallSite site = CallSite::current());
 
   // Any op: all its results, or the only one.
   std::vector<Tensor> Ops(const OpDef& op, absl::Span<const Tensor> operands,
@@ -142,6 +151,22 @@ class GraphBuilder {
     const size_t outer_size_;
   };
 
+  // While it lives, variables become what Update says only in steps where the
+  // condition, a bool scalar, holds, and stay as they are in others. They nest:
+  // then all conditions must hold.
+  class UpdateIf {
+   public:
+    UpdateIf(GraphBuilder& builder, Tensor condition,
+             CallSite site = CallSite::current());
+    ~UpdateIf();
+    UpdateIf(const UpdateIf&) = delete;
+    UpdateIf& operator=(const UpdateIf&) = delete;
+
+   private:
+    GraphBuilder& builder_;
+    const Tensor outer_;
+  };
+
   const absl::Status& status() const { return status_; }
   // The verified module, which leaves the builder empty; or the first error.
   absl::StatusOr<Module> Build();
@@ -158,6 +183,8 @@ class GraphBuilder {
   std::vector<std::string> output_names_;
   std::string scope_;
   std::string at_;  // the location that At gives; empty: each node's own
+  absl::flat_hash_map<std::string, Tensor> reads_;  // of the function
+  Tensor update_if_;                                // invalid: always
   int64_t next_random_id_ = 0;
   absl::Status status_;
 };

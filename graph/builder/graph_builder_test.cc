@@ -124,6 +124,39 @@ graph @evaluate() -> f32[2] {
 )");
 }
 
+TEST(GraphBuilder, GoesOnWithAModule) {
+  GraphBuilder first("f");
+  first.Output("y", Relu(first.Input("x", DType::kF32, {2})).Named("r"));
+  absl::StatusOr<Module> module = first.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  GraphBuilder b(*std::move(module), "f");
+  b.Output("z", b.Find("y") + b.Find("x") * b.Find("r"));
+  EXPECT_EQ(TextOf(b.Build()),
+            R"(graph @f(%x: f32[2]) -> (f32[2], f32[2]) {
+  %r = relu %x : f32[2]
+  %0 = mul %x, %r : f32[2]
+  %1 = add %r, %0 : f32[2]
+  return %r as y, %1 as z
+}
+)");
+}
+
+TEST(GraphBuilder, WhatAModuleDoesNotHaveIsNamed) {
+  EXPECT_NE(
+      GraphBuilder(Module(), "f")
+          .Build()
+          .status()
+          .message()
+          .find("found no function @f; expected one of the module; name it"),
+      absl::string_view::npos);
+  GraphBuilder b("f");
+  b.Find("x");
+  EXPECT_NE(b.Build().status().message().find(
+                "found no value %x in @f; expected an input, an output or a "
+                "named result; name one of them"),
+            absl::string_view::npos);
+}
+
 TEST(GraphBuilder, ValuesOfAnotherFunctionAreRefused) {
   GraphBuilder b("f");
   Tensor x = b.Input("x", DType::kF32, {2});

@@ -14,15 +14,15 @@ namespace partita {
 
 struct LossScaleOptions {
   double initial = 65536;
-  double growth = 2;            // after this many good steps in a row:
+  double growth = 2;  // after this many good steps in a row:
   int64_t growth_every = 2000;
   double backoff = 0.5;  // after a step whose gradients are not finite
 };
 
 // Gradients of a loss by the trainable variables, computed at a scale that
-// follows what the dtype of the backward pass can hold. Weights stay f32 and are
-// cast where the forward pass is to be in half precision, so their gradients are
-// f32 too.
+// follows what the dtype of the backward pass can hold. Weights stay f32 and
+// are cast where the forward pass is to be in half precision, so their
+// gradients are f32 too.
 //
 //   ScaledGradients scaled = GradientsAtScale(loss);
 //   const GraphBuilder::UpdateIf finite(b, scaled.finite);

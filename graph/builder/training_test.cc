@@ -9,6 +9,7 @@
 
 #include "graph/builder/batch_norm_training.h"
 #include "graph/builder/dropout.h"
+#include "graph/builder/loss_scaling.h"
 #include "graph/builder/losses.h"
 #include "graph/builder/ops.h"
 #include "graph/builder/optimizers.h"
@@ -175,6 +176,67 @@ TEST(Gradients, ByTheTrainableVariablesThatAreRead) {
   EXPECT_EQ(parameters[0].variable, "w");
   EXPECT_EQ(parameters[0].value.id(), w.id());
   EXPECT_TRUE(parameters[0].gradient.valid());
+}
+
+// One step of SGD down x w at rate 1, where the gradient, x scaled, is made in
+// f16.
+struct HalfStep {
+  double scale, good_steps, w;
+};
+HalfStep StepInHalf(double x, double scale, double good_steps) {
+  GraphBuilder b("train");
+  const Tensor input = b.Input("x", DType::kF32, {});
+  HostTensor start({DType::kF32, {}, {}});
+  start.data<float>()[0] = 10;
+  const Tensor w = b.Variable("w", std::move(start));
+  const Tensor loss =
+      Cast(Cast(w, DType::kF16) * Cast(input, DType::kF16), DType::kF32);
+  const ScaledGradients scaled =
+      GradientsAtScale(loss, {.growth = 4, .growth_every = 2});
+  {
+    const GraphBuilder::UpdateIf finite(b, scaled.finite);
+    Sgd(scaled.parameters, b.Scalar(DType::kF32, 1));
+  }
+  const auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  const auto scalar = [](double value) {
+    HostTensor tensor({DType::kF32, {}, {}});
+    tensor.data<float>()[0] = static_cast<float>(value);
+    return tensor;
+  };
+  const HostTensor scale_value = scalar(scale);
+  const HostTensor good_value = scalar(good_steps);
+  const HostTensor w_value = scalar(10);
+  std::vector<HostTensor> inputs;
+  inputs.push_back(scalar(x));
+  const auto values = Evaluate(module->main(), inputs,
+                               {{"loss_scale", &scale_value},
+                                {"loss_scale.good_steps", &good_value},
+                                {"w", &w_value}});
+  EXPECT_TRUE(values.ok()) << values.status();
+  return {Numbers((*values)[0])[0], Numbers((*values)[1])[0],
+          Numbers((*values)[2])[0]};
+}
+
+TEST(LossScaling, ScalesBackWhatWasScaled) {
+  const HalfStep step = StepInHalf(3, 1024, 0);
+  EXPECT_EQ(step.w, 7);
+  EXPECT_EQ(step.scale, 1024);
+  EXPECT_EQ(step.good_steps, 1);
+}
+
+TEST(LossScaling, GrowsAfterGoodStepsInARow) {
+  const HalfStep step = StepInHalf(3, 1024, 1);
+  EXPECT_EQ(step.scale, 4096);
+  EXPECT_EQ(step.good_steps, 0);
+}
+
+// 3 times 32768 is more than an f16 holds.
+TEST(LossScaling, AStepThatOverflowsChangesNothingButTheScale) {
+  const HalfStep step = StepInHalf(3, 32768, 1);
+  EXPECT_EQ(step.w, 10);
+  EXPECT_EQ(step.scale, 16384);
+  EXPECT_EQ(step.good_steps, 0);
 }
 
 // The message of a function's first fault, without the place.
