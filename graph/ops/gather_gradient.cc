@@ -1,5 +1,6 @@
 // Gather gradient: slices are added up where indices say; also the gradient of
-// an embedding's table. SPDX-License-Identifier: Apache-2.0
+// an embedding's table.
+// SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/byte_moves.h"

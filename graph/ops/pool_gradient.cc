@@ -13,13 +13,13 @@ namespace {
 
 // dy has a position for each window over `sizes`, the spatial extents of x.
 absl::Status CheckPositions(const OpView& op, int dy,
-                            absl::Span<const int64_t> sizes,
-                            absl::Span<const int64_t> extra) {
+                            absl::Span<const int64_t> sizes) {
   PARTITA_RETURN_IF_ERROR(
       ExpectPerDimension(op, "kernel", static_cast<int>(sizes.size())));
   PARTITA_ASSIGN_OR_RETURN(Window window,
                            ReadWindow(op, op.attr_ints("kernel")));
-  PARTITA_RETURN_IF_ERROR(SlideOver(op, sizes, extra, window));
+  PARTITA_RETURN_IF_ERROR(
+      SlideOver(op, sizes, op.attr_ints("ceil_extra"), window));
   const TensorType& planes = op.operand_type(0);
   Shape dims = {planes.dims[0], planes.dims[1]};
   dims.insert(dims.end(), window.small.begin(), window.small.end());
@@ -31,7 +31,7 @@ absl::Status InferMax(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
   PARTITA_RETURN_IF_ERROR(ExpectOneDType(op));
   PARTITA_RETURN_IF_ERROR(ExpectRank(op, 0, 3));
-  PARTITA_RETURN_IF_ERROR(CheckPositions(op, 1, Spatial(x), {}));
+  PARTITA_RETURN_IF_ERROR(CheckPositions(op, 1, Spatial(x)));
   return results.Set(0, x.RowMajor());
 }
 
@@ -44,7 +44,7 @@ absl::Status InferAverage(const OpView& op, Types& results) {
   std::copy(sizes.begin(), sizes.end(), x.dims.begin() + 2);
   // First, for it bounds the sizes that are added up below.
   PARTITA_RETURN_IF_ERROR(results.Set(0, x));
-  return CheckPositions(op, 0, sizes, op.attr_ints("ceil_extra"));
+  return CheckPositions(op, 0, sizes);
 }
 
 Window WindowOfMax(const OpView& op) {
@@ -161,7 +161,8 @@ extern constinit const OpDef kMaxPoolGradient = {
     .operands = {{{"x"}, {"dy"}}},
     .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
                IntsAttr("strides"), IntsAttr("dilations"),
-               IntsAttr("pads_before"), IntsAttr("pads_after")}},
+               IntsAttr("pads_before"), IntsAttr("pads_after"),
+               IntsAttr("ceil_extra")}},
     .tolerance = Tolerance::kReduction,
     .infer = InferMax,
     .eval = EvaluateMax,

@@ -1,5 +1,6 @@
-// Sampling of one axis at other positions: what resizing and its gradient
-// share. SPDX-License-Identifier: Apache-2.0
+// Sampling of one axis at other positions: what resizing and its gradient share
+// of it.
+// SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_OPS_RESAMPLE_H_
 #define PARTITA_GRAPH_OPS_RESAMPLE_H_
