@@ -31,6 +31,11 @@ int64_t FirstFreeRandomId(const Module& module) {
 
 const TensorType& Tensor::type() const { return graph_->type(id_); }
 
+std::string Tensor::scope() const {
+  const NodeId node = graph_->value(id_).defining_node;
+  return node.valid() ? graph_->node(node).scope : "";
+}
+
 Tensor Tensor::Named(std::string name) const {
   if (valid()) graph_->value(id_).name = std::move(name);
   return *this;
@@ -240,6 +245,7 @@ GraphBuilder::At::~At() {
 
 GraphBuilder::Scope::Scope(GraphBuilder& builder, absl::string_view name)
     : builder_(builder), outer_size_(builder.scope_.size()) {
+  if (name.empty()) return;
   absl::StrAppend(&builder.scope_, builder.scope_.empty() ? "" : "/", name);
 }
 

@@ -36,6 +36,8 @@ class Tensor {
   const TensorType& type() const;
   int64_t dim(int i) const { return type().dims[i]; }
   int rank() const { return type().rank(); }
+  // The part of the model that it was built in; empty for an input.
+  std::string scope() const;
   // The same value, called `name` in text and messages.
   Tensor Named(std::string name) const;
 
@@ -138,7 +140,7 @@ class GraphBuilder {
   };
 
   // Names the part of the model that is built while it lives; they nest:
-  // "encoder/layer3".
+  // "encoder/layer3". An empty name changes nothing.
   class Scope {
    public:
     Scope(GraphBuilder& builder, absl::string_view name);

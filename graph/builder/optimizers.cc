@@ -3,6 +3,7 @@
 
 #include "graph/builder/optimizers.h"
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -11,10 +12,13 @@
 namespace partita {
 namespace {
 
-// What a parameter's update is calculated with.
+// What a parameter's update is calculated with, in the scope that reads the
+// parameter, so that a pin of the layer holds for its update too.
 class ParameterStep {
  public:
-  explicit ParameterStep(const Parameter& parameter) : parameter_(parameter) {}
+  explicit ParameterStep(const Parameter& parameter) : parameter_(parameter) {
+    if (value().valid()) scope_.emplace(builder(), value().scope());
+  }
 
   Tensor value() const { return parameter_.value; }
 
@@ -63,6 +67,7 @@ class ParameterStep {
   }
 
   const Parameter& parameter_;
+  std::optional<GraphBuilder::Scope> scope_;
 };
 
 // Learning rate and corrections of Adam's moments, in f64: 1 - beta^t has few

@@ -11,8 +11,9 @@ namespace partita {
 
 // Each declares what it keeps between steps as variables that are not trainable
 // ("w.momentum" of a parameter "w"), starting from zeros, and updates them and
-// the parameters. The learning rate is a scalar of any float type. The formulas
-// are those of PyTorch's optimizers of these names and defaults.
+// the parameters, in the scopes that these were read in. The learning rate is a
+// scalar of any float type. The formulas are those of PyTorch's optimizers of
+// these names and defaults.
 
 struct SgdOptions {
   double momentum = 0;

@@ -1,5 +1,5 @@
 // A whole training step of a convolution network: forward, backward and update
-// as one function, by eval and as a plan on one device.
+// as one function, by eval and as plans on one device and on two.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -9,10 +9,12 @@
 
 #include "graph/builder/examples/models.h"
 #include "graph/builder/random_tensor.h"
+#include "graph/op_view.h"
 #include "graph/verifier.h"
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
+#include "runtime/plan/plan.h"
 #include "tests/gradients/drawn.h"
 
 namespace partita {
@@ -71,11 +73,11 @@ TEST(MnistTraining, TheLossFallsByEval) {
   EXPECT_LT(MeanOf(losses, 36, 40), 0.5 * MeanOf(losses, 0, 4));
 }
 
-std::unique_ptr<Session> SessionOf(Module module) {
-  CompileOptions options;
-  options.strategy = "single";
-  auto compiled =
-      Compile(std::move(module), EqualCpus(1, int64_t{1} << 30), options);
+constexpr int64_t kMemory = int64_t{1} << 30;
+
+std::unique_ptr<Session> SessionOf(Module module, const Machine& machine,
+                                   const CompileOptions& options) {
+  auto compiled = Compile(std::move(module), machine, options);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
   if (!compiled.ok()) return nullptr;
   auto session =
@@ -83,6 +85,12 @@ std::unique_ptr<Session> SessionOf(Module module) {
                       {.devices = DeviceMode::kVirtual});
   EXPECT_TRUE(session.ok()) << session.status();
   return session.ok() ? *std::move(session) : nullptr;
+}
+
+std::unique_ptr<Session> OnOneCpu(Module module) {
+  CompileOptions options;
+  options.strategy = "single";
+  return SessionOf(std::move(module), EqualCpus(1, kMemory), options);
 }
 
 void ExpectClose(const Numbers& found, const Numbers& expected) {
@@ -96,34 +104,57 @@ void ExpectClose(const Numbers& found, const Numbers& expected) {
 // The plan is proved when the session is made. Every step has the bits of its
 // reference and, but for rounding, the loss and the weights of eval, random
 // numbers included.
-TEST(MnistTraining, APlanOnOneDeviceTrainsAsEvalDoes) {
+void ExpectTrainsAsEvalDoes(Session& session) {
   const Module module = Training(0.2);
   State state(module);
-  const auto session = SessionOf(Training(0.2));
-  ASSERT_NE(session, nullptr);
   for (int step = 0; step < 4; ++step) {
     const std::vector<HostTensor> inputs = Batch(step);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      ASSERT_TRUE(session->SetInput(static_cast<int>(i), inputs[i]).ok());
+      ASSERT_TRUE(session.SetInput(static_cast<int>(i), inputs[i]).ok());
     }
-    const auto reference = session->RunReference();
+    const auto reference = session.RunReference();
     ASSERT_TRUE(reference.ok()) << reference.status();
-    const absl::Status run = session->Run();
+    const absl::Status run = session.Run();
     ASSERT_TRUE(run.ok()) << run;
-    const HostTensor& loss = **session->GetOutput("loss");
+    const HostTensor& loss = **session.GetOutput("loss");
     EXPECT_EQ(ToNumbers(loss), ToNumbers((*reference)[0])) << "step " << step;
     ExpectClose(ToNumbers(loss), ToNumbers(state.Step(module.main(), inputs)));
   }
   for (const Variable& variable : module.variables()) {
     SCOPED_TRACE(variable.name);
-    const auto value = session->ReadVariable(variable.name);
+    const auto value = session.ReadVariable(variable.name);
     ASSERT_TRUE(value.ok()) << value.status();
     ExpectClose(ToNumbers(*value), ToNumbers(state[variable.name]));
   }
 }
 
+TEST(MnistTraining, APlanOnOneDeviceTrainsAsEvalDoes) {
+  const auto session = OnOneCpu(Training(0.2));
+  ASSERT_NE(session, nullptr);
+  ExpectTrainsAsEvalDoes(*session);
+}
+
+// The model is not changed: backward pass and update go where their layer is.
+TEST(MnistTraining, LayersPinnedToTwoDevicesTrainAsEvalDoes) {
+  CompileOptions options;
+  options.strategy = "list";
+  options.pins = {{"conv*", {"gpu:0"}}, {"fc*", {"gpu:1"}}};
+  const auto session =
+      SessionOf(Training(0.2), CpuAndGpus(2, kMemory), options);
+  ASSERT_NE(session, nullptr);
+  ExpectTrainsAsEvalDoes(*session);
+  for (const OpView& op : session->plan().module.main().ops()) {
+    if (op.node().scope.empty() || op.op().traits.placed_only) continue;
+    if (op.num_operands() == 0) continue;  // constants go to their readers
+    ASSERT_EQ(op.node().placement.devices.size(), 1u) << op.ToString();
+    EXPECT_EQ(op.node().placement.devices[0],
+              op.node().scope.rfind("conv", 0) == 0 ? "gpu:0" : "gpu:1")
+        << op.ToString() << " of " << op.node().scope;
+  }
+}
+
 TEST(MnistTraining, EvaluationReadsTheTrainedWeights) {
-  const auto session = SessionOf(Training(0.2));
+  const auto session = OnOneCpu(Training(0.2));
   ASSERT_NE(session, nullptr);
   const std::vector<HostTensor> inputs = Batch(0);
   const auto evaluate = [&]() -> Numbers {

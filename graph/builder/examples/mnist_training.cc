@@ -21,16 +21,21 @@ struct Layer {
   Tensor bias;
 };
 
-// Declares a layer's variables, or reads them where they are declared.
+// The layers of a function, each in a scope of its name, so that a pin can hold
+// for it. Their variables are declared by the first function.
 class Layers {
  public:
   Layers(GraphBuilder& b, bool declares, uint64_t seed)
       : b_(b), declares_(declares), seed_(seed) {}
 
-  Layer Get(const std::string& name, Shape dims, int64_t filters) {
-    const int64_t fan_in = Product(dims) / filters;
-    return {Value(name + ".weight", HeWeights(dims, fan_in, seed_++)),
-            Value(name + ".bias", HostTensor({DType::kF32, {filters}, {}}))};
+  template <typename Make>
+  Tensor Add(const std::string& name, Shape weight, int64_t filters,
+             Make&& make) {
+    const GraphBuilder::Scope scope(b_, name);
+    const int64_t fan_in = Product(weight) / filters;
+    return make(
+        Layer{Value(name + ".weight", HeWeights(weight, fan_in, seed_++)),
+              Value(name + ".bias", HostTensor({DType::kF32, {filters}, {}}))});
   }
 
  private:
@@ -50,17 +55,19 @@ template <typename Dropout2d, typename Dropout>
 Tensor Network(Tensor images, Layers layers, Dropout2d&& dropout2d,
                Dropout&& dropout) {
   const PoolOptions halve = {.kernel = {2, 2}, .strides = {2, 2}};
-  const Layer conv1 = layers.Get("conv1", {10, 1, 5, 5}, 10);
-  const Layer conv2 = layers.Get("conv2", {20, 10, 5, 5}, 20);
-  const Layer fc1 = layers.Get("fc1", {320, 50}, 50);
-  const Layer fc2 = layers.Get("fc2", {50, kClasses}, kClasses);
-  Tensor x = Relu(MaxPool(Conv(images, conv1.weight, conv1.bias), halve));
-  x = dropout2d(Conv(x, conv2.weight, conv2.bias));
-  x = Relu(MaxPool(x, halve));
-  if (!x.valid()) return x;
-  x = Reshape(x, {x.dim(0), 320});
-  x = dropout(Relu(MatMul(x, fc1.weight) + fc1.bias));
-  return LogSoftmax(MatMul(x, fc2.weight) + fc2.bias);
+  Tensor x = layers.Add("conv1", {10, 1, 5, 5}, 10, [&](const Layer& layer) {
+    return Relu(MaxPool(Conv(images, layer.weight, layer.bias), halve));
+  });
+  x = layers.Add("conv2", {20, 10, 5, 5}, 20, [&](const Layer& layer) {
+    return Relu(MaxPool(dropout2d(Conv(x, layer.weight, layer.bias)), halve));
+  });
+  x = layers.Add("fc1", {320, 50}, 50, [&](const Layer& layer) {
+    const Tensor flat = x.valid() ? Reshape(x, {x.dim(0), 320}) : x;
+    return dropout(Relu(MatMul(flat, layer.weight) + layer.bias));
+  });
+  return layers.Add("fc2", {50, kClasses}, kClasses, [&](const Layer& layer) {
+    return LogSoftmax(MatMul(x, layer.weight) + layer.bias);
+  });
 }
 
 }  // namespace

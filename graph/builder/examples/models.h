@@ -56,7 +56,8 @@ struct MnistTrainingOptions {
 // @train(%images, %labels) -> %loss: forward, backward and the update of the
 // weights, which are variables, by SGD; and @evaluate(%images) ->
 // %log_probabilities. Images are [batch, 1, 28, 28]: convolution 10x5x5, pool,
-// convolution 20x5x5, dropout2d, pool, 320-50-10.
+// convolution 20x5x5, dropout2d, pool, 320-50-10, in the scopes conv1, conv2,
+// fc1 and fc2.
 absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options = {});
 
 }  // namespace partita
