@@ -145,11 +145,11 @@ Term Mean(Term x, Axes axes) {
                       : Apply(kReduceMean, {x}, {{"axes", std::move(axes)}});
 }
 
-Term ReshapeTo(Term x, Shape dims) {
+Term ReshapeTo(Term x, const Shape& dims) {
   return x.dims() == dims ? x : Apply(kReshape, {x}, {{"shape", ToInts(dims)}});
 }
 
-Term ExpandTo(Term x, Shape dims) {
+Term ExpandTo(Term x, const Shape& dims) {
   return x.dims() == dims ? x : Apply(kExpand, {x}, {{"shape", ToInts(dims)}});
 }
 

@@ -138,8 +138,8 @@ Term CastTo(Term x, DType to);
 // Extents of 1 stay where dimensions are summed.
 Term Sum(Term x, Axes axes);
 Term Mean(Term x, Axes axes);
-Term ReshapeTo(Term x, Shape dims);
-Term ExpandTo(Term x, Shape dims);
+Term ReshapeTo(Term x, const Shape& dims);
+Term ExpandTo(Term x, const Shape& dims);
 Term TransposeTo(Term x, std::vector<int64_t> perm);
 // Sums over the dimensions that numpy's broadcasting of `dims` to x's extents
 // added or repeated.

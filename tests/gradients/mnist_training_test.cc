@@ -9,6 +9,7 @@
 
 #include "graph/builder/examples/models.h"
 #include "graph/builder/random_tensor.h"
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/verifier.h"
 #include "gtest/gtest.h"
