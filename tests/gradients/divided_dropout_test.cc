@@ -1,5 +1,6 @@
-// Random numbers follow the whole tensor: a dropout that is divided over
-// devices drops what it drops on one. SPDX-License-Identifier: Apache-2.0
+// Random numbers follow the whole tensor: a dropout that is divided over two
+// devices drops what it drops on one.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
 #include <utility>
