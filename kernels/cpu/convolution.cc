@@ -274,6 +274,75 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   return recipe;
 }
 
+namespace {
+
+// oneDNN asks for the forward convolution that the gradient belongs to.
+dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
+                                             const memory::desc& weights,
+                                             const memory::desc& result,
+                                             const Window& w) {
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+  const dnnl::primitive_attr attributes = StrictAttributes();
+  const dnnl::convolution_forward::primitive_desc forward(
+      dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
+                                      kDirect, source, weights, result,
+                                      w.strides, w.dilates, w.before, w.after),
+      attributes, CpuEngine(), /*allow_empty=*/true);
+  if (!forward) return {};
+  return dnnl::convolution_backward_weights::primitive_desc(
+      dnnl::convolution_backward_weights::desc(kDirect, source, weights, result,
+                                               w.strides, w.dilates, w.before,
+                                               w.after),
+      attributes, CpuEngine(), forward, /*allow_empty=*/true);
+}
+
+bool HasPadding(const TensorType& type, const Layout& layout) {
+  const TensorType stored = {type.dtype, type.dims, layout};
+  return stored.num_stored_elements() != type.num_elements();
+}
+
+}  // namespace
+
+absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
+                                                    const LayoutWish& wish) {
+  const TensorType& x = node.operand_type(0);
+  const TensorType& dy = node.operand_type(1);
+  const TensorType& dw = node.result_type(0);
+  const Weights weights(dw, node.attr_int("groups"), /*transposed=*/false);
+  const auto source = WishedDesc(x, wish.operands[0]);
+  const auto result = WishedDesc(dy, wish.operands[1]);
+  const auto gradient = weights.Desc(wish.results[0]);
+  if (!source || !result || !gradient) {
+    return NotOffered("a layout without descriptor");
+  }
+  OnednnRecipe recipe;
+  recipe.primitive = WeightGradientPrimitive(*source, *gradient, *result,
+                                             WindowOf(node, x.rank() - 2));
+  if (!recipe.primitive) return NotOffered("no such gradient");
+  const memory::desc source_desc =
+      recipe.primitive.query_md(dnnl::query::src_md);
+  const memory::desc result_desc =
+      recipe.primitive.query_md(dnnl::query::diff_dst_md);
+  const memory::desc gradient_desc =
+      recipe.primitive.query_md(dnnl::query::diff_weights_md);
+  const std::optional<Layout> source_layout = LayoutOf(source_desc);
+  const std::optional<Layout> result_layout = LayoutOf(result_desc);
+  const std::optional<Layout> gradient_layout =
+      weights.LayoutFrom(gradient_desc);
+  if (!source_layout || !result_layout || !gradient_layout) {
+    return NotOffered("an opaque layout");
+  }
+  if (HasPadding(dw, *gradient_layout)) {
+    return NotOffered("padding that a NaN would not leave zero");
+  }
+  recipe.operands = {*source_layout, *result_layout};
+  recipe.results = {*gradient_layout};
+  recipe.arguments = {{DNNL_ARG_SRC, false, 0, source_desc},
+                      {DNNL_ARG_DIFF_DST, false, 1, result_desc},
+                      {DNNL_ARG_DIFF_WEIGHTS, true, 0, gradient_desc}};
+  return recipe;
+}
+
 std::vector<LayoutWish> ConvolutionWishes(const OpView& node) {
   const FusedChain chain = *ReadChain(node);
   std::vector<LayoutWish> wishes = {AnyWish(node)};

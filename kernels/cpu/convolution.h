@@ -17,6 +17,10 @@ bool IsConvolution(const OpView& node, const OpDef& op);
 // everything row-major.
 std::vector<LayoutWish> ConvolutionWishes(const OpView& node);
 
+// The gradient by the weights, which lie row-major or as oneDNN likes them.
+absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
+                                                    const LayoutWish& wish);
+
 // By convolution_direct, convolution_winograd or deconvolution_direct.
 // Winograd's weights lie with taps outermost, as TransformWinogradWeights reads
 // them.

@@ -22,8 +22,15 @@ namespace partita {
 namespace {
 
 const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv, &kOnednnWinograd, &kOnednnConvTranspose, &kOnednnMatmul,
-    &kOnednnPool, &kOnednnNorm,     &kOnednnResample,      &kOnednnBinary,
+    &kOnednnConv,
+    &kOnednnWinograd,
+    &kOnednnConvTranspose,
+    &kOnednnConvWeightGradient,
+    &kOnednnMatmul,
+    &kOnednnPool,
+    &kOnednnNorm,
+    &kOnednnResample,
+    &kOnednnBinary,
 };
 
 absl::string_view IsaName() {

@@ -70,6 +70,7 @@ struct OnednnFamily {
 extern const OnednnFamily kOnednnConv;
 extern const OnednnFamily kOnednnWinograd;
 extern const OnednnFamily kOnednnConvTranspose;
+extern const OnednnFamily kOnednnConvWeightGradient;
 extern const OnednnFamily kOnednnMatmul;
 extern const OnednnFamily kOnednnPool;
 extern const OnednnFamily kOnednnBinary;

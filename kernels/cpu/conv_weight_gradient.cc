@@ -1,0 +1,34 @@
+// onednn.conv_weight_gradient: what oneDNN calls a convolution backward by its
+// weights.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/op_def.h"
+#include "graph/ops/op_list.h"
+#include "kernels/cpu/convolution.h"
+
+namespace partita {
+namespace {
+
+bool Accepts(const OpView& node) {
+  if (!node.is(kConvWeightGradient) || !AllF32(node)) return false;
+  const int rank = node.operand_type(0).rank();
+  return rank >= 3 && rank <= 5;
+}
+
+// All as oneDNN likes it, or with weights that the optimizer reads row-major.
+std::vector<LayoutWish> Wishes(const OpView& node) {
+  LayoutWish row_major_result = AnyWish(node);
+  row_major_result.results[0] = Layout();
+  return {AnyWish(node), row_major_result, RowMajorWish(node)};
+}
+
+}  // namespace
+
+extern const OnednnFamily kOnednnConvWeightGradient = {
+    .kernel = "onednn.conv_weight_gradient",
+    .accepts = Accepts,
+    .wishes = Wishes,
+    .describe = DescribeWeightGradient,
+};
+
+}  // namespace partita
