@@ -147,8 +147,8 @@ struct OpDef {
   // index out of range).
   absl::Status (*eval)(const OpView& op, absl::Span<const HostTensor> operands,
                        absl::Span<HostTensor> results) = nullptr;
-  // Yields the gradient of each float operand that is needed, as nodes. Missing:
-  // not differentiable.
+  // Yields the gradient of each float operand that is needed, as nodes.
+  // Missing: not differentiable.
   absl::Status (*gradient)(GradBuilder& builder) = nullptr;
   Cost (*cost)(const OpView& op) = nullptr;
   DimensionRule (*dimension_rule)(const OpView& op) = nullptr;
