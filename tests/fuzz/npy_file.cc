@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "runtime/tensor_file/npy.h"
 #include "tests/fuzz/expect.h"
 #include "tools/partita/compare.h"
-#include "tools/partita/tensor_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace partita;

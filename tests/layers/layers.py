@@ -26,6 +26,7 @@ LIBRARIES = {
     "onnx": ("onnx/",),
     "protobuf": ("google/protobuf/",),
     "xxhash": ("xxhash",),
+    "zlib": ("zlib.h",),
 }
 
 # Words that say nothing about the thing they name (docs/words.md).

@@ -15,6 +15,7 @@
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "partita/session.h"
+#include "runtime/tensor_file/npy.h"
 #include "tools/partita/compare.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"

@@ -1,187 +1,24 @@
-// Reading and writing tensors.
+// Reading tensors by the ending of their file.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/tensor_file.h"
 
-#include <cstring>
-#include <optional>
-#include <utility>
-
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "graph/literal_pool.h"
 #include "graph/onnx/tensor_proto.h"
 #include "graph/status_macros.h"
+#include "runtime/tensor_file/bad_file.h"
+#include "runtime/tensor_file/npy.h"
 
 namespace partita {
-namespace {
-
-constexpr absl::string_view kMagic("\x93NUMPY", 6);
-
-struct Descr {
-  DType dtype;
-  absl::string_view text;
-};
-constexpr Descr kDescrs[] = {
-    {DType::kF64, "<f8"}, {DType::kF32, "<f4"}, {DType::kF16, "<f2"},
-    {DType::kI64, "<i8"}, {DType::kI32, "<i4"}, {DType::kI16, "<i2"},
-    {DType::kI8, "|i1"},  {DType::kU8, "|u1"},  {DType::kU16, "<u2"},
-    {DType::kU32, "<u4"}, {DType::kU64, "<u8"}, {DType::kBool, "|b1"}};
-
-absl::Status Bad(absl::string_view source, absl::string_view found,
-                 absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(source, ": found ", found, "; expected ", expected));
-}
-
-// What follows `'key':` in the header, a dictionary as Python prints it.
-std::optional<absl::string_view> Field(absl::string_view header,
-                                       absl::string_view key) {
-  const size_t at = header.find(absl::StrCat("'", key, "':"));
-  if (at == absl::string_view::npos) return std::nullopt;
-  return absl::StripAsciiWhitespace(header.substr(at + key.size() + 3));
-}
-
-absl::StatusOr<Shape> ShapeOf(absl::string_view header,
-                              absl::string_view source) {
-  const std::optional<absl::string_view> text = Field(header, "shape");
-  const size_t end = text.has_value() ? text->find(')') : 0;
-  if (!text.has_value() || text->empty() || text->front() != '(' ||
-      end == absl::string_view::npos) {
-    return Bad(source, "a header without shape", "'shape': (N, ...)");
-  }
-  Shape shape;
-  for (absl::string_view part :
-       absl::StrSplit(text->substr(1, end - 1), ',', absl::SkipWhitespace())) {
-    int64_t extent;
-    if (!absl::SimpleAtoi(part, &extent)) {
-      return Bad(source, absl::StrCat("extent ", part), "an integer");
-    }
-    shape.push_back(extent);
-    if (shape.size() > kMaxRank) return Bad(source, "a higher rank", "12");
-  }
-  return shape;
-}
-
-absl::StatusOr<DType> DTypeOf(absl::string_view header,
-                              absl::string_view source) {
-  const std::optional<absl::string_view> text = Field(header, "descr");
-  if (text.has_value()) {
-    for (const Descr& descr : kDescrs) {
-      if (absl::StartsWith(*text, absl::StrCat("'", descr.text, "'"))) {
-        return descr.dtype;
-      }
-    }
-  }
-  // Up to the quote that ends it.
-  const absl::string_view shown = text.value_or("none");
-  const std::string found =
-      absl::StrCat("element type ", shown.substr(0, shown.find('\'', 1)),
-                   absl::StartsWith(shown, "'") ? "'" : "");
-  return Bad(source, found,
-             absl::StartsWith(shown, "'>")
-                 ? "little-endian numbers; save it with "
-                   "array.astype(array.dtype.newbyteorder('<'))"
-                 : "numbers or bools");
-}
-
-struct Header {
-  absl::string_view text;
-  size_t data = 0;  // offset of the elements
-};
-
-absl::StatusOr<Header> HeaderOf(absl::string_view bytes,
-                                absl::string_view source) {
-  if (bytes.size() < 12 || !absl::StartsWith(bytes, kMagic)) {
-    return Bad(source, "bytes that are no .npy file, or one cut short",
-               "NumPy's format");
-  }
-  const auto byte = [&](size_t i) {
-    return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
-  };
-  const bool wide = byte(6) >= 2;
-  const size_t start = wide ? 12 : 10;
-  const size_t length =
-      wide ? byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24
-           : byte(8) | byte(9) << 8;
-  if (length > bytes.size() - start) {
-    return Bad(source, "a header cut short", "a whole .npy file");
-  }
-  return Header{bytes.substr(start, length), start + length};
-}
-
-}  // namespace
-
-absl::StatusOr<HostTensor> ParseNpy(absl::string_view bytes,
-                                    absl::string_view source) {
-  PARTITA_ASSIGN_OR_RETURN(const Header header, HeaderOf(bytes, source));
-  TensorType type;
-  PARTITA_ASSIGN_OR_RETURN(type.dtype, DTypeOf(header.text, source));
-  PARTITA_ASSIGN_OR_RETURN(type.dims, ShapeOf(header.text, source));
-  const std::optional<absl::string_view> order =
-      Field(header.text, "fortran_order");
-  if (!order.has_value() || !absl::StartsWith(*order, "False")) {
-    return Bad(source, "Fortran order", "C order; save it with order='C'");
-  }
-  if (absl::Status status = CheckType(type); !status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat(source, ": ", status.message()));
-  }
-  const int64_t available = static_cast<int64_t>(bytes.size() - header.data);
-  if (type.num_bytes() != available) {
-    return Bad(source, absl::StrCat(available, " bytes of elements"),
-               absl::StrCat(type.num_bytes(), " for ", type.ToString()));
-  }
-  HostTensor tensor(std::move(type));
-  if (available > 0) {
-    std::memcpy(tensor.bytes(), bytes.data() + header.data, available);
-  }
-  NormalizeBools(tensor);
-  return tensor;
-}
-
-absl::StatusOr<std::string> NpyText(const HostTensor& tensor) {
-  absl::string_view descr;
-  for (const Descr& row : kDescrs) {
-    if (row.dtype == tensor.type().dtype) descr = row.text;
-  }
-  if (descr.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("found ", tensor.type().ToString(),
-                     ", which .npy cannot hold; expected another dtype"));
-  }
-  std::string shape;
-  for (int64_t extent : tensor.type().dims)
-    absl::StrAppend(&shape, extent, ",");
-  std::string header =
-      absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, ",
-                   "'shape': (", shape, "), }");
-  // The elements start at a multiple of 64 bytes.
-  while ((10 + header.size() + 1) % 64 != 0) header.push_back(' ');
-  header.push_back('\n');
-  std::string text(kMagic);
-  text.append({'\1', '\0', static_cast<char>(header.size() & 0xff),
-               static_cast<char>(header.size() >> 8)});
-  text += header;
-  const absl::Span<const std::byte> bytes = tensor.byte_span();
-  text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return text;
-}
 
 absl::StatusOr<HostTensor> ReadTensor(const std::string& path) {
   if (absl::EndsWith(path, ".pb")) return ReadTensorFile(path);
   if (!absl::EndsWith(path, ".npy")) {
-    return Bad(path, "another ending", ".npy or .pb");
+    return BadFile(path, "another ending", ".npy or .pb");
   }
-  PARTITA_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
-                           MappedFile::Open(path));
-  const absl::Span<const std::byte> bytes = file->bytes();
-  return ParseNpy(absl::string_view(reinterpret_cast<const char*>(bytes.data()),
-                                    bytes.size()),
-                  path);
+  PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
+  PARTITA_ASSIGN_OR_RETURN(const FileTensor tensor, OpenNpy(file));
+  return tensor.Copy();
 }
 
 }  // namespace partita

@@ -1,0 +1,22 @@
+// The shape of a message about a file.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/tensor_file/bad_file.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+
+absl::Status BadFile(absl::string_view where, absl::string_view found,
+                     absl::string_view expected, absl::string_view fix) {
+  return absl::InvalidArgumentError(absl::StrCat(where, ": found ", found,
+                                                 "; expected ", expected,
+                                                 fix.empty() ? "" : "; ", fix));
+}
+
+absl::Status AtPlace(absl::string_view where, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(where, ": ", status.message()));
+}
+
+}  // namespace partita

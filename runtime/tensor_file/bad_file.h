@@ -1,0 +1,22 @@
+// How a reader of files reports a fault.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_TENSOR_FILE_BAD_FILE_H_
+#define PARTITA_RUNTIME_TENSOR_FILE_BAD_FILE_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace partita {
+
+// InvalidArgument `where: found FOUND; expected EXPECTED; FIX`, the last part
+// only if there is something to say.
+absl::Status BadFile(absl::string_view where, absl::string_view found,
+                     absl::string_view expected, absl::string_view fix = "");
+
+// `status` with `where: ` in front.
+absl::Status AtPlace(absl::string_view where, const absl::Status& status);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_TENSOR_FILE_BAD_FILE_H_

@@ -1,0 +1,114 @@
+// NumPy's own files, and what is said of others.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/tensor_file/npy.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "runtime/tensor_file/npz.h"
+
+namespace partita {
+namespace {
+
+std::string Recorded(absl::string_view name) {
+  return absl::StrCat("runtime/tensor_file/recorded/", name);
+}
+
+std::vector<int64_t> UpTo(int64_t last) {
+  std::vector<int64_t> numbers(last);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  return numbers;
+}
+
+TEST(Npy, AFileOfNumPyIsReadWhereItLies) {
+  const auto file = MapFile(Recorded("f32.npy"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  const auto tensor = OpenNpy(*file);
+  ASSERT_TRUE(tensor.ok()) << tensor.status();
+  EXPECT_EQ(tensor->type.ToString(), "f32[2, 3]");
+  EXPECT_EQ(tensor->elements.bytes.data(), file->bytes.data() + 128);
+  const HostTensor copy = tensor->Copy();
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(copy.data<float>()[i], i + 1);
+}
+
+TEST(Npy, WhatIsWrittenReadsTheSame) {
+  const HostTensor tensor = HostTensor::Of<int16_t>({2, 2}, {1, -2, 3, -4});
+  const auto text = NpyText(tensor);
+  ASSERT_TRUE(text.ok()) << text.status();
+  const auto again = ParseNpy(*text, "t.npy");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->type(), tensor.type());
+  EXPECT_EQ(again->byte_span(), tensor.byte_span());
+}
+
+std::string Fault(std::string text) {
+  return std::string(ParseNpy(text, "t.npy").status().message());
+}
+
+TEST(Npy, FaultsAreTold) {
+  const std::string text = *NpyText(HostTensor::Of<float>({2}, {1, 2}));
+  EXPECT_EQ(Fault(text.substr(0, 11)),
+            "t.npy: found bytes that are no .npy file, or one cut short; "
+            "expected NumPy's format");
+  EXPECT_EQ(Fault(text.substr(0, 40)),
+            "t.npy: found a header cut short; expected a whole .npy file");
+  EXPECT_EQ(Fault(text.substr(0, text.size() - 1)),
+            "t.npy: found 7 bytes of elements; expected 8 for f32[2]");
+  EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"<f4", "<c8"}})),
+            "t.npy: found element type '<c8'; expected numbers or bools");
+  EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"<f4", ">f4"}})),
+            "t.npy: found element type '>f4'; expected little-endian numbers; "
+            "save it with array.astype(array.dtype.newbyteorder('<'))");
+  EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"False", "True "}})),
+            "t.npy: found Fortran order; expected C order; save it with "
+            "order='C'");
+  EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"shape", "shade"}})),
+            "t.npy: found a header without shape; expected 'shape': (N, ...)");
+  EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"(2,)", "(x,)"}})),
+            "t.npy: found extent x; expected an integer");
+  EXPECT_EQ(
+      NpyText(HostTensor(TensorType{DType::kBF16, {1}, {}})).status().message(),
+      "found bf16[1], which .npy cannot hold; expected another dtype");
+}
+
+class NpzTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(NpzTest, AnArchiveOfNumPyIsReadByName) {
+  const auto bytes = MapFile(Recorded(GetParam()));
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  const auto file = NpzFile::Open(*bytes);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->names(),
+            (std::vector<std::string>{"x_train", "y_train", "even"}));
+  const auto x = file->Array("x_train");
+  ASSERT_TRUE(x.ok()) << x.status();
+  EXPECT_EQ(x->type.ToString(), "u8[5, 2, 3]");
+  EXPECT_EQ(ToInt64s(x->Copy()), UpTo(30));
+  EXPECT_EQ(ToInt64s(file->Array("y_train")->Copy()), UpTo(5));
+  EXPECT_EQ(ToInt64s(file->Array("even")->Copy()),
+            (std::vector<int64_t>{1, 0, 1, 0, 1}));
+}
+
+TEST_P(NpzTest, AnArrayOfAnotherNameIsAnErrorThatListsThem) {
+  const auto file = NpzFile::Open(*MapFile(Recorded(GetParam())));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->Array("x_test").status().message(),
+            absl::StrCat(Recorded(GetParam()),
+                         ": found no array x_test; expected one of x_train, "
+                         "y_train, even"));
+}
+
+INSTANTIATE_TEST_SUITE_P(NumPy, NpzTest,
+                         testing::Values("stored.npz", "packed.npz"),
+                         [](const auto& info) {
+                           return std::string(info.param).substr(0, 6);
+                         });
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,58 @@
+// Reading tensors by name from a safetensors file
+// (https://huggingface.co/docs/safetensors).
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_TENSOR_FILE_SAFETENSORS_FILE_H_
+#define PARTITA_RUNTIME_TENSOR_FILE_SAFETENSORS_FILE_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/tensor_file/file_bytes.h"
+
+namespace partita {
+
+// Reads the header; tensors stay where they lie. Thread safety: may be read
+// from many threads.
+class SafetensorsFile {
+ public:
+  // Refuses what ParseSafetensorsHeader does, and tensors that overlap, leave
+  // bytes of the file unused or lie outside it. Any bytes are safe.
+  static absl::StatusOr<SafetensorsFile> Parse(FileBytes file);
+  // Maps the file.
+  static absl::StatusOr<SafetensorsFile> Open(const std::string& path);
+
+  struct Entry {
+    std::string name;
+    FileTensor tensor;
+  };
+  // In the order of their bytes.
+  const std::vector<Entry>& entries() const { return entries_; }
+  // Null if there is none.
+  const FileTensor* Find(absl::string_view name) const;
+  const std::map<std::string, std::string>& metadata() const {
+    return metadata_;
+  }
+
+  // InvalidArgument, which lists the first faults, unless the file holds just
+  // the tensors that are `expected`, in their types.
+  absl::Status ExpectTensors(
+      absl::Span<const std::pair<std::string, TensorType>> expected) const;
+
+ private:
+  std::string source_;
+  std::vector<Entry> entries_;
+  absl::flat_hash_map<std::string, int> by_name_;
+  std::map<std::string, std::string> metadata_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_TENSOR_FILE_SAFETENSORS_FILE_H_
