@@ -7,30 +7,12 @@
 
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "runtime/tensor_file/deflate_text.h"
 
 namespace partita {
 namespace {
 
 using Format = Inflater::Format;
-
-// As zlib packs it; a gzip file for 16 + 15 bits, a raw stream for -15.
-std::string Packed(const std::string& text, int bits) {
-  z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, bits, 9, Z_DEFAULT_STRATEGY),
-            Z_OK);
-  std::string packed(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = text.size();
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = packed.size();
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-std::string Gzip(const std::string& text) { return Packed(text, 16 + 15); }
-std::string Raw(const std::string& text) { return Packed(text, -15); }
 
 // The first `size` bytes of the stream, which must then end, or the error.
 std::string Unpacked(Format format, const std::string& packed, size_t size) {
@@ -47,30 +29,31 @@ std::string Unpacked(Format format, const std::string& packed, size_t size) {
 }
 
 TEST(Inflate, StreamsOfBothFormatsUnpack) {
-  EXPECT_EQ(Unpacked(Format::kGzip, Gzip("some text"), 9), "some text");
-  EXPECT_EQ(Unpacked(Format::kRaw, Raw("some text"), 9), "some text");
-  EXPECT_EQ(Unpacked(Format::kGzip, Gzip(""), 0), "");
+  EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("some text"), 9), "some text");
+  EXPECT_EQ(Unpacked(Format::kRaw, RawDeflateOf("some text"), 9), "some text");
+  EXPECT_EQ(Unpacked(Format::kGzip, GzipOf(""), 0), "");
 }
 
 TEST(Inflate, TheMembersOfAGzipFileFollowOneAnother) {
-  EXPECT_EQ(Unpacked(Format::kGzip, Gzip("one ") + Gzip("") + Gzip("two"), 7),
-            "one two");
+  EXPECT_EQ(
+      Unpacked(Format::kGzip, GzipOf("one ") + GzipOf("") + GzipOf("two"), 7),
+      "one two");
 }
 
 TEST(Inflate, AStreamThatIsShorterThanItShouldBeIsToldWithBothSizes) {
-  EXPECT_EQ(Unpacked(Format::kGzip, Gzip("some text"), 12),
+  EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("some text"), 12),
             "f.gz: found only 9 bytes in it; expected 12; the file was cut "
             "short; fetch it again");
 }
 
 TEST(Inflate, AStreamThatIsLongerIsNotUnpackedFurther) {
-  EXPECT_EQ(Unpacked(Format::kGzip, Gzip("some text"), 4),
+  EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("some text"), 4),
             "f.gz: found more than 4 bytes in it; expected 4; it is damaged or "
             "of another format; fetch it again");
 }
 
 TEST(Inflate, AFileCutShortAnywhereIsAnError) {
-  const std::string whole = Gzip("some text that is packed");
+  const std::string whole = GzipOf("some text that is packed");
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_NE(Unpacked(Format::kGzip, whole.substr(0, size), 24)
                   .find("found a packed stream that breaks off after"),
@@ -83,7 +66,7 @@ TEST(Inflate, AFileCutShortAnywhereIsAnError) {
 }
 
 TEST(Inflate, AWrongChecksumIsAnError) {
-  std::string damaged = Gzip("some text");
+  std::string damaged = GzipOf("some text");
   damaged[damaged.size() - 8] ^= 1;
   EXPECT_EQ(Unpacked(Format::kGzip, damaged, 9),
             "f.gz: found a damaged packed stream after 9 bytes (incorrect data "
@@ -91,18 +74,18 @@ TEST(Inflate, AWrongChecksumIsAnError) {
 }
 
 TEST(Inflate, BytesBehindTheEndAreAnError) {
-  EXPECT_EQ(Unpacked(Format::kGzip, Gzip("some text") + "tail", 9),
+  EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("some text") + "tail", 9),
             "f.gz: found a damaged packed stream after 9 bytes (incorrect "
             "header check); expected what zlib can unpack; fetch the file "
             "again");
-  EXPECT_EQ(Unpacked(Format::kRaw, Raw("some text") + "tail", 9),
+  EXPECT_EQ(Unpacked(Format::kRaw, RawDeflateOf("some text") + "tail", 9),
             "f.gz: found 4 bytes behind the end of its deflate stream; "
             "expected none; it is damaged; fetch it again");
 }
 
 TEST(Inflate, TheMostThatAStreamHoldsIsKnownFromItsSize) {
   const std::string zeros(1 << 22, '\0');
-  const std::string packed = Raw(zeros);
+  const std::string packed = RawDeflateOf(zeros);
   EXPECT_GE(MostUnpackedBytes(packed.size()),
             static_cast<int64_t>(zeros.size()));
   // The bound is near: zlib comes close to it.

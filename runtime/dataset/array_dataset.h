@@ -1,0 +1,39 @@
+// Datasets of whole arrays: one a field, with the samples along dimension 0.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_DATASET_ARRAY_DATASET_H_
+#define PARTITA_RUNTIME_DATASET_ARRAY_DATASET_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/dataset/dataset.h"
+#include "runtime/tensor_file/file_bytes.h"
+
+namespace partita {
+
+struct FieldArray {
+  std::string field;
+  FileTensor values;
+};
+
+// InvalidArgument if the arrays have not the same number of samples, one is a
+// scalar, or two have one name. Bools are made 0 or 1 as they are copied.
+absl::StatusOr<SharedDataset> ArrayDataset(std::vector<FieldArray> arrays);
+
+// Where a field's array is found.
+struct ArrayFile {
+  std::string field;
+  std::string path;
+  std::string array;  // which one of a .npz file; empty: that of `field`
+};
+
+// Opens IDX files (plain or gzip), .npy and .npz files, which are told apart by
+// their first bytes. What is not packed stays in its file, which is mapped.
+absl::StatusOr<SharedDataset> OpenArrays(absl::Span<const ArrayFile> files);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_DATASET_ARRAY_DATASET_H_

@@ -1,0 +1,37 @@
+// Tables of numbers as text (RFC 4180).
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_DATASET_CSV_H_
+#define PARTITA_RUNTIME_DATASET_CSV_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "graph/dtype.h"
+#include "runtime/dataset/dataset.h"
+#include "runtime/tensor_file/file_bytes.h"
+
+namespace partita {
+
+struct CsvOptions {
+  bool header = true;  // the first row names the columns
+  char delimiter = ',';
+  // The column of labels, by name or by its number from 1; empty: none.
+  std::string label;
+  DType label_dtype = DType::kI64;  // or f32
+  std::string features_field = "x";
+  std::string label_field = "y";
+};
+
+// A sample a row: all columns but the label's as one field f32[columns], and
+// the label as a scalar. Every cell is a finite number, quoted or not, rounded
+// once; empty lines are skipped. Messages begin with `file:line:column`. Needs
+// memory in proportion to the text. Any bytes are safe.
+absl::StatusOr<SharedDataset> ParseCsv(const FileBytes &file,
+                                       const CsvOptions &options);
+absl::StatusOr<SharedDataset> OpenCsv(const std::string &path,
+                                      const CsvOptions &options);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_DATASET_CSV_H_

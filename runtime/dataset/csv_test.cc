@@ -1,0 +1,142 @@
+// Tables of numbers, and what is said of cells that are none.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/dataset/csv.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/dataset/sample_text.h"
+
+namespace partita {
+namespace {
+
+constexpr char kIris[] =
+    "length,width,species\n"
+    "5.1,3.5,0\n"
+    "4.9,3.0,2\n";
+
+absl::StatusOr<SharedDataset> Parse(absl::string_view text,
+                                    const CsvOptions& options) {
+  return ParseCsv(BorrowedBytes(text, "t.csv"), options);
+}
+
+// All samples, a line each, or the error.
+std::string Samples(absl::string_view text, const CsvOptions& options) {
+  const auto dataset = Parse(text, options);
+  if (!dataset.ok()) return std::string(dataset.status().message());
+  std::string lines;
+  for (int64_t i = 0; i < (*dataset)->num_samples(); ++i) {
+    lines += SampleText(**dataset, i) + "\n";
+  }
+  return lines;
+}
+
+TEST(Csv, ColumnsAreFeaturesAndOneIsTheLabel) {
+  const auto dataset = Parse(kIris, {.label = "species"});
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  EXPECT_EQ(FieldsText(**dataset), "x: f32[2], y: i64[]");
+  EXPECT_EQ(Samples(kIris, {.label = "species"}),
+            "x 5.1 3.5 | y 0\n"
+            "x 4.9 3 | y 2\n");
+}
+
+TEST(Csv, TheLabelMayBeGivenByNumberAndMayBeAFloat) {
+  const CsvOptions options = {.label = "1",
+                              .label_dtype = DType::kF32,
+                              .features_field = "in",
+                              .label_field = "out"};
+  EXPECT_EQ(Samples(kIris, options),
+            "in 3.5 0 | out 5.1\n"
+            "in 3 2 | out 4.9\n");
+}
+
+TEST(Csv, WithoutALabelAllColumnsAreFeatures) {
+  EXPECT_EQ(Samples("1;2\n3;4", {.header = false, .delimiter = ';'}),
+            "x 1 2\nx 3 4\n");
+}
+
+TEST(Csv, QuotesSpacesMarksAndLineEndsOfOthersAreRead) {
+  EXPECT_EQ(Samples("\xef\xbb\xbf\"a \"\"b\"\", c\" ,d\r\n"
+                    "\r\n"
+                    " \"1\" , +2e0 \r\n"
+                    "\t3,\"4\"\r\n"
+                    "\n",
+                    {.label = "a \"b\", c"}),
+            "x 2 | y 1\n"
+            "x 4 | y 3\n");
+  EXPECT_EQ(Samples("a,\"b\nc\"\n1,2\n", {.label = "b\nc"}), "x 1 | y 2\n");
+}
+
+TEST(Csv, AWholeLabelMayBeWrittenWithAFraction) {
+  EXPECT_EQ(Samples("a,b\n1,3.0\n", {.label = "b"}), "x 1 | y 3\n");
+  EXPECT_EQ(Samples("a,b\n1,3.5\n", {.label = "b"}),
+            "t.csv:2:3: column b: found \"3.5\"; expected a whole number as "
+            "the label");
+}
+
+TEST(Csv, ACellThatIsNoNumberIsToldWithLineAndColumn) {
+  EXPECT_EQ(Samples("a,b\n1,2\n3, four\n", {}),
+            "t.csv:3:4: column b: found \"four\"; expected a finite number");
+  EXPECT_EQ(Samples("a,b\n1,\n", {}),
+            "t.csv:2:3: column b: found \"\"; expected a finite number");
+  EXPECT_EQ(Samples("a,b\nnan,1\n", {}),
+            "t.csv:2:1: column a: found \"nan\"; expected a finite number");
+  EXPECT_EQ(Samples("a,b\n1e39,1\n", {}),
+            "t.csv:2:1: column a: found \"1e39\"; expected a finite number");
+  EXPECT_EQ(Samples("1,2\n3,x\n", {.header = false}),
+            "t.csv:2:3: column 2: found \"x\"; expected a finite number");
+  EXPECT_EQ(Samples("a\n" + std::string(60, 'z'), {}),
+            "t.csv:2:1: column a: found \"" + std::string(40, 'z') +
+                "...\"; expected a finite number");
+}
+
+TEST(Csv, AHeaderThatNobodyAnnouncedIsGuessedAt) {
+  EXPECT_EQ(Samples(kIris, {.header = false}),
+            "t.csv:1:1: column 1: found \"length\"; expected a finite number; "
+            "if this row names the columns, say that the file has a header");
+}
+
+TEST(Csv, ARowOfAnotherLengthIsRefused) {
+  EXPECT_EQ(Samples("a,b\n1,2\n1,2,3\n", {}),
+            "t.csv:3: found 3 cells; expected 2, as in line 1; a delimiter "
+            "inside a cell needs quotes around the cell");
+}
+
+TEST(Csv, QuotesMustEndWithTheCell) {
+  EXPECT_EQ(Samples("a,b\n1,\"2\n", {}),
+            "t.csv:2:3: found a quote that is never closed; expected one at "
+            "the cell's end");
+  EXPECT_EQ(Samples("a,b\n1,\"2\"3\n", {}),
+            "t.csv:2:3: found characters behind a closing quote; expected the "
+            "delimiter or the end of the line; write a quote inside quotes "
+            "twice");
+}
+
+TEST(Csv, ALabelThatIsNoColumnIsRefused) {
+  EXPECT_EQ(Samples(kIris, {.label = "kind"}),
+            "t.csv: found no column kind; expected one of length, width, "
+            "species, or a number from 1 to 3");
+  EXPECT_EQ(Samples("1,2\n", {.header = false, .label = "3"}),
+            "t.csv: found no column 3; expected a number from 1 to 2");
+  EXPECT_EQ(Samples("y\n1\n", {.label = "y"}),
+            "t.csv: found no column beside the label's; expected one or more");
+}
+
+TEST(Csv, ATableWithoutNumbersIsRefused) {
+  EXPECT_EQ(Samples("\n\n", {}), "t.csv: found no row; expected one or more");
+  EXPECT_EQ(Samples("a,b\n", {}),
+            "t.csv: found no row of numbers; expected one or more");
+}
+
+TEST(Csv, OptionsThatMakeNoSenseAreRefused) {
+  EXPECT_EQ(Samples(kIris, {.label_dtype = DType::kF16}),
+            "csv options: found label dtype f16; expected i64 or f32");
+  EXPECT_EQ(Samples(kIris, {.delimiter = '"'}),
+            "csv options: found a quote or line end as the delimiter; expected "
+            "another character");
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,61 @@
+// What training and evaluation read: samples, each with the same fields.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_DATASET_DATASET_H_
+#define PARTITA_RUNTIME_DATASET_DATASET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "graph/tensor_type.h"
+
+namespace partita {
+
+struct DatasetField {
+  std::string name;
+  TensorType type;  // of one sample, row-major
+};
+
+// Samples 0 .. num_samples() - 1. Thread safety: never changes, so all calls
+// may run in parallel.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  Dataset(const Dataset &) = delete;
+  Dataset &operator=(const Dataset &) = delete;
+
+  const std::vector<DatasetField> &fields() const { return fields_; }
+  int64_t num_samples() const { return num_samples_; }
+  // InvalidArgument, which lists the fields, if there is none of this name.
+  absl::StatusOr<int> FieldIndex(absl::string_view name) const;
+
+  // Writes field i of the sample to `to[i]`, which has room for the field's
+  // type and the alignment of its dtype. Messages begin with the field's name.
+  virtual absl::Status CopySample(int64_t sample,
+                                  absl::Span<std::byte *const> to) const = 0;
+
+ protected:
+  Dataset(std::vector<DatasetField> fields, int64_t num_samples);
+
+ private:
+  const std::vector<DatasetField> fields_;
+  const int64_t num_samples_;
+};
+
+// Shared by the datasets made of it and the loaders that read it.
+using SharedDataset = std::shared_ptr<const Dataset>;
+
+// The samples first .. end - 1 of a dataset, as for a part kept for validation.
+absl::StatusOr<SharedDataset> Subset(SharedDataset dataset, int64_t first,
+                                     int64_t end);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_DATASET_DATASET_H_

@@ -1,0 +1,17 @@
+// Packs text, for tests of what unpacks it.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_TENSOR_FILE_DEFLATE_TEXT_H_
+#define PARTITA_RUNTIME_TENSOR_FILE_DEFLATE_TEXT_H_
+
+#include <string>
+
+namespace partita {
+
+// A gzip file, and a deflate stream alone.
+std::string GzipOf(const std::string& text);
+std::string RawDeflateOf(const std::string& text);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_TENSOR_FILE_DEFLATE_TEXT_H_
