@@ -17,13 +17,13 @@
 namespace partita {
 namespace {
 
-TensorType SampleType(const TensorType &type) {
+TensorType SampleType(const TensorType& type) {
   return {type.dtype, Shape(type.dims.begin() + 1, type.dims.end()), {}};
 }
 
-std::vector<DatasetField> FieldsOf(const std::vector<FieldArray> &arrays) {
+std::vector<DatasetField> FieldsOf(const std::vector<FieldArray>& arrays) {
   std::vector<DatasetField> fields;
-  for (const FieldArray &array : arrays) {
+  for (const FieldArray& array : arrays) {
     fields.push_back({array.field, SampleType(array.values.type)});
   }
   return fields;
@@ -36,9 +36,9 @@ class DatasetOfArrays final : public Dataset {
         arrays_(std::move(arrays)) {}
 
   absl::Status CopySample(int64_t sample,
-                          absl::Span<std::byte *const> to) const override {
+                          absl::Span<std::byte* const> to) const override {
     for (size_t i = 0; i < arrays_.size(); ++i) {
-      const TensorType &type = fields()[i].type;
+      const TensorType& type = fields()[i].type;
       const size_t size = static_cast<size_t>(type.num_bytes());
       if (size == 0) continue;
       std::memcpy(
@@ -54,11 +54,11 @@ class DatasetOfArrays final : public Dataset {
   const std::vector<FieldArray> arrays_;
 };
 
-absl::Status CheckArray(const std::vector<FieldArray> &arrays, size_t i) {
-  const FieldArray &array = arrays[i];
-  const FieldArray &first = arrays[0];
-  const std::string &source = array.values.elements.source;
-  const TensorType &type = array.values.type;
+absl::Status CheckArray(const std::vector<FieldArray>& arrays, size_t i) {
+  const FieldArray& array = arrays[i];
+  const FieldArray& first = arrays[0];
+  const std::string& source = array.values.elements.source;
+  const TensorType& type = array.values.type;
   if (type.rank() == 0) {
     return BadFile(source, absl::StrCat(type.ToString(), " for ", array.field),
                    "an array with the samples along dimension 0");
@@ -77,10 +77,10 @@ absl::Status CheckArray(const std::vector<FieldArray> &arrays, size_t i) {
                  "give files of one set");
 }
 
-absl::StatusOr<FileTensor> OpenArray(const ArrayFile &file) {
+absl::StatusOr<FileTensor> OpenArray(const ArrayFile& file) {
   PARTITA_ASSIGN_OR_RETURN(FileBytes bytes, MapFile(file.path));
   const absl::string_view text(
-      reinterpret_cast<const char *>(bytes.bytes.data()), bytes.bytes.size());
+      reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
   if (absl::StartsWith(text, "\x93NUMPY")) return OpenNpy(bytes);
   if (absl::StartsWith(text, "PK")) {
     PARTITA_ASSIGN_OR_RETURN(const NpzFile npz,
@@ -107,7 +107,7 @@ absl::StatusOr<SharedDataset> ArrayDataset(std::vector<FieldArray> arrays) {
 
 absl::StatusOr<SharedDataset> OpenArrays(absl::Span<const ArrayFile> files) {
   std::vector<FieldArray> arrays;
-  for (const ArrayFile &file : files) {
+  for (const ArrayFile& file : files) {
     PARTITA_ASSIGN_OR_RETURN(FileTensor values, OpenArray(file));
     arrays.push_back({file.field, std::move(values)});
   }

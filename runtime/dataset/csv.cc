@@ -29,7 +29,7 @@ std::string Shown(absl::string_view text) {
 }
 
 // An integer, perhaps written as one with a fraction of 0.
-bool ParseLabel(absl::string_view text, int64_t &label) {
+bool ParseLabel(absl::string_view text, int64_t& label) {
   if (absl::SimpleAtoi(text, &label)) return true;
   double number;
   if (!absl::SimpleAtod(text, &number) || std::abs(number) > kMaxExact ||
@@ -40,7 +40,7 @@ bool ParseLabel(absl::string_view text, int64_t &label) {
   return true;
 }
 
-bool ParseFinite(absl::string_view text, float &number) {
+bool ParseFinite(absl::string_view text, float& number) {
   return absl::SimpleAtof(text, &number) && std::isfinite(number);
 }
 
@@ -48,7 +48,7 @@ template <typename T>
 FileTensor ArrayOf(std::vector<T> values, Shape dims, std::string source) {
   auto owner = std::make_shared<const std::vector<T>>(std::move(values));
   const absl::Span<const std::byte> bytes(
-      reinterpret_cast<const std::byte *>(owner->data()),
+      reinterpret_cast<const std::byte*>(owner->data()),
       owner->size() * sizeof(T));
   return {{DTypeOf<T>(), std::move(dims), {}},
           {std::move(source), bytes, std::move(owner)}};
@@ -56,26 +56,26 @@ FileTensor ArrayOf(std::vector<T> values, Shape dims, std::string source) {
 
 class CsvTable {
  public:
-  CsvTable(const FileBytes &file, const CsvOptions &options)
+  CsvTable(const FileBytes& file, const CsvOptions& options)
       : source_(file.source),
         options_(options),
-        rows_({reinterpret_cast<const char *>(file.bytes.data()),
+        rows_({reinterpret_cast<const char*>(file.bytes.data()),
                file.bytes.size()},
               file.source, options.delimiter) {}
 
   absl::StatusOr<SharedDataset> Read();
 
  private:
-  absl::Status ReadFirst(std::vector<CsvCell> &row);
+  absl::Status ReadFirst(std::vector<CsvCell>& row);
   absl::Status FindLabel();
-  absl::Status AddRow(const std::vector<CsvCell> &row);
-  absl::Status AddLabel(const CsvCell &cell);
-  absl::Status BadCell(const CsvCell &cell, size_t column,
+  absl::Status AddRow(const std::vector<CsvCell>& row);
+  absl::Status AddLabel(const CsvCell& cell);
+  absl::Status BadCell(const CsvCell& cell, size_t column,
                        absl::string_view expected) const;
   absl::StatusOr<SharedDataset> Dataset();
 
   const std::string source_;
-  const CsvOptions &options_;
+  const CsvOptions& options_;
   CsvRows rows_;
   std::vector<std::string> names_;  // of the columns, if there is a header
   size_t columns_ = 0;
@@ -104,11 +104,11 @@ absl::StatusOr<SharedDataset> CsvTable::Read() {
   return Dataset();
 }
 
-absl::Status CsvTable::ReadFirst(std::vector<CsvCell> &row) {
+absl::Status CsvTable::ReadFirst(std::vector<CsvCell>& row) {
   columns_ = row.size();
   first_line_ = row[0].line;
   if (options_.header) {
-    for (CsvCell &cell : row) names_.push_back(std::move(cell.text));
+    for (CsvCell& cell : row) names_.push_back(std::move(cell.text));
   }
   label_ = columns_;
   return options_.label.empty() ? absl::OkStatus() : FindLabel();
@@ -133,7 +133,7 @@ absl::Status CsvTable::FindLabel() {
                    columns_));
 }
 
-absl::Status CsvTable::AddRow(const std::vector<CsvCell> &row) {
+absl::Status CsvTable::AddRow(const std::vector<CsvCell>& row) {
   if (row.size() != columns_) {
     return BadFile(absl::StrCat(source_, ":", row[0].line),
                    absl::StrCat(row.size(), " cells"),
@@ -155,7 +155,7 @@ absl::Status CsvTable::AddRow(const std::vector<CsvCell> &row) {
   return absl::OkStatus();
 }
 
-absl::Status CsvTable::AddLabel(const CsvCell &cell) {
+absl::Status CsvTable::AddLabel(const CsvCell& cell) {
   if (options_.label_dtype == DType::kF32) {
     float number;
     if (!ParseFinite(cell.text, number)) {
@@ -172,7 +172,7 @@ absl::Status CsvTable::AddLabel(const CsvCell &cell) {
   return absl::OkStatus();
 }
 
-absl::Status CsvTable::BadCell(const CsvCell &cell, size_t column,
+absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
                                absl::string_view expected) const {
   const std::string name = names_.empty()
                                ? absl::StrCat("column ", column + 1)
@@ -205,7 +205,7 @@ absl::StatusOr<SharedDataset> CsvTable::Dataset() {
   return ArrayDataset(std::move(arrays));
 }
 
-absl::Status CheckOptions(const CsvOptions &options) {
+absl::Status CheckOptions(const CsvOptions& options) {
   if (options.label_dtype != DType::kI64 &&
       options.label_dtype != DType::kF32) {
     return BadFile("csv options",
@@ -220,14 +220,14 @@ absl::Status CheckOptions(const CsvOptions &options) {
 
 }  // namespace
 
-absl::StatusOr<SharedDataset> ParseCsv(const FileBytes &file,
-                                       const CsvOptions &options) {
+absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
+                                       const CsvOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckOptions(options));
   return CsvTable(file, options).Read();
 }
 
-absl::StatusOr<SharedDataset> OpenCsv(const std::string &path,
-                                      const CsvOptions &options) {
+absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
+                                      const CsvOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
   return ParseCsv(file, options);
 }

@@ -27,10 +27,10 @@ struct CsvOptions {
 // the label as a scalar. Every cell is a finite number, quoted or not, rounded
 // once; empty lines are skipped. Messages begin with `file:line:column`. Needs
 // memory in proportion to the text. Any bytes are safe.
-absl::StatusOr<SharedDataset> ParseCsv(const FileBytes &file,
-                                       const CsvOptions &options);
-absl::StatusOr<SharedDataset> OpenCsv(const std::string &path,
-                                      const CsvOptions &options);
+absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
+                                       const CsvOptions& options);
+absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
+                                      const CsvOptions& options);
 
 }  // namespace partita
 

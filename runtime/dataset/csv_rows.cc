@@ -26,7 +26,7 @@ CsvRows::CsvRows(absl::string_view text, std::string source, char delimiter)
   line_start_ = at_;
 }
 
-std::string CsvRows::PlaceOf(const CsvCell &cell) const {
+std::string CsvRows::PlaceOf(const CsvCell& cell) const {
   return absl::StrCat(source_, ":", cell.line, ":", cell.column);
 }
 
@@ -48,7 +48,7 @@ void CsvRows::TakeLineEnd() {
   if (at_ < text_.size() && Take() == '\r') Take();
 }
 
-absl::StatusOr<bool> CsvRows::Next(std::vector<CsvCell> &row) {
+absl::StatusOr<bool> CsvRows::Next(std::vector<CsvCell>& row) {
   while (at_ < text_.size()) {
     if (!AtLineEnd()) {
       PARTITA_RETURN_IF_ERROR(ReadRow(row));
@@ -60,7 +60,7 @@ absl::StatusOr<bool> CsvRows::Next(std::vector<CsvCell> &row) {
 }
 
 // The cells that `row` has already keep their memory.
-absl::Status CsvRows::ReadRow(std::vector<CsvCell> &row) {
+absl::Status CsvRows::ReadRow(std::vector<CsvCell>& row) {
   size_t cells = 0;
   while (true) {
     if (row.size() == cells) row.emplace_back();
@@ -73,7 +73,7 @@ absl::Status CsvRows::ReadRow(std::vector<CsvCell> &row) {
   return absl::OkStatus();
 }
 
-absl::Status CsvRows::ReadCell(CsvCell &cell) {
+absl::Status CsvRows::ReadCell(CsvCell& cell) {
   while (!AtLineEnd() && text_[at_] != delimiter_ && IsBlank(text_[at_])) {
     Take();
   }
@@ -82,14 +82,17 @@ absl::Status CsvRows::ReadCell(CsvCell &cell) {
   cell.text.clear();
   if (!AtLineEnd() && text_[at_] == '"') return ReadQuoted(cell);
   const size_t begin = at_;
-  while (!AtLineEnd() && text_[at_] != delimiter_) Take();
+  // Most of the text is read here. A \r before the \n is stripped below.
+  while (at_ < text_.size() && text_[at_] != delimiter_ && text_[at_] != '\n') {
+    ++at_;
+  }
   const absl::string_view found =
       absl::StripTrailingAsciiWhitespace(text_.substr(begin, at_ - begin));
   cell.text.assign(found.data(), found.size());
   return absl::OkStatus();
 }
 
-absl::Status CsvRows::ReadQuoted(CsvCell &cell) {
+absl::Status CsvRows::ReadQuoted(CsvCell& cell) {
   Take();
   while (true) {
     if (at_ == text_.size()) {

@@ -28,18 +28,18 @@ class CsvRows {
   CsvRows(absl::string_view text, std::string source, char delimiter);
 
   // The next row that is not empty, into `row`; false at the end of the text.
-  absl::StatusOr<bool> Next(std::vector<CsvCell> &row);
+  absl::StatusOr<bool> Next(std::vector<CsvCell>& row);
 
   // `file:line:column`.
-  std::string PlaceOf(const CsvCell &cell) const;
+  std::string PlaceOf(const CsvCell& cell) const;
 
  private:
   bool AtLineEnd() const;
   char Take();
   void TakeLineEnd();
-  absl::Status ReadRow(std::vector<CsvCell> &row);
-  absl::Status ReadCell(CsvCell &cell);
-  absl::Status ReadQuoted(CsvCell &cell);
+  absl::Status ReadRow(std::vector<CsvCell>& row);
+  absl::Status ReadCell(CsvCell& cell);
+  absl::Status ReadQuoted(CsvCell& cell);
 
   const absl::string_view text_;
   const std::string source_;

@@ -20,7 +20,7 @@ class SubsetOfDataset final : public Dataset {
         first_(first) {}
 
   absl::Status CopySample(int64_t sample,
-                          absl::Span<std::byte *const> to) const override {
+                          absl::Span<std::byte* const> to) const override {
     return whole_->CopySample(first_ + sample, to);
   }
 
@@ -41,8 +41,8 @@ absl::StatusOr<int> Dataset::FieldIndex(absl::string_view name) const {
   return BadFile(
       "dataset", absl::StrCat("no field ", name),
       absl::StrCat("one of ", absl::StrJoin(fields_, ", ",
-                                            [](std::string *out,
-                                               const DatasetField &field) {
+                                            [](std::string* out,
+                                               const DatasetField& field) {
                                               out->append(field.name);
                                             })));
 }

@@ -28,10 +28,10 @@ struct DatasetField {
 class Dataset {
  public:
   virtual ~Dataset() = default;
-  Dataset(const Dataset &) = delete;
-  Dataset &operator=(const Dataset &) = delete;
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
 
-  const std::vector<DatasetField> &fields() const { return fields_; }
+  const std::vector<DatasetField>& fields() const { return fields_; }
   int64_t num_samples() const { return num_samples_; }
   // InvalidArgument, which lists the fields, if there is none of this name.
   absl::StatusOr<int> FieldIndex(absl::string_view name) const;
@@ -39,7 +39,7 @@ class Dataset {
   // Writes field i of the sample to `to[i]`, which has room for the field's
   // type and the alignment of its dtype. Messages begin with the field's name.
   virtual absl::Status CopySample(int64_t sample,
-                                  absl::Span<std::byte *const> to) const = 0;
+                                  absl::Span<std::byte* const> to) const = 0;
 
  protected:
   Dataset(std::vector<DatasetField> fields, int64_t num_samples);

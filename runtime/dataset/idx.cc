@@ -71,7 +71,7 @@ absl::StatusOr<TensorType> ParseMagic(absl::Span<const std::byte> magic,
 }
 
 absl::Status ParseExtents(absl::Span<const std::byte> bytes,
-                          absl::string_view source, TensorType &type) {
+                          absl::string_view source, TensorType& type) {
   for (size_t d = 0; d < type.dims.size(); ++d) {
     uint32_t extent = 0;
     for (std::byte b : bytes.subspan(d * kExtentBytes, kExtentBytes)) {
@@ -84,22 +84,22 @@ absl::Status ParseExtents(absl::Span<const std::byte> bytes,
 }
 
 // To the host's order.
-void SwapElements(HostTensor &tensor) {
+void SwapElements(HostTensor& tensor) {
   const int64_t size = BitsOf(tensor.type().dtype) / 8;
   if (size == 1 || std::endian::native == std::endian::big) return;
-  std::byte *at = tensor.bytes();
+  std::byte* at = tensor.bytes();
   for (int64_t i = 0; i < tensor.type().num_elements(); ++i, at += size) {
     std::reverse(at, at + size);
   }
 }
 
-FileTensor Owned(HostTensor tensor, const std::string &source) {
+FileTensor Owned(HostTensor tensor, const std::string& source) {
   auto owner = std::make_shared<const HostTensor>(std::move(tensor));
   const absl::Span<const std::byte> bytes = owner->byte_span();
   return {owner->type(), {source, bytes, owner}};
 }
 
-absl::StatusOr<FileTensor> OpenPlain(const FileBytes &file) {
+absl::StatusOr<FileTensor> OpenPlain(const FileBytes& file) {
   const size_t size = file.bytes.size();
   const auto cut = [&](size_t expected) {
     return BadFile(file.source, absl::StrCat(size, " bytes"),
@@ -128,7 +128,7 @@ absl::StatusOr<FileTensor> OpenPlain(const FileBytes &file) {
   return Owned(std::move(swapped), file.source);
 }
 
-absl::StatusOr<FileTensor> OpenGzip(const FileBytes &file) {
+absl::StatusOr<FileTensor> OpenGzip(const FileBytes& file) {
   Inflater inflater(Inflater::Format::kGzip, file.bytes, file.source);
   std::array<std::byte, kMagicBytes> magic;
   PARTITA_RETURN_IF_ERROR(inflater.Read(absl::MakeSpan(magic)));
@@ -158,7 +158,7 @@ bool IsGzip(absl::Span<const std::byte> bytes) {
 
 }  // namespace
 
-absl::StatusOr<FileTensor> OpenIdx(const FileBytes &file) {
+absl::StatusOr<FileTensor> OpenIdx(const FileBytes& file) {
   return IsGzip(file.bytes) ? OpenGzip(file) : OpenPlain(file);
 }
 

@@ -102,6 +102,9 @@ const BatchShare& LoadedBatch::share() const {
 const HostTensor& LoadedBatch::field(int i) const {
   return loader_->slots_[slot_].fields[i];
 }
+HostTensor& LoadedBatch::field(int i) {
+  return loader_->slots_[slot_].fields[i];
+}
 
 absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(
     SharedDataset dataset, const Sampler& sampler,

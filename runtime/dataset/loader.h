@@ -46,6 +46,9 @@ class LoadedBatch {
   const BatchShare& share() const;
   // Field `i` of all samples of the share: [samples, ...], aligned to 64 bytes.
   const HostTensor& field(int i) const;
+  // For who changes what the samples that only fill the batch up hold, as their
+  // labels to one that the loss ignores.
+  HostTensor& field(int i);
 
  private:
   friend class Loader;

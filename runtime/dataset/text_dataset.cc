@@ -14,19 +14,19 @@
 namespace partita {
 namespace {
 
-int64_t StrideOf(const TextOptions &options) {
+int64_t StrideOf(const TextOptions& options) {
   return options.stride == 0 ? options.length : options.stride;
 }
 
 // Of length + 1 tokens each.
-int64_t NumWindows(int64_t tokens, const TextOptions &options) {
+int64_t NumWindows(int64_t tokens, const TextOptions& options) {
   if (tokens <= options.length) return 0;
   return (tokens - options.length - 1) / StrideOf(options) + 1;
 }
 
 class DatasetOfWindows final : public Dataset {
  public:
-  DatasetOfWindows(std::vector<int32_t> tokens, const TextOptions &options)
+  DatasetOfWindows(std::vector<int32_t> tokens, const TextOptions& options)
       : Dataset({{options.input_field, {options.dtype, {options.length}, {}}},
                  {options.target_field, {options.dtype, {options.length}, {}}}},
                 NumWindows(static_cast<int64_t>(tokens.size()), options)),
@@ -34,19 +34,19 @@ class DatasetOfWindows final : public Dataset {
         options_(options) {}
 
   absl::Status CopySample(int64_t sample,
-                          absl::Span<std::byte *const> to) const override {
-    const int32_t *window = tokens_.data() + sample * StrideOf(options_);
+                          absl::Span<std::byte* const> to) const override {
+    const int32_t* window = tokens_.data() + sample * StrideOf(options_);
     CopyTokens(window, to[0]);
     CopyTokens(window + 1, to[1]);
     return absl::OkStatus();
   }
 
  private:
-  void CopyTokens(const int32_t *from, std::byte *to) const {
+  void CopyTokens(const int32_t* from, std::byte* to) const {
     if (options_.dtype == DType::kI32) {
-      std::copy_n(from, options_.length, reinterpret_cast<int32_t *>(to));
+      std::copy_n(from, options_.length, reinterpret_cast<int32_t*>(to));
     } else {
-      std::copy_n(from, options_.length, reinterpret_cast<int64_t *>(to));
+      std::copy_n(from, options_.length, reinterpret_cast<int64_t*>(to));
     }
   }
 
@@ -54,7 +54,7 @@ class DatasetOfWindows final : public Dataset {
   const TextOptions options_;
 };
 
-absl::Status CheckOptions(const TextOptions &options) {
+absl::Status CheckOptions(const TextOptions& options) {
   if (options.dtype != DType::kI64 && options.dtype != DType::kI32) {
     return BadFile("text options",
                    absl::StrCat("token dtype ", DTypeName(options.dtype)),
@@ -70,7 +70,7 @@ absl::Status CheckOptions(const TextOptions &options) {
 }  // namespace
 
 absl::StatusOr<SharedDataset> TextDataset(std::vector<int32_t> tokens,
-                                          const TextOptions &options) {
+                                          const TextOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckOptions(options));
   const int64_t count = static_cast<int64_t>(tokens.size());
   if (count <= options.length) {
@@ -83,9 +83,9 @@ absl::StatusOr<SharedDataset> TextDataset(std::vector<int32_t> tokens,
 
 absl::StatusOr<std::string> ReadText(absl::Span<const std::string> paths) {
   std::string text;
-  for (const std::string &path : paths) {
+  for (const std::string& path : paths) {
     PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
-    text.append(reinterpret_cast<const char *>(file.bytes.data()),
+    text.append(reinterpret_cast<const char*>(file.bytes.data()),
                 file.bytes.size());
   }
   return text;

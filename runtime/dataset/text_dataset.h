@@ -27,7 +27,7 @@ struct TextOptions {
 // `length` tokens are the input, its last `length` the target. Tokens behind
 // the last whole window are left out. InvalidArgument if there is no window.
 absl::StatusOr<SharedDataset> TextDataset(std::vector<int32_t> tokens,
-                                          const TextOptions &options);
+                                          const TextOptions& options);
 
 // The files' bytes, one after another.
 absl::StatusOr<std::string> ReadText(absl::Span<const std::string> paths);

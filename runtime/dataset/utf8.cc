@@ -24,13 +24,13 @@ bool IsCodePoint(uint32_t code) {
   return code <= kMaxCodePoint && (code < 0xd800 || code > 0xdfff);
 }
 
-std::optional<uint32_t> TakeCodePoint(absl::string_view &text) {
+std::optional<uint32_t> TakeCodePoint(absl::string_view& text) {
   if (text.empty()) return std::nullopt;
   const auto byte = [&](size_t i) {
     return static_cast<uint32_t>(static_cast<unsigned char>(text[i]));
   };
   for (size_t more = 0; more < 4; ++more) {
-    const Form &form = kForms[more];
+    const Form& form = kForms[more];
     if ((byte(0) & form.mask) != form.lead) continue;
     if (text.size() <= more) return std::nullopt;
     uint32_t code = byte(0) & ~form.mask & 0xff;
@@ -45,7 +45,7 @@ std::optional<uint32_t> TakeCodePoint(absl::string_view &text) {
   return std::nullopt;
 }
 
-void AppendCodePoint(uint32_t code, std::string &text) {
+void AppendCodePoint(uint32_t code, std::string& text) {
   size_t more = 3;
   while (more > 0 && code < kForms[more].least) --more;
   text.push_back(static_cast<char>(kForms[more].lead | code >> (6 * more)));

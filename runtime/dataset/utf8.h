@@ -17,8 +17,8 @@ inline constexpr uint32_t kMaxCodePoint = 0x10ffff;
 // A Unicode character: no surrogate, none beyond kMaxCodePoint.
 bool IsCodePoint(uint32_t code);
 // Cuts the first character off `text`, or nothing if it is not well-formed.
-std::optional<uint32_t> TakeCodePoint(absl::string_view &text);
-void AppendCodePoint(uint32_t code, std::string &text);
+std::optional<uint32_t> TakeCodePoint(absl::string_view& text);
+void AppendCodePoint(uint32_t code, std::string& text);
 
 }  // namespace partita
 

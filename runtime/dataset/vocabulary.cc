@@ -4,7 +4,6 @@
 #include "runtime/dataset/vocabulary.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -36,9 +35,9 @@ std::string PlaceOf(absl::string_view text, size_t at,
 }
 
 // Calls `visit(code, at)` for each unit until it returns an error.
-absl::Status ForEachUnit(
-    absl::string_view text, Unit unit, absl::string_view source,
-    const std::function<absl::Status(uint32_t code, size_t at)> &visit) {
+template <typename Visitor>
+absl::Status ForEachUnit(absl::string_view text, Unit unit,
+                         absl::string_view source, const Visitor& visit) {
   absl::string_view rest = text;
   while (!rest.empty()) {
     const size_t at = text.size() - rest.size();
