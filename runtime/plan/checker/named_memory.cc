@@ -15,23 +15,23 @@ constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfCommand = 64;
 constexpr int64_t kVisitsOfWrite = 4;  // it costs more than a look
 
-int64_t EndOf(const NamedPiece &piece) { return piece.begin + piece.size; }
+int64_t EndOf(const NamedPiece& piece) { return piece.begin + piece.size; }
 
 }  // namespace
 
-NamedMemory::NamedMemory(const EntryView &view, const Names &names)
+NamedMemory::NamedMemory(const EntryView& view, const Names& names)
     : view_(view),
       names_(names),
       arenas_(view.plan->devices.size()),
       most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size()) {}
 
-int64_t NamedMemory::Base(const Buffer &buffer) const {
+int64_t NamedMemory::Base(const Buffer& buffer) const {
   return PartBegin(view_.device(buffer.device), buffer, 0);
 }
 
-void NamedMemory::Define(const Buffer &buffer,
-                         const std::vector<NamedPiece> &pieces) {
-  IntervalMap<Name> &arena = arenas_[buffer.device.index];
+void NamedMemory::Define(const Buffer& buffer,
+                         const std::vector<NamedPiece>& pieces) {
+  IntervalMap<Name>& arena = arenas_[buffer.device.index];
   size_t p = 0;
   int64_t at = 0;  // of the range's own bytes, before the present block
   ForEachBlock(buffer.range, Base(buffer), [&](ByteSpan block) {
@@ -51,22 +51,22 @@ void NamedMemory::Define(const Buffer &buffer,
   });
 }
 
-void NamedMemory::DefinePersistent(const Buffer &buffer,
-                                   const std::vector<NamedPiece> &pieces) {
-  for (const NamedPiece &piece : pieces) {
+void NamedMemory::DefinePersistent(const Buffer& buffer,
+                                   const std::vector<NamedPiece>& pieces) {
+  for (const NamedPiece& piece : pieces) {
     const int64_t begin = buffer.range.offset + piece.begin;
     arenas_[buffer.device.index].Set(begin, begin + piece.size, piece.name);
   }
 }
 
-std::vector<Content> NamedMemory::ContentOf(const Buffer &buffer) {
+std::vector<Content> NamedMemory::ContentOf(const Buffer& buffer) {
   std::vector<Content> content;
   int64_t at = 0;
   ForEachBlock(buffer.range, Base(buffer), [&](ByteSpan block) {
     if (gave_up()) return;
     arenas_[buffer.device.index].ForEach(
         block.begin, block.end,
-        [&](int64_t begin, int64_t end, const Name *name) {
+        [&](int64_t begin, int64_t end, const Name* name) {
           ++visits_;
           Content piece{at + begin - block.begin, end - begin, std::nullopt};
           if (name != nullptr) piece.name = *name;
@@ -79,9 +79,9 @@ std::vector<Content> NamedMemory::ContentOf(const Buffer &buffer) {
 }
 
 std::optional<Finding> NamedMemory::Mismatch(
-    int command, const Buffer &buffer, const std::vector<NamedPiece> &asked) {
+    int command, const Buffer& buffer, const std::vector<NamedPiece>& asked) {
   size_t a = 0;
-  for (const Content &piece : ContentOf(buffer)) {
+  for (const Content& piece : ContentOf(buffer)) {
     for (int64_t at = piece.begin; at < piece.end();) {
       while (a < asked.size() && EndOf(asked[a]) <= at) ++a;
       if (!piece.name.has_value()) {
@@ -102,9 +102,9 @@ std::optional<Finding> NamedMemory::Mismatch(
 }
 
 // From byte `at` of the range on, as far as both pieces reach.
-std::optional<Finding> NamedMemory::Compare(int command, const Buffer &buffer,
-                                            const Content &piece, int64_t at,
-                                            const NamedPiece &asked) const {
+std::optional<Finding> NamedMemory::Compare(int command, const Buffer& buffer,
+                                            const Content& piece, int64_t at,
+                                            const NamedPiece& asked) const {
   const int64_t end = std::min(piece.end(), EndOf(asked));
   Name held = *piece.name;
   held.Shift(at - piece.begin);
@@ -116,7 +116,7 @@ std::optional<Finding> NamedMemory::Compare(int command, const Buffer &buffer,
                               " and not ", names_.Text(wanted, end - at)));
 }
 
-Finding NamedMemory::Differs(Rule rule, int command, const Buffer &buffer,
+Finding NamedMemory::Differs(Rule rule, int command, const Buffer& buffer,
                              int64_t begin, int64_t end,
                              absl::string_view what) const {
   const int64_t base = Base(buffer) + buffer.range.offset;

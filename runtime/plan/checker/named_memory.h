@@ -28,37 +28,37 @@ struct Content {
 class NamedMemory {
  public:
   // Both must outlive this. No byte is defined yet.
-  NamedMemory(const EntryView &view, const Names &names);
+  NamedMemory(const EntryView& view, const Names& names);
 
   // More pieces than a sensible plan needs were looked at; what memory says
   // from then on means nothing.
   bool gave_up() const { return visits_ > most_visits_; }
 
   // The buffer holds these pieces, and is undefined between them.
-  void Define(const Buffer &buffer, const std::vector<NamedPiece> &pieces);
+  void Define(const Buffer& buffer, const std::vector<NamedPiece>& pieces);
   // As Define, for the single block of a persistent range; leaves what lies
   // between the pieces.
-  void DefinePersistent(const Buffer &buffer,
-                        const std::vector<NamedPiece> &pieces);
+  void DefinePersistent(const Buffer& buffer,
+                        const std::vector<NamedPiece>& pieces);
 
-  std::vector<Content> ContentOf(const Buffer &buffer);
+  std::vector<Content> ContentOf(const Buffer& buffer);
 
   // The first bytes of the buffer that do not hold what is asked for. The
   // message begins with the buffer; the caller says who reads it.
-  std::optional<Finding> Mismatch(int command, const Buffer &buffer,
-                                  const std::vector<NamedPiece> &asked);
+  std::optional<Finding> Mismatch(int command, const Buffer& buffer,
+                                  const std::vector<NamedPiece>& asked);
   // What is wrong with bytes [begin, end) of the buffer.
-  Finding Differs(Rule rule, int command, const Buffer &buffer, int64_t begin,
+  Finding Differs(Rule rule, int command, const Buffer& buffer, int64_t begin,
                   int64_t end, absl::string_view what) const;
 
  private:
-  int64_t Base(const Buffer &buffer) const;
-  std::optional<Finding> Compare(int command, const Buffer &buffer,
-                                 const Content &piece, int64_t at,
-                                 const NamedPiece &asked) const;
+  int64_t Base(const Buffer& buffer) const;
+  std::optional<Finding> Compare(int command, const Buffer& buffer,
+                                 const Content& piece, int64_t at,
+                                 const NamedPiece& asked) const;
 
-  const EntryView &view_;
-  const Names &names_;
+  const EntryView& view_;
+  const Names& names_;
   std::vector<IntervalMap<Name>> arenas_;
   const int64_t most_visits_;
   int64_t visits_ = 0;

@@ -18,27 +18,27 @@ namespace {
 
 class NextStep {
  public:
-  NextStep(const EntryView &view, Names &names, NamedMemory &memory,
-           Findings &findings)
+  NextStep(const EntryView& view, Names& names, NamedMemory& memory,
+           Findings& findings)
       : view_(view),
         names_(names),
         memory_(memory),
         findings_(findings),
         kept_(view.graph().updates().size()) {
-    const std::vector<VariableUpdate> &updates = view.graph().updates();
+    const std::vector<VariableUpdate>& updates = view.graph().updates();
     for (size_t i = 0; i < updates.size(); ++i) {
       update_of_[updates[i].variable] = i;
     }
   }
 
   void Check() {
-    for (const Entry &entry : view_.plan->entries) {
-      for (const PersistentValue &value : entry.persistent) {
+    for (const Entry& entry : view_.plan->entries) {
+      for (const PersistentValue& value : entry.persistent) {
         CheckValue(entry, value);
       }
     }
     for (size_t i = 0; i < kept_.size(); ++i) {
-      const VariableUpdate &update = view_.graph().updates()[i];
+      const VariableUpdate& update = view_.graph().updates()[i];
       if (!kept_[i]) ReportLost(update);
       if (view_.micro_batches() > 1 && names_.Varies(update.value)) {
         ReportOverwritten(update);
@@ -47,14 +47,14 @@ class NextStep {
   }
 
  private:
-  std::optional<size_t> UpdateOf(const OpView &node) const {
+  std::optional<size_t> UpdateOf(const OpView& node) const {
     if (!node.is(kVariable)) return std::nullopt;
     const auto it = update_of_.find(node.attr_string("name"));
     if (it == update_of_.end()) return std::nullopt;
     return it->second;
   }
 
-  void CheckValue(const Entry &entry, const PersistentValue &value) {
+  void CheckValue(const Entry& entry, const PersistentValue& value) {
     const std::optional<size_t> update =
         UpdateOf(entry.graph->view(value.node));
     if (update.has_value()) kept_[*update] = true;
@@ -68,8 +68,8 @@ class NextStep {
     findings_.Add(*std::move(finding));
   }
 
-  std::vector<NamedPiece> Expected(const Entry &entry,
-                                   const PersistentValue &value,
+  std::vector<NamedPiece> Expected(const Entry& entry,
+                                   const PersistentValue& value,
                                    std::optional<size_t> update) {
     if (!update.has_value()) return names_.OfPersistent(entry, value);
     const OpView node = entry.graph->view(value.node);
@@ -81,7 +81,7 @@ class NextStep {
                      view_.micro_batches() - 1);
   }
 
-  void ReportLost(const VariableUpdate &update) {
+  void ReportLost(const VariableUpdate& update) {
     findings_.Add(view_.Found(
         Rule::kNextStep, -1,
         absl::StrCat("the update of variable ", update.variable,
@@ -90,7 +90,7 @@ class NextStep {
 
   // One variable has no room for the updates of all micro-batches, and no op
   // adds them up.
-  void ReportOverwritten(const VariableUpdate &update) {
+  void ReportOverwritten(const VariableUpdate& update) {
     findings_.Add(view_.Found(
         Rule::kNextStep, -1,
         absl::StrCat("the update of variable ", update.variable, ": found ",
@@ -101,28 +101,28 @@ class NextStep {
                      "micro-batch")));
   }
 
-  const EntryView &view_;
-  Names &names_;
-  NamedMemory &memory_;
-  Findings &findings_;
+  const EntryView& view_;
+  Names& names_;
+  NamedMemory& memory_;
+  Findings& findings_;
   absl::flat_hash_map<std::string, size_t> update_of_;  // by variable
   std::vector<bool> kept_;                              // by update
 };
 
 }  // namespace
 
-void DefinePersistentValues(const EntryView &view, Names &names,
-                            NamedMemory &memory) {
-  for (const Entry &entry : view.plan->entries) {
-    for (const PersistentValue &value : entry.persistent) {
+void DefinePersistentValues(const EntryView& view, Names& names,
+                            NamedMemory& memory) {
+  for (const Entry& entry : view.plan->entries) {
+    for (const PersistentValue& value : entry.persistent) {
       memory.DefinePersistent(entry.buffers[value.buffer.index],
                               names.OfPersistent(entry, value));
     }
   }
 }
 
-void CheckNextStep(const EntryView &view, Names &names, NamedMemory &memory,
-                   Findings &findings) {
+void CheckNextStep(const EntryView& view, Names& names, NamedMemory& memory,
+                   Findings& findings) {
   NextStep(view, names, memory, findings).Check();
 }
 

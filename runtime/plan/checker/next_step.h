@@ -13,13 +13,13 @@ namespace partita {
 
 // The persistent ranges of all entries of the plan, as a step of this entry
 // finds them.
-void DefinePersistentValues(const EntryView &view, Names &names,
-                            NamedMemory &memory);
+void DefinePersistentValues(const EntryView& view, Names& names,
+                            NamedMemory& memory);
 
 // They must end the step as this entry's graph says, and every update of a
 // variable must be kept in one of them.
-void CheckNextStep(const EntryView &view, Names &names, NamedMemory &memory,
-                   Findings &findings);
+void CheckNextStep(const EntryView& view, Names& names, NamedMemory& memory,
+                   Findings& findings);
 
 }  // namespace partita
 

@@ -24,7 +24,7 @@ using Kind = Command::Kind;
 
 class ValuePass {
  public:
-  ValuePass(const EntryView &view, const Partners &partners, Findings &findings)
+  ValuePass(const EntryView& view, const Partners& partners, Findings& findings)
       : view_(view),
         partners_(partners),
         findings_(findings),
@@ -34,9 +34,9 @@ class ValuePass {
         outputs_(view),
         messages_(partners.messages.size()) {}
 
-  void Run(const std::vector<LaunchNode> &nodes) {
+  void Run(const std::vector<LaunchNode>& nodes) {
     DefinePersistentValues(view_, names_, memory_);
-    for (const LaunchNode &node : nodes) {
+    for (const LaunchNode& node : nodes) {
       if (findings_.full() || GaveUp(node.begin)) return;
       for (int c = node.begin; c < node.end; ++c) Reads(c);
       for (int c = node.begin; c < node.end; ++c) Writes(c);
@@ -57,7 +57,7 @@ class ValuePass {
   }
 
   void CheckRead(int c, BufferId id, ValueId as,
-                 const std::vector<NamedPiece> &asked) {
+                 const std::vector<NamedPiece>& asked) {
     std::optional<Finding> finding =
         memory_.Mismatch(c, view_.buffer(id), asked);
     if (!finding.has_value()) return;
@@ -67,27 +67,27 @@ class ValuePass {
     findings_.Add(*std::move(finding));
   }
 
-  std::vector<NamedPiece> OfOperand(const Command &command, int i) const {
-    const Node &node = view_.graph().node(command.instance.node);
+  std::vector<NamedPiece> OfOperand(const Command& command, int i) const {
+    const Node& node = view_.graph().node(command.instance.node);
     return names_.Of(node.operands[i], OperandSharding(node, i),
                      command.instance.member, NumMembers(node.placement),
                      view_.device_of(command), command.instance.micro_batch);
   }
 
-  std::vector<NamedPiece> OfResult(const Command &command, int i,
+  std::vector<NamedPiece> OfResult(const Command& command, int i,
                                    DeviceId device) const {
-    const Node &node = view_.graph().node(command.instance.node);
+    const Node& node = view_.graph().node(command.instance.node);
     return names_.Of(node.results[i], ResultSharding(node, i),
                      command.instance.member, NumMembers(node.placement),
                      device, command.instance.micro_batch);
   }
 
   void Reads(int c) {
-    const Command &command = view_.commands[c];
+    const Command& command = view_.commands[c];
     switch (command.kind) {
       case Kind::kKernel:
       case Kind::kCollective: {
-        const Node &node = view_.graph().node(command.instance.node);
+        const Node& node = view_.graph().node(command.instance.node);
         for (size_t i = 0; i < command.operands.size(); ++i) {
           CheckRead(c, command.operands[i], node.operands[i],
                     OfOperand(command, static_cast<int>(i)));
@@ -107,15 +107,15 @@ class ValuePass {
   // A copy of the whole instance is held against the value; a copy of a part of
   // it is followed, and whoever reads the parts put together will see.
   void ReadMoved(int c) {
-    const Command &command = view_.commands[c];
-    const Node &node = view_.graph().node(command.instance.node);
-    const Buffer &source = view_.buffer(command.operands[0]);
+    const Command& command = view_.commands[c];
+    const Node& node = view_.graph().node(command.instance.node);
+    const Buffer& source = view_.buffer(command.operands[0]);
     const int64_t whole =
         PieceType(view_.graph().type(node.results[0]), ResultSharding(node, 0),
                   command.instance.member, NumMembers(node.placement))
             .num_bytes();
     if (source.range.size() == whole) {
-      const std::string &name = node.placement.devices[command.instance.member];
+      const std::string& name = node.placement.devices[command.instance.member];
       CheckRead(c, command.operands[0], node.operands[0],
                 OfResult(command, 0, names_.DeviceNamed(name)));
     }
@@ -129,10 +129,10 @@ class ValuePass {
   }
 
   // What the buffer holds, its gaps left out.
-  std::vector<NamedPiece> PiecesOf(int c, const Buffer &source,
+  std::vector<NamedPiece> PiecesOf(int c, const Buffer& source,
                                    bool must_be_defined) {
     std::vector<NamedPiece> pieces;
-    for (const Content &piece : memory_.ContentOf(source)) {
+    for (const Content& piece : memory_.ContentOf(source)) {
       if (piece.name.has_value()) {
         pieces.push_back({piece.begin, piece.size, *piece.name});
       } else if (must_be_defined) {
@@ -149,7 +149,7 @@ class ValuePass {
   }
 
   void Fetch(int c) {
-    const Command &command = view_.commands[c];
+    const Command& command = view_.commands[c];
     const ValueId value = view_.graph().outputs()[command.port];
     const DeviceId device = view_.device_of(command);
     const Sharding sharding = ProducedSharding(view_.graph(), value);
@@ -172,12 +172,12 @@ class ValuePass {
         PieceOfWhole(view_.graph().type(value), sharding, member, members));
   }
 
-  void Define(BufferId id, const std::vector<NamedPiece> &pieces) {
+  void Define(BufferId id, const std::vector<NamedPiece>& pieces) {
     memory_.Define(view_.buffer(id), pieces);
   }
 
   void Writes(int c) {
-    const Command &command = view_.commands[c];
+    const Command& command = view_.commands[c];
     switch (command.kind) {
       case Kind::kKernel:
       case Kind::kCollective:
@@ -201,9 +201,9 @@ class ValuePass {
     }
   }
 
-  const EntryView &view_;
-  const Partners &partners_;
-  Findings &findings_;
+  const EntryView& view_;
+  const Partners& partners_;
+  Findings& findings_;
   PortSlices ports_;
   Names names_;
   NamedMemory memory_;
@@ -214,8 +214,8 @@ class ValuePass {
 
 }  // namespace
 
-void CheckValues(const EntryView &view, const Partners &partners,
-                 const std::vector<LaunchNode> &nodes, Findings &findings) {
+void CheckValues(const EntryView& view, const Partners& partners,
+                 const std::vector<LaunchNode>& nodes, Findings& findings) {
   ValuePass(view, partners, findings).Run(nodes);
 }
 
