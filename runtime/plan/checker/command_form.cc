@@ -1,0 +1,111 @@
+// Devices, sizes and alignment of a command's buffers.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/plan/checker/command_form.h"
+
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/pieces.h"
+
+namespace partita {
+
+bool CommandForm::speaks_of_node() const {
+  switch (command_.kind) {
+    case Command::Kind::kKernel:
+    case Command::Kind::kCopy:
+    case Command::Kind::kCollective:
+    case Command::Kind::kSend:
+    case Command::Kind::kRecv:
+      return true;
+    case Command::Kind::kFeed:
+    case Command::Kind::kFetch:
+    case Command::Kind::kRecord:
+    case Command::Kind::kWait:
+      return false;
+  }
+  return false;
+}
+
+void CommandForm::Add(Rule rule, absl::string_view what) {
+  findings_.Add(
+      view_.Found(rule, c_,
+                  absl::StrCat("command ", c_, " ",
+                               CommandKindName(command_.kind), ": ", what)));
+}
+
+void CommandForm::CheckOwnDevice() {
+  const DeviceId device = view_.device_of(command_);
+  if (speaks_of_node() && InstanceDevice() != DeviceName(device)) {
+    Add(Rule::kDevice,
+        absl::StrCat("found it on ", DeviceName(device), "; expected ",
+                     NodeText(), " on ", InstanceDevice(),
+                     ", where the graph places it; move the command"));
+  }
+  const auto here = [&](BufferId id) {
+    if (view_.buffer(id).device == device) return;
+    Add(Rule::kDevice,
+        absl::StrCat("found ", view_.BufferText(id), " on a stream of ",
+                     DeviceName(device),
+                     "; expected bytes of that device; copy them first"));
+  };
+  absl::c_for_each(command_.operands, here);
+  absl::c_for_each(command_.results, here);
+  if (command_.workspace.valid()) here(command_.workspace);
+}
+
+void CommandForm::ExpectBytes(BufferId id, int64_t bytes,
+                              absl::FunctionRef<std::string()> what) {
+  const int64_t found = view_.buffer(id).range.size();
+  if (found == bytes) return;
+  Add(Rule::kSize, absl::StrCat("found ", found, " bytes in ",
+                                view_.BufferText(id), "; expected the ", bytes,
+                                " of ", what(), "; change the buffer's range"));
+}
+
+void CommandForm::ExpectValue(BufferId id, ValueId value,
+                              const Sharding& sharding) {
+  const Graph& graph = view_.graph();
+  const TensorType piece =
+      PieceType(graph.type(value), sharding, command_.instance.member,
+                NumMembers(node().node().placement));
+  ExpectBytes(id, piece.num_bytes(), [&] {
+    return absl::StrCat(view_.ValueText(value), ": ", piece.ToString());
+  });
+  if (command_.kind == Command::Kind::kKernel) ExpectDense(id, piece.dtype);
+}
+
+// Kernels take one block, aligned to its elements.
+void CommandForm::ExpectDense(BufferId id, DType dtype) {
+  const Buffer& buffer = view_.buffer(id);
+  if (NumBlocks(buffer.range) > 1) {
+    Add(Rule::kSize,
+        absl::StrCat("found ", view_.BufferText(id), " in ", buffer.range.count,
+                     " blocks; expected one block; copy first"));
+  }
+  ExpectAligned(id, std::max(1, BitsOf(dtype) / 8));
+}
+
+void CommandForm::ExpectAligned(BufferId id, int64_t alignment) {
+  const Buffer& buffer = view_.buffer(id);
+  if (buffer.range.empty()) return;
+  const PlanDevice& device = view_.device(buffer.device);
+  if (device.alignment < alignment) {
+    Add(Rule::kRange,
+        absl::StrCat("found ", view_.BufferText(id), " in an arena aligned ",
+                     "to ", device.alignment, "; expected at least ", alignment,
+                     "; raise the device's alignment"));
+  }
+  for (int copy = 0; copy < std::min(view_.entry->depth, 2); ++copy) {
+    const int64_t begin = PartBegin(device, buffer, copy) + buffer.range.offset;
+    if (begin % alignment == 0) continue;
+    Add(Rule::kRange,
+        absl::StrCat("found ", view_.BufferText(id), " at offset ", begin,
+                     "; expected a multiple of ", alignment,
+                     "; move the buffer"));
+    return;
+  }
+}
+
+}  // namespace partita

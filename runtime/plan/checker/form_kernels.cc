@@ -1,0 +1,69 @@
+// Form of kernel commands: operands, results and workspace as the node asks.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/kernel_catalog.h"
+#include "runtime/plan/checker/collective.h"
+#include "runtime/plan/checker/command_form.h"
+#include "runtime/plan/checker/pieces.h"
+
+namespace partita {
+namespace {
+
+void CheckWorkspace(CommandForm& form) {
+  const Command& command = form.command();
+  const std::optional<KernelBinding>& kernel = form.node().node().kernel;
+  const int64_t wanted = kernel.has_value() ? kernel->workspace : 0;
+  const int64_t found = command.workspace.valid()
+                            ? form.view().buffer(command.workspace).range.size()
+                            : 0;
+  if (found < wanted) {
+    form.Add(
+        Rule::kSize,
+        absl::StrCat("found ", found, " bytes of workspace; expected ", wanted,
+                     " for ", kernel->kernel, "; enlarge the buffer"));
+  }
+  if (found > 0 && NumBlocks(form.view().buffer(command.workspace).range) > 1) {
+    form.Add(
+        Rule::kSize,
+        "found workspace in blocks; expected one block; use another buffer");
+  }
+  if (found > 0) form.ExpectAligned(command.workspace, kWorkspaceAlignment);
+}
+
+}  // namespace
+
+void CheckKernelForm(CommandForm& form) {
+  const Command& command = form.command();
+  const OpView op = form.node();
+  if (op.is(kConstant) || op.is(kVariable) || IsCopy(op)) {
+    form.Add(Rule::kShape, absl::StrCat("found ", form.NodeText(),
+                                        "; expected a node that computes; name "
+                                        "another"));
+    return;
+  }
+  if (command.operands.size() != op.node().operands.size() ||
+      command.results.size() != op.node().results.size()) {
+    form.Add(Rule::kShape,
+             absl::StrCat("found ", command.operands.size(), " operands and ",
+                          command.results.size(), " results; expected the ",
+                          op.num_operands(), " and ", op.num_results(), " of ",
+                          form.NodeText(), "; name one buffer for each"));
+    return;
+  }
+  form.CheckOwnDevice();
+  for (int i = 0; i < op.num_operands(); ++i) {
+    form.ExpectValue(command.operands[i], op.operand(i).id(),
+                     OperandSharding(op.node(), i));
+  }
+  for (int i = 0; i < op.num_results(); ++i) {
+    form.ExpectValue(command.results[i], op.result(i).id(),
+                     ResultSharding(op.node(), i));
+  }
+  CheckWorkspace(form);
+}
+
+}  // namespace partita
