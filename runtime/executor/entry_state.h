@@ -1,0 +1,47 @@
+// What the streams of one entry share while steps run.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_ENTRY_STATE_H_
+#define PARTITA_RUNTIME_EXECUTOR_ENTRY_STATE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/device/device.h"
+#include "runtime/executor/failure.h"
+#include "runtime/executor/kernel_binder.h"
+#include "runtime/executor/stream_program.h"
+
+namespace partita {
+
+// One step in flight, as all its streams see it.
+struct Step {
+  uint64_t number = 0;
+  std::vector<const void*> inputs;  // the caller's bytes, by port
+  std::vector<void*> outputs;
+  SteadyTime deadline = SteadyTime::max();
+  bool trace = false;
+  std::optional<uint64_t> chaos_seed;
+};
+
+// What the workers of one entry share.
+struct EntryState {
+  EntryContext context;
+  const KernelLibraries* libraries = nullptr;
+  bool trust_code = false;  // generated kernels may use the plan's images
+  std::vector<Step> steps;  // by step mod depth
+  StepCounter submitted;
+  std::atomic<bool> closing{false};
+  FailureLatch failure;
+  int spins = 0;
+
+  // Keeps `status` if it is the first, and wakes every wait of every stream.
+  void Fail(const absl::Status& status, FailedCommand where);
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_ENTRY_STATE_H_

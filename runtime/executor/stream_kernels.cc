@@ -1,0 +1,111 @@
+// Binds each node once, however many invocations launch it.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/stream_kernels.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/instance.h"
+#include "graph/status_macros.h"
+#include "runtime/device/host_arena.h"
+
+namespace partita {
+namespace {
+
+// The image for a device: its target ends with the instruction set, as in
+// "x86-64-avx512" for "avx512".
+const KernelImage* FindImage(const Plan& plan, const DeviceTraits& device) {
+  for (const KernelImage& image : plan.images) {
+    if (image.target == device.isa ||
+        absl::EndsWith(image.target, absl::StrCat("-", device.isa))) {
+      return &image;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
+  const EntryContext& context = state_.context;
+  const std::vector<Command>& commands = *context.commands;
+  std::vector<BoundCommand> all(commands.size());
+  if (device_.is_timed()) return all;
+  // Invocations of one command share a kernel: launches of a stream never
+  // overlap, and kernels keep no state.
+  absl::flat_hash_map<std::pair<int, int>, BoundCommand> by_instance;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const Command& command = commands[i];
+    if (command.stream != id_ || command.kind != Command::Kind::kKernel) {
+      continue;
+    }
+    const std::pair<int, int> instance = {command.instance.node.index,
+                                          command.instance.member};
+    auto found = by_instance.find(instance);
+    if (found == by_instance.end()) {
+      absl::StatusOr<BoundCommand> bound = Bind(command);
+      if (!bound.ok()) {
+        return AtCommand(DescribeCommand(*context.plan, *context.entry, command,
+                                         static_cast<int>(i)),
+                         bound.status());
+      }
+      found = by_instance.emplace(instance, *bound).first;
+    }
+    all[i] = found->second;
+    if (all[i].replaced.has_value()) {
+      AddReplacedKernels({&*all[i].replaced, 1}, replaced_);
+    }
+  }
+  return all;
+}
+
+absl::StatusOr<OpView> StreamKernels::NodeOf(const Command& command) {
+  const OpView node = state_.context.entry->graph->view(command.instance.node);
+  if (!IsCut(node)) return node;
+  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece,
+                           CutNode(node, command.instance.member));
+  pieces_.push_back(std::move(piece));
+  return pieces_.back()->ops().front();
+}
+
+absl::StatusOr<BoundCommand> StreamKernels::Bind(const Command& command) {
+  PARTITA_ASSIGN_OR_RETURN(const OpView node, NodeOf(command));
+  if (!node.node().kernel.has_value()) {
+    return absl::InvalidArgumentError(
+        "found no kernel on the node; expected the plan to bind one");
+  }
+  BindRequest request = {.node = node,
+                         .binding = &*node.node().kernel,
+                         .device = &device_.traits()};
+  if (state_.trust_code) {
+    request.image = FindImage(*state_.context.plan, device_.traits());
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      HostKernel kernel,
+      BindKernel(request, *state_.libraries, device_.is_virtual()));
+  kernels_.push_back(std::move(kernel.kernel));
+  BoundCommand bound = {kernels_.back().get(), nullptr,
+                        std::move(kernel.replaced)};
+  if (kernel.outside_scratch > 0) {
+    PARTITA_ASSIGN_OR_RETURN(bound.outside_scratch,
+                             OutsideScratch(kernel.outside_scratch));
+  }
+  return bound;
+}
+
+// Launches of a stream follow one another, so they share the largest scratch
+// so far.
+absl::StatusOr<void*> StreamKernels::OutsideScratch(int64_t bytes) {
+  if (scratch_.empty() || scratch_.back()->size() < bytes) {
+    PARTITA_ASSIGN_OR_RETURN(
+        std::unique_ptr<HostArena> arena,
+        HostArena::New(device_.traits().name, bytes, 4096, /*guarded=*/false));
+    scratch_.push_back(std::move(arena));
+  }
+  return scratch_.back()->base();
+}
+
+}  // namespace partita

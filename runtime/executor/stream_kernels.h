@@ -1,0 +1,52 @@
+// The kernels of one stream, bound to its device.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_STREAM_KERNELS_H_
+#define PARTITA_RUNTIME_EXECUTOR_STREAM_KERNELS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/op_view.h"
+#include "kernels/kernel.h"
+#include "runtime/device/device.h"
+#include "runtime/executor/entry_state.h"
+#include "runtime/executor/kernel_binder.h"
+#include "runtime/executor/stream_program.h"
+
+namespace partita {
+
+// Holds what bound commands refer to. Thread safety: of one thread, the one
+// that launches the kernels.
+class StreamKernels {
+ public:
+  StreamKernels(const EntryState& state, StreamId stream, Device& device)
+      : state_(state), id_(stream), device_(device) {}
+
+  // By command of the entry; nothing for those that launch no kernel on this
+  // stream, and for all of a timed device. Called once.
+  absl::StatusOr<std::vector<BoundCommand>> BindAll();
+
+  // Of the commands that were bound.
+  const std::vector<ReplacedKernel>& replaced() const { return replaced_; }
+
+ private:
+  absl::StatusOr<BoundCommand> Bind(const Command& command);
+  // What the command computes: its node, or one member's piece of it.
+  absl::StatusOr<OpView> NodeOf(const Command& command);
+  absl::StatusOr<void*> OutsideScratch(int64_t bytes);
+
+  const EntryState& state_;
+  const StreamId id_;
+  Device& device_;
+  std::vector<std::unique_ptr<Graph>> pieces_;  // of cut nodes
+  std::vector<std::unique_ptr<BoundKernel>> kernels_;
+  std::vector<std::unique_ptr<Arena>> scratch_;
+  std::vector<ReplacedKernel> replaced_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_STREAM_KERNELS_H_
