@@ -15,19 +15,11 @@
 #include "graph/op_set.h"
 #include "graph/ops/op_samples.h"
 #include "gtest/gtest.h"
+#include "kernels/catalog/host_catalog.h"
 #include "kernels/checking/kernel_check.h"
 
 namespace partita {
 namespace {
-
-const JoinedCatalog& HostCatalog() {
-  static const JoinedCatalog& catalog = []() -> JoinedCatalog& {
-    auto* joined = new JoinedCatalog;
-    AddHostCatalogs(*joined);
-    return *joined;
-  }();
-  return catalog;
-}
 
 DeviceTraits Gpu() {
   DeviceTraits gpu = TestCpu(1);

@@ -13,6 +13,7 @@
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
+#include "kernels/catalog/host_catalog.h"
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/catalog/ieee_catalog.h"
 #include "kernels/checking/kernel_check.h"
@@ -82,15 +83,6 @@ HostTensor Tensor(DType dtype, const std::vector<double>& values) {
     SetFromDouble(tensor, static_cast<int64_t>(i), values[i]);
   }
   return tensor;
-}
-
-const JoinedCatalog& HostCatalog() {
-  static const JoinedCatalog& catalog = []() -> JoinedCatalog& {
-    auto* joined = new JoinedCatalog;
-    AddHostCatalogs(*joined);
-    return *joined;
-  }();
-  return catalog;
 }
 
 const IeeeCatalog& Ieee() {

@@ -16,6 +16,4 @@ std::string PlanHash(const Plan& plan) {
       .ToString();
 }
 
-void StripNotes(Plan& plan) { plan.notes.reset(); }
-
 }  // namespace partita

@@ -15,9 +15,6 @@ namespace partita {
 // images count by their own hashes.
 std::string PlanHash(const Plan& plan);
 
-// Removes the notes; the certificate stays good.
-void StripNotes(Plan& plan);
-
 }  // namespace partita
 
 #endif  // PARTITA_RUNTIME_PLAN_PLAN_HASH_H_

@@ -1,0 +1,16 @@
+// The host's catalogs as one, for tests.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CATALOG_HOST_CATALOG_H_
+#define PARTITA_KERNELS_CATALOG_HOST_CATALOG_H_
+
+#include "kernels/catalog/joined_catalog.h"
+
+namespace partita {
+
+// Made at the first call; lives for ever.
+const JoinedCatalog& HostCatalog();
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CATALOG_HOST_CATALOG_H_
