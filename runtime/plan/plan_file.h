@@ -46,7 +46,7 @@ struct ReadPlanOptions {
   // Reads all constants and refuses bytes, here or in files that the plan
   // references, that are not those that it was compiled with. Without it only
   // their places and sizes are checked. (Images and metadata are always
-  // compared with their hashes.)
+  // compared with their hashes, and the gaps between the parts are zero.)
   bool verify_hashes = true;
   // Weights are looked for in the plan's folder and below, or where their
   // absolute path says; with this also above it.

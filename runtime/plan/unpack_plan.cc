@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "graph/text/parser.h"
+#include "runtime/plan/file_gaps.h"
 #include "runtime/plan/metadata_reader.h"
 #include "runtime/plan/plan_format.h"
 #include "runtime/plan/plan_generated.h"
@@ -183,6 +184,7 @@ absl::StatusOr<Plan> UnpackPlan(absl::Span<const std::byte> metadata,
   if (reader.ok()) ReadModule(from.module_(), ops, reader, plan.module);
   UnpackParts(from, file->bytes(), reader, plan);
   PARTITA_RETURN_IF_ERROR(reader.status());
+  PARTITA_RETURN_IF_ERROR(CheckGaps(from, metadata, file->bytes()));
   PARTITA_RETURN_IF_ERROR(CheckIds(plan));
   if (plan.notes.has_value()) {
     PARTITA_RETURN_IF_ERROR(CheckPredictedTimes(*plan.notes));
