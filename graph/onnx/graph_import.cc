@@ -62,7 +62,7 @@ class GraphImporter {
   // Empty if the op is supported and in the model's opset.
   std::string OpFault(const onnx::NodeProto& node) const {
     const std::string where = absl::StrCat(" (node ", NameOf(node), ")");
-    if (!node.domain().empty() && node.domain() != "ai.onnx") {
+    if (!IsStandardDomain(node.domain())) {
       return absl::StrCat(node.op_type(), " of domain ", node.domain(), where);
     }
     const int since = SinceOpset(node.op_type());

@@ -119,6 +119,31 @@ TEST(ImportErrors, EveryUnsupportedOpIsListedAtOnce) {
             "  Nicate of domain com.example (node z)");
 }
 
+TEST(ImportErrors, NodesOfTheStandardNeedItsOpset) {
+  onnx::ModelProto model = ReluModel();
+  model.clear_opset_import();
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: found no opset_import; expected one of "
+            "domain ai.onnx, 7..28, to which the op Relu belongs; add it, or "
+            "export the model again");
+  onnx::OperatorSetIdProto& other = *model.add_opset_import();
+  other.set_domain("com.example");
+  other.set_version(3);
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: found an opset_import of com.example 3 only; "
+            "expected one of domain ai.onnx, 7..28, to which the op Relu "
+            "belongs; add it, or export the model again");
+}
+
+TEST(ImportErrors, AModelOfAnotherDomainAloneIsRefusedForItsOps) {
+  onnx::ModelProto model = ReluModel();
+  model.mutable_opset_import(0)->set_domain("com.example");
+  model.mutable_graph()->mutable_node(0)->set_domain("com.example");
+  EXPECT_EQ(ErrorOf(model),
+            "UNIMPLEMENTED: m: found 1 nodes whose op is not supported:\n"
+            "  Relu of domain com.example (node act)");
+}
+
 TEST(ImportErrors, AnUnknownAttributeIsNotIgnored) {
   onnx::ModelProto model = ReluModel();
   onnx::AttributeProto& attribute =

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "graph/onnx/model_skeleton.h"
@@ -36,19 +37,42 @@ absl::Status Parse(const std::string& skeleton, onnx::ModelProto& model) {
   return absl::OkStatus();
 }
 
+std::string ImportsText(const onnx::ModelProto& model) {
+  if (model.opset_import().empty()) return "no opset_import";
+  return absl::StrCat("an opset_import of ",
+                      absl::StrJoin(model.opset_import(), ", ",
+                                    [](std::string* out, const auto& opset) {
+                                      absl::StrAppend(out, opset.domain(), " ",
+                                                      opset.version());
+                                    }),
+                      " only");
+}
+
+// Without the import nothing says which version of its op a node means.
+absl::Status CheckNoStandardNode(const onnx::ModelProto& model) {
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    if (!IsStandardDomain(node.domain())) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "found ", ImportsText(model), "; expected one of domain ai.onnx, ",
+        kOldestOpset, "..", kNewestOpset, ", to which the op ", node.op_type(),
+        " belongs; add it, or export the model again"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int> OpsetOf(const onnx::ModelProto& model) {
   std::optional<int64_t> version;
   for (const auto& opset : model.opset_import()) {
-    if (opset.domain().empty() || opset.domain() == "ai.onnx") {
-      version = opset.version();
-    }
+    if (IsStandardDomain(opset.domain())) version = opset.version();
   }
-  if (!version.has_value() || *version < kOldestOpset ||
-      *version > kNewestOpset) {
-    return absl::UnimplementedError(absl::StrCat(
-        "found opset ", version.has_value() ? absl::StrCat(*version) : "none",
-        "; expected ", kOldestOpset, "..", kNewestOpset,
-        "; convert the model"));
+  if (!version.has_value()) {
+    PARTITA_RETURN_IF_ERROR(CheckNoStandardNode(model));
+    return 0;
+  }
+  if (*version < kOldestOpset || *version > kNewestOpset) {
+    return absl::UnimplementedError(
+        absl::StrCat("found opset ", *version, "; expected ", kOldestOpset,
+                     "..", kNewestOpset, "; convert the model"));
   }
   return static_cast<int>(*version);
 }

@@ -18,11 +18,12 @@ namespace partita {
 struct ModelFile {
   std::shared_ptr<const MappedFile> file;
   onnx::ModelProto proto;
-  int opset = 0;
+  int opset = 0;  // 0 where no node is of the standard's domain
 };
 
 // Errors: NotFound, or InvalidArgument for bytes that are no model; neither
-// repeats the path. Unimplemented for an opset that is too old.
+// repeats the path; InvalidArgument also for nodes of the standard whose opset the
+// model does not name. Unimplemented for an opset that is too old or too new.
 absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
     std::shared_ptr<const MappedFile> file);
 

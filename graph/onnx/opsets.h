@@ -12,6 +12,11 @@ namespace partita {
 inline constexpr int kOldestOpset = 7;
 inline constexpr int kNewestOpset = 28;
 
+// Two names of one domain.
+inline bool IsStandardDomain(absl::string_view domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
+
 // The first opset that has the op; 0 for an op that is not in the standard.
 int SinceOpset(absl::string_view op_type);
 

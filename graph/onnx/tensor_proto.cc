@@ -66,6 +66,21 @@ absl::Status FillTensor(const onnx::TensorProto& proto, HostTensor& tensor) {
   }
 }
 
+absl::string_view NameOf(const onnx::TensorProto& proto) {
+  return proto.name().empty() ? "(unnamed)" : absl::string_view(proto.name());
+}
+
+// "8 (STRING)"; numbers that ONNX does not know have no name.
+std::string ElementTypeText(int data_type) {
+  if (!onnx::TensorProto::DataType_IsValid(data_type)) {
+    return absl::StrCat(data_type);
+  }
+  return absl::StrCat(data_type, " (",
+                      onnx::TensorProto::DataType_Name(
+                          static_cast<onnx::TensorProto::DataType>(data_type)),
+                      ")");
+}
+
 // How many elements the proto itself carries: the bound on what is allocated.
 int64_t StoredBytes(const onnx::TensorProto& proto) {
   return static_cast<int64_t>(proto.ByteSizeLong());
@@ -75,9 +90,8 @@ int64_t StoredBytes(const onnx::TensorProto& proto) {
 
 absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
                        absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("tensor ", proto.name().empty() ? "(unnamed)" : proto.name(),
-                   ": found ", found, "; expected ", expected));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "tensor ", NameOf(proto), ": found ", found, "; expected ", expected));
 }
 
 std::optional<DType> DTypeOfOnnx(int data_type) {
@@ -116,11 +130,12 @@ std::optional<DType> DTypeOfOnnx(int data_type) {
 absl::StatusOr<TensorType> TypeOfProto(const onnx::TensorProto& proto) {
   const std::optional<DType> dtype = DTypeOfOnnx(proto.data_type());
   if (!dtype.has_value()) {
-    return absl::UnimplementedError(absl::StrCat(
-        "tensor ", proto.name(), ": found element type ",
-        onnx::TensorProto::DataType_Name(
-            static_cast<onnx::TensorProto::DataType>(proto.data_type())),
-        "; expected a number or bool"));
+    return absl::UnimplementedError(
+        absl::StrCat("tensor ", NameOf(proto), ": found element type ",
+                     ElementTypeText(proto.data_type()),
+                     "; expected numbers or bools, as 1 (FLOAT), 7 (INT64) or "
+                     "9 (BOOL); save "
+                     "the tensor as one of these"));
   }
   TensorType type{*dtype, Shape(proto.dims().begin(), proto.dims().end()), {}};
   PARTITA_RETURN_IF_ERROR(CheckType(type));

@@ -1,0 +1,49 @@
+// What is said of tensors in .pb files that cannot be taken.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/tensor_proto.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+namespace {
+
+std::string ErrorOf(const onnx::TensorProto& proto) {
+  return ParseTensorFile(proto.SerializeAsString(), "x.pb").status().ToString();
+}
+
+TEST(TensorFile, AnElementTypeThatIsNoneIsToldByItsNumberAndName) {
+  onnx::TensorProto proto;
+  proto.set_name("words");
+  proto.set_data_type(onnx::TensorProto::STRING);
+  EXPECT_EQ(ErrorOf(proto),
+            "UNIMPLEMENTED: x.pb: tensor words: found element type 8 (STRING); "
+            "expected numbers or bools, as 1 (FLOAT), 7 (INT64) or 9 (BOOL); "
+            "save the tensor as one of these");
+}
+
+TEST(TensorFile, ANumberThatOnnxDoesNotKnowHasNoName) {
+  for (const int type : {-1, 99, 1 << 30}) {
+    onnx::TensorProto proto;
+    proto.set_data_type(type);
+    EXPECT_EQ(ErrorOf(proto),
+              "UNIMPLEMENTED: x.pb: tensor (unnamed): found element type " +
+                  std::to_string(type) +
+                  "; expected numbers or bools, as 1 (FLOAT), 7 (INT64) or 9 "
+                  "(BOOL); save the tensor as one of these");
+  }
+}
+
+TEST(TensorFile, AnEmptyFileIsATensorOfNoType) {
+  EXPECT_EQ(
+      ErrorOf({}),
+      "UNIMPLEMENTED: x.pb: tensor (unnamed): found element type 0 "
+      "(UNDEFINED); expected numbers or bools, as 1 (FLOAT), 7 (INT64) or "
+      "9 (BOOL); save the tensor as one of these");
+}
+
+}  // namespace
+}  // namespace partita
