@@ -27,19 +27,8 @@ bool AreScoresOf(const Tensor& scores, const Tensor& labels) {
   return scores.type().dims == dims;
 }
 
-// What the gather below reads: any place where the label is ignored, and no
-// place at all, so that the step ends, where it is negative otherwise: the op
-// would count from the end.
-Tensor GatherableLabels(Tensor labels, Tensor ignored, int64_t classes) {
-  GraphBuilder& b = *labels.builder();
-  const DType dtype = labels.type().dtype;
-  const Tensor zero = b.Scalar(dtype, 0);
-  const Tensor none = b.Scalar(dtype, static_cast<double>(classes));
-  const Tensor safe = Select(ignored, zero, labels);
-  return Select(Less(safe, 0), none, safe);
-}
-
-// The log-probability of each example's own label: [n, d...].
+// The log-probability of each example's own label: [n, d...]. A label that is
+// no class ends the step.
 Tensor PickLabels(Tensor log_probabilities, Tensor labels) {
   if (!labels.valid()) return {};
   const Shape& dims = labels.type().dims;
@@ -48,7 +37,7 @@ Tensor PickLabels(Tensor log_probabilities, Tensor labels) {
   column.insert(column.begin() + 1, 1);
   const Tensor picked =
       Op(kGatherElements, {log_probabilities, Reshape(labels, column)},
-         {{"axis", 1}});
+         {{"axis", 1}, {"from_end", false}});
   return Reshape(picked, flat);
 }
 
@@ -66,13 +55,14 @@ Tensor NllLoss(Tensor log_probabilities, Tensor labels,
                      "reshape one of them"));
     return {};
   }
-  const int64_t classes = log_probabilities.dim(1);
   const double smoothing = options.label_smoothing;
   const Tensor ignored =
       Equal(labels, static_cast<double>(options.ignore_index));
   const Tensor counted = 1 - Cast(ignored, log_probabilities.type().dtype);
+  // Of an ignored example any class will do.
+  const Tensor zero = labels.builder()->Scalar(labels.type().dtype, 0);
   const Tensor picked =
-      PickLabels(log_probabilities, GatherableLabels(labels, ignored, classes));
+      PickLabels(log_probabilities, Select(ignored, zero, labels));
   Tensor likelihood = picked;
   if (smoothing != 0) {
     likelihood = picked * (1 - smoothing) +

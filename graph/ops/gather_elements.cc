@@ -55,8 +55,11 @@ absl::Status ForEachIndexed(const OpView& op, const HostTensor& x,
   const Shape strides = RowMajorStrides(x.type().dims);
   Shape others = strides;
   others[axis] = 0;
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> positions,
-                           ReadIndices(op, indices, {x.type().dims[axis]}));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::vector<int64_t> positions,
+      ReadIndices(op, indices, {x.type().dims[axis]},
+                  op.attr_bool("from_end") ? NegativeIndex::kFromEnd
+                                           : NegativeIndex::kOutside));
   size_t next = 0;
   ForEachOffset<1>(indices.type().dims, {others},
                    [&](const std::array<int64_t, 1>& at) {
@@ -113,7 +116,8 @@ Indexed ElementsAt(GradBuilder& b) {
   return {&kGatherElements,
           &kScatterElements,
           b.operand(1),
-          {{"axis", b.op().attr_int("axis")}}};
+          {{"axis", b.op().attr_int("axis")},
+           {"from_end", b.op().attr_bool("from_end")}}};
 }
 
 absl::Status GatherGradient(GradBuilder& b) {
@@ -132,9 +136,10 @@ extern constinit const OpDef kGatherElements = {
     .name = "gather_elements",
     .doc =
         "Each element of the result is that of x at its own position, but "
-        "for the axis, where an index says which.",
+        "for the axis, where an index says which; a negative index counts "
+        "from the end, or, where from_end is false, is out of range.",
     .operands = {{{"x"}, {"indices"}}},
-    .attrs = {{IntAttr("axis", 0)}},
+    .attrs = {{IntAttr("axis", 0), BoolAttr("from_end", true)}},
     .infer = InferGather,
     .eval = EvaluateGather,
     .gradient = GatherGradient,
@@ -146,9 +151,10 @@ extern constinit const OpDef kScatterElements = {
     .name = "scatter_elements",
     .doc =
         "x with updates put, or joined, at their own positions, but for the "
-        "axis, where an index says which.",
+        "axis, where an index says which as for gather_elements.",
     .operands = {{{"x"}, {"indices"}, {"updates"}}},
-    .attrs = {{IntAttr("axis", 0), StringAttr("reduction", "none")}},
+    .attrs = {{IntAttr("axis", 0), BoolAttr("from_end", true),
+               StringAttr("reduction", "none")}},
     .tolerance = Tolerance::kReduction,
     .infer = InferScatter,
     .eval = EvaluateScatter,

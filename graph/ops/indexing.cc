@@ -33,16 +33,17 @@ const Name* FindJoin(const OpView& op) {
 
 absl::StatusOr<std::vector<int64_t>> ReadIndices(
     const OpView& op, const HostTensor& indices,
-    absl::Span<const int64_t> extents) {
+    absl::Span<const int64_t> extents, NegativeIndex negative) {
   std::vector<int64_t> positions = ToInt64s(indices);
   if (extents.empty()) return positions;
   size_t column = 0;
   for (int64_t& position : positions) {
     const int64_t extent = extents[column];
     if (++column == extents.size()) column = 0;
-    if (position < -extent || position >= extent) {
+    const int64_t least = negative == NegativeIndex::kFromEnd ? -extent : 0;
+    if (position < least || position >= extent) {
       return BadOp(op, absl::StrCat("index ", position),
-                   absl::StrCat(-extent, "..", extent - 1),
+                   absl::StrCat(least, "..", extent - 1),
                    "correct the indices");
     }
     if (position < 0) position += extent;

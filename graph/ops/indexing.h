@@ -13,12 +13,15 @@
 
 namespace partita {
 
+enum class NegativeIndex : uint8_t { kFromEnd, kOutside };
+
 // The elements of an index operand: element i counts positions of an extent of
-// extents[i modulo their number], from the end if it is negative. An index
-// outside is an error.
+// extents[i modulo their number], perhaps from the end if it is negative. An
+// index outside is an error, which tells it as it is given.
 absl::StatusOr<std::vector<int64_t>> ReadIndices(
     const OpView& op, const HostTensor& indices,
-    absl::Span<const int64_t> extents);
+    absl::Span<const int64_t> extents,
+    NegativeIndex negative = NegativeIndex::kFromEnd);
 
 // How an update joins what is there: the attribute `reduction`.
 enum class Join : uint8_t { kReplace, kAdd, kMul, kMin, kMax };
