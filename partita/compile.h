@@ -24,8 +24,8 @@ namespace partita {
 
 struct CompileOptions {
   std::string strategy = "auto";  // or a name of Planners()
-  // What auto keeps the best of; nothing: throughput where steps overlap, else
-  // latency.
+  // What auto keeps the best of, summed over the module's functions; nothing:
+  // throughput where steps overlap, else latency.
   std::optional<Goal> goal;
   PlannerOptions planner;
   std::vector<Pin> pins;  // held against the module as it is given; `on` in a
@@ -38,7 +38,8 @@ struct CompileOptions {
   std::function<void(absl::string_view stage)> progress;
 };
 
-// One strategy that was tried.
+// One strategy that was tried. Seconds are those of one step of every entry,
+// taken together.
 struct Candidate {
   std::string strategy;
   double step_seconds = 0;  // predicted; 0 if it was refused

@@ -11,6 +11,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "graph/builder/examples/models.h"
+#include "graph/op_set.h"
+#include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "placement/machine/byte_size.h"
 #include "placement/machine/sample_machines.h"
@@ -98,6 +100,39 @@ TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
   EXPECT_LT(latency.latency_seconds, throughput.latency_seconds);
   EXPECT_GT(latency.step_seconds, throughput.step_seconds);
   EXPECT_EQ(kept(std::nullopt).strategy, throughput.strategy);
+}
+
+// The first function is the same by every strategy; the second has two halves
+// for two devices.
+TEST(CompileTest, AutoJudgesByAllEntries) {
+  absl::StatusOr<Module> module = ParseModule(R"(
+graph @small(%x: f32[4]) -> f32[4] {
+  %y = relu %x : f32[4]
+  return %y
+}
+graph @large(%x: f32[256, 256], %y: f32[256, 256]) -> (f32[256, 256], f32[256, 256]) {
+  %a = matmul %x, %x : f32[256, 256]
+  %b = matmul %y, %y : f32[256, 256]
+  return %a, %b
+}
+)",
+                                              "t", OpSet::BuiltIn());
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto compiled = Compile(*std::move(module), EqualCpus(2, 1 << 26));
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const CompileReport& report = compiled->report;
+  ASSERT_EQ(report.entries.size(), 2u);
+  const double both =
+      report.entries[0].step_seconds + report.entries[1].step_seconds;
+  EXPECT_NE(report.strategy, "single");
+  for (const Candidate& tried : report.candidates) {
+    if (tried.strategy == "single") {
+      EXPECT_GT(tried.step_seconds, both);
+    }
+    if (tried.strategy == report.strategy) {
+      EXPECT_DOUBLE_EQ(tried.step_seconds, both);
+    }
+  }
 }
 
 // Nodes whose kernel's arithmetic says that it is not IEEE 754.

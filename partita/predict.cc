@@ -131,10 +131,8 @@ absl::StatusOr<Prediction> PredictPlan(
         BoundStep(CostModel(*source.functions()[e], machine, catalog), goal,
                   WorkByNode(graph, seconds))
             .seconds;
-    if (e == 0) {
-      prediction.step_seconds = simulation.step_seconds;
-      prediction.latency_seconds = simulation.latency_seconds;
-    }
+    prediction.step_seconds += simulation.step_seconds;
+    prediction.latency_seconds += simulation.latency_seconds;
     prediction.busy_seconds.push_back(simulation.busy);
     prediction.notes.entries.push_back(std::move(notes));
   }

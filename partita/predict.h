@@ -18,8 +18,9 @@ namespace partita {
 
 struct Prediction {
   PlanNotes notes;
-  double step_seconds = 0;     // of entry 0, `depth` steps overlapping
-  double latency_seconds = 0;  // of entry 0, one step alone
+  // Of one step of every entry: what strategies are compared by.
+  double step_seconds = 0;                        // `depth` steps overlapping
+  double latency_seconds = 0;                     // one step alone
   std::vector<std::vector<double>> busy_seconds;  // by entry, by plan device
 };
 

@@ -20,7 +20,7 @@ struct Remedy {
   std::string strategy;       // without device, stages and goal
   int depth = 1;              // as asked for, or 1
   bool without_pins = false;  // those of the options; none is kept
-  double step_seconds = 0;    // predicted
+  double step_seconds = 0;    // predicted, of one step of every entry
 };
 
 // Adds to a refusal for memory what helps: the remedy that changes least, and
