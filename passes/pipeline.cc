@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "graph/fingerprint.h"
 #include "graph/status_macros.h"
+#include "graph/text/names.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
 #include "passes/cancel_transpose_pair.h"
@@ -74,10 +75,7 @@ absl::Status MakeFolder(const std::string& folder) {
       folder, ": cannot be made a folder to dump into: ", error.message()));
 }
 
-absl::Status Dump(const Graph& graph, const std::string& folder, int number,
-                  absl::string_view pass) {
-  const std::string path =
-      absl::StrFormat("%s/%02d_%s.graph", folder, number, pass);
+absl::Status Dump(const Graph& graph, const std::string& path) {
   std::ofstream file(path);
   file << PrintGraph(graph);
   file.close();
@@ -110,6 +108,12 @@ absl::Status RunOne(const Pass& pass, const PipelineOptions& options,
 
 absl::Span<const Pass> SourcePasses() { return kSourcePasses; }
 
+std::string DumpPath(const PipelineOptions& options, int number,
+                     const Pass& pass, const Graph& graph) {
+  return absl::StrFormat("%s/%02d_%s.%s.graph", options.dump_folder, number,
+                         pass.name, FileName(graph.name()));
+}
+
 absl::Status RunPipeline(absl::Span<const Pass> passes,
                          const PipelineOptions& options, Graph& graph,
                          std::vector<PassRecord>* records) {
@@ -129,7 +133,7 @@ absl::Status RunPipeline(absl::Span<const Pass> passes,
     }
     if (!options.dump_folder.empty()) {
       PARTITA_RETURN_IF_ERROR(
-          Dump(graph, options.dump_folder, number, pass.name));
+          Dump(graph, DumpPath(options, number, pass, graph)));
     }
     if (records != nullptr) records->push_back(std::move(record));
   }

@@ -27,9 +27,14 @@ absl::Span<const Pass> SourcePasses();
 struct PipelineOptions {
   int stop_after = -1;            // run this many passes; -1: all
   std::vector<std::string> skip;  // names of passes to leave out
-  std::string dump_folder;        // NN_<pass>.graph go here, if set; is made
-  bool verify = true;             // after every pass that changed something
+  // Where the graph is written after every pass (DumpPath), if set; is made.
+  std::string dump_folder;
+  bool verify = true;  // after every pass that changed something
 };
+
+// FOLDER/NN_<pass>.<function>.graph, the file for the pass `number`, from 1.
+std::string DumpPath(const PipelineOptions& options, int number,
+                     const Pass& pass, const Graph& graph);
 
 struct PassRecord {
   std::string pass;

@@ -128,6 +128,18 @@ std::optional<std::string> Unquoted(absl::string_view text) {
   return plain;
 }
 
+std::string FileName(absl::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (c == '/' || c == '%' || !absl::ascii_isprint(c)) {
+      absl::StrAppendFormat(&text, "%%%02x", static_cast<unsigned char>(c));
+    } else {
+      text.push_back(c);
+    }
+  }
+  return text;
+}
+
 std::string NameText(absl::string_view name) {
   return IsBareName(name) ? std::string(name) : Quoted(name);
 }

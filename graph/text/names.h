@@ -29,6 +29,10 @@ std::optional<std::string> Unquoted(absl::string_view text);
 std::string NameText(absl::string_view name);
 std::string WordText(absl::string_view word);
 
+// The name as one part of a file's path, and of no other name: '/', '%' and
+// what is not printable ASCII are written as '%' and two hexadecimal digits.
+std::string FileName(absl::string_view name);
+
 // What `%` is followed by, for each value of the graph by its id: its name, or
 // a number for those without one. Names that repeat get a suffix.
 std::vector<std::string> ValueNames(const Graph& graph);

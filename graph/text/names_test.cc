@@ -35,6 +35,13 @@ TEST(Names, WhatIsNoStringIsRefused) {
   }
 }
 
+TEST(Names, AFileNameLeadsNowhereAndStandsForOneName) {
+  EXPECT_EQ(FileName("sigmoid_0.tmp-1"), "sigmoid_0.tmp-1");
+  EXPECT_EQ(FileName("../a/b"), "..%2fa%2fb");
+  EXPECT_EQ(FileName("a%2fb"), "a%252fb");
+  EXPECT_EQ(FileName(absl::string_view("\0\n\xff", 3)), "%00%0a%ff");
+}
+
 TEST(Names, RepeatedNamesGetASuffixThatNobodyHas) {
   LiteralPool literals;
   Graph graph("f", &literals);

@@ -20,7 +20,8 @@ namespace partita {
 enum class FileUse : uint8_t {
   kNone,
   kReads,
-  kReadsBound,  // as NAME=FILE
+  kReadsBound,   // as NAME=FILE
+  kReadsFolder,  // files in it
   kWrites,
 };
 

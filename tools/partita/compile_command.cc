@@ -14,6 +14,7 @@
 #include "partita/compile.h"
 #include "passes/pipeline.h"
 #include "runtime/plan/plan_file.h"
+#include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/report_text.h"
@@ -107,6 +108,24 @@ absl::Status StopAfter(const std::string& stage, Module module,
   return WriteText(arguments.Get("output", "-"), text);
 }
 
+// What is written is known before anything is compiled.
+absl::Status KeepInputs(const Module& module, const CompileOptions& options,
+                        const Arguments& arguments) {
+  InputFiles inputs(arguments, kFlags);
+  inputs.AddWeights(module.literals());
+  PARTITA_RETURN_IF_ERROR(inputs.Keep());
+  if (!arguments.has("dump")) return absl::OkStatus();
+  int number = 0;
+  for (const Pass& pass : SourcePasses()) {
+    ++number;
+    for (const auto& function : module.functions()) {
+      PARTITA_RETURN_IF_ERROR(inputs.Keep(
+          "dump", DumpPath(options.passes, number, pass, *function)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Run(const Arguments& arguments) {
   const std::string& path = arguments.positional()[0];
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
@@ -118,6 +137,7 @@ absl::Status Run(const Arguments& arguments) {
   Progress progress("compile");
   progress.Stage("import");
   PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
+  PARTITA_RETURN_IF_ERROR(KeepInputs(module, options, arguments));
   // A plan as text, or a stage before it, goes where --output says.
   const bool to_text = arguments.Get("output", "") == "-";
   const std::string stage = arguments.Get("stop-after", to_text ? "plan" : "");

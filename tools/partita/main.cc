@@ -16,8 +16,8 @@
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/plan_format.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/input_files.h"
 #include "tools/partita/output.h"
-#include "tools/partita/same_file.h"
 #include "tools/partita/subcommand.h"
 
 namespace partita {
@@ -85,7 +85,7 @@ absl::Status RunCommand(const Subcommand& command,
   PARTITA_ASSIGN_OR_RETURN(const Arguments arguments,
                            Arguments::Parse(words, command.flags));
   PARTITA_RETURN_IF_ERROR(CheckOperands(command, arguments));
-  PARTITA_RETURN_IF_ERROR(KeepInputs(arguments, command.flags));
+  PARTITA_RETURN_IF_ERROR(InputFiles(arguments, command.flags).Keep());
   return command.run(arguments);
 }
 

@@ -179,6 +179,47 @@ expect 2 "--input: found $output twice; expected one file for it" \
   "$partita" run "$scratch/self.graph" --machine "$cpus" --virtual \
   --input "$output=$scratch/outputs/z.npy" --input "$output=$scratch/outputs/z.npy"
 
+# Nor are files that the operand refers to: a model's external data, and a
+# plan's weights.
+python3 - "$scratch" << 'END'
+import struct, sys
+
+def field(number, value):
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    value = value.encode() if isinstance(value, str) else value
+    return bytes([number << 3 | 2, len(value)]) + value
+
+dims = field(1, field(1, 64))
+value = field(2, field(1, field(1, 1) + field(2, dims)))
+external = field(13, field(1, "location") + field(2, "w.bin"))
+graph = (
+    field(1, field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add"))
+    + field(2, "g")
+    + field(5, field(1, 64) + field(2, 1) + field(8, "w") + external + field(14, 1))
+    + field(11, field(1, "x") + value)
+    + field(12, field(1, "y") + value)
+)
+with open(sys.argv[1] + "/outside.onnx", "wb") as model:
+    model.write(field(1, 8) + field(8, field(2, 13)) + field(7, graph))
+with open(sys.argv[1] + "/w.bin", "wb") as weights:
+    weights.write(struct.pack("<64f", *range(64)))
+END
+outside() { "$partita" "$1" "$scratch/outside.$2" "${@:3}"; }
+expect 0 "256 B left in the model's files" \
+  outside compile onnx --machine "$cpus" --weights reference --output "$scratch/outside.plan"
+cp "$scratch/w.bin" "$scratch/w.copy"
+for arguments in "compile onnx --output" "run onnx --virtual --trace" "run plan --virtual --trace" \
+  "simulate plan --trace" "view plan --output"; do
+  expect 2 "found $scratch/w.bin, which is a file of the operand's weights and would be overwritten" \
+    outside $arguments "$scratch/w.bin"
+done
+mkdir "$scratch/outputs_over"
+ln -s ../w.bin "$scratch/outputs_over/y.npy"
+expect 2 "--output: found $scratch/outputs_over/y.npy, which is a file of the operand's weights" \
+  outside run onnx --machine "$cpus" --virtual --output "$scratch/outputs_over"
+cmp "$scratch/w.bin" "$scratch/w.copy" || failures=$((failures + 1))
+
 # A plan of several functions runs the one that is named.
 cat > "$scratch/two.graph" << 'END'
 graph @small(%x: f32[4]) -> f32[4] {
@@ -191,6 +232,10 @@ graph @large(%x: f32[64, 64]) -> f32[64, 64] {
 }
 END
 two() { "$partita" "$1" "$scratch/two.graph" --machine "$cpus" "${@:2}"; }
+expect 0 "proved form" two compile --dump "$scratch/dumps"
+for entry in small large; do
+  expect 0 "graph @$entry" cat "$scratch/dumps/01_remove_dead.$entry.graph"
+done
 expect 2 "run: found 2 entries; expected --entry NAME, one of small, large" two run --virtual
 expect 1 "found no entry @huge; expected one of small, large" two run --virtual --entry huge
 for entry in small large; do

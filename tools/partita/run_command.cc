@@ -13,16 +13,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
+#include "graph/text/names.h"
 #include "partita/compile.h"
 #include "partita/session.h"
 #include "runtime/tensor_file/npy.h"
 #include "tools/partita/compare.h"
+#include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/run_inputs.h"
 #include "tools/partita/run_report.h"
-#include "tools/partita/same_file.h"
 #include "tools/partita/subcommand.h"
 #include "tools/partita/tensor_file.h"
 
@@ -52,7 +53,8 @@ constexpr FlagDef kFlags[] = {
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
     {"output", "FOLDER", "write the outputs there as NAME.npy"},
     {"test-data", "FOLDER",
-     "inputs from input_0.pb ..., compare output_0.pb ..."},
+     "inputs from input_0.pb ..., compare output_0.pb ...", nullptr,
+     FileUse::kReadsFolder},
     {"rtol", "X", "relative tolerance of --test-data (default 1e-3)"},
     {"atol", "X",
      "absolute tolerance, as a part of the output's largest magnitude (1e-3)"},
@@ -90,13 +92,16 @@ absl::Status RefuseCompileFlags(const Arguments& arguments) {
   return absl::OkStatus();
 }
 
+// `inputs` gets the files of its weights.
 absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                                                    const Arguments& arguments,
-                                                   Progress& progress) {
+                                                   Progress& progress,
+                                                   InputFiles& inputs) {
   PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
     PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));
     PARTITA_ASSIGN_OR_RETURN(Plan plan, ReadPlanInput(path));
+    inputs.AddWeights(plan.module.literals());
     return std::make_shared<const Plan>(std::move(plan));
   }
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
@@ -104,6 +109,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
+  inputs.AddWeights(module.literals());
   absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(WithCommandLine(compiled.status(), "run", arguments));
@@ -162,6 +168,24 @@ absl::Status CompareReference(const Session& session,
   return absl::OkStatus();
 }
 
+std::string OutputPath(const Session& session, const Arguments& arguments,
+                       int output) {
+  return absl::StrCat(arguments.Get("output", ""), "/",
+                      FileName(session.output_name(output)), ".npy");
+}
+
+// Before anything is run or written.
+absl::Status KeepInputs(const Session& session, const InputFiles& inputs,
+                        const Arguments& arguments) {
+  PARTITA_RETURN_IF_ERROR(inputs.Keep());
+  if (!arguments.has("output")) return absl::OkStatus();
+  for (int i = 0; i < session.num_outputs(); ++i) {
+    PARTITA_RETURN_IF_ERROR(
+        inputs.Keep("output", OutputPath(session, arguments, i)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
   const std::string folder = arguments.Get("output", "");
   std::error_code error;
@@ -173,13 +197,7 @@ absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
   for (int i = 0; i < session.num_outputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, session.GetOutput(i));
     PARTITA_ASSIGN_OR_RETURN(const std::string text, NpyText(*tensor));
-    std::string name = session.output_name(i);
-    for (char& c : name) {
-      if (c == '/') c = '_';  // a name must not lead to another folder
-    }
-    const std::string path = absl::StrCat(folder, "/", name, ".npy");
-    PARTITA_RETURN_IF_ERROR(KeepInputs("output", path, arguments, kFlags));
-    PARTITA_RETURN_IF_ERROR(WriteText(path, text));
+    PARTITA_RETURN_IF_ERROR(WriteText(OutputPath(session, arguments, i), text));
   }
   return absl::OkStatus();
 }
@@ -233,13 +251,15 @@ absl::Status Run(const Arguments& arguments) {
                            arguments.GetDouble("atol", 1e-3));
   load.trust_code = arguments.has("trust-code");
   Progress progress("run");
+  InputFiles inputs(arguments, kFlags);
   PARTITA_ASSIGN_OR_RETURN(
       const std::shared_ptr<const Plan> plan,
-      PlanOf(arguments.positional()[0], arguments, progress));
+      PlanOf(arguments.positional()[0], arguments, progress, inputs));
   progress.Stage("load");
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                            Session::Create(plan, load));
   PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
+  PARTITA_RETURN_IF_ERROR(KeepInputs(*session, inputs, arguments));
   PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
   RunReport report;
   report.on_virtual_devices = arguments.has("virtual");

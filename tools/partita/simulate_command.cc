@@ -11,6 +11,7 @@
 #include "placement/simulate/simulate.h"
 #include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/chrome_trace.h"
+#include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
@@ -71,6 +72,9 @@ Json EntryJson(const Plan& plan, const Simulation& simulation) {
 absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const Plan plan,
                            ReadPlanInput(arguments.positional()[0]));
+  InputFiles inputs(arguments, kFlags);
+  inputs.AddWeights(plan.module.literals());
+  PARTITA_RETURN_IF_ERROR(inputs.Keep());
   PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, MachineOf(plan, arguments));
   std::vector<Timeline> timelines;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
+#include "tools/partita/input_files.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/subcommand.h"
@@ -66,6 +67,9 @@ absl::Status Run(const Arguments& arguments) {
   }
   PARTITA_ASSIGN_OR_RETURN(const Plan plan,
                            ReadPlanInput(arguments.positional()[0]));
+  InputFiles inputs(arguments, kFlags);
+  inputs.AddWeights(plan.module.literals());
+  PARTITA_RETURN_IF_ERROR(inputs.Keep());
   PARTITA_ASSIGN_OR_RETURN(const PlanView view, ReadPlanView(plan));
   PARTITA_ASSIGN_OR_RETURN(
       const std::string text,

@@ -1,0 +1,101 @@
+// Compares files by device and inode, so that links count.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/input_files.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// False if either is not there. Devices and pipes keep nothing to lose.
+bool SameFile(const std::string& a, const std::string& b) {
+  struct stat one, other;
+  return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 &&
+         S_ISREG(one.st_mode) && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+// None of a folder that cannot be read: whoever reads it says so.
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    files.push_back(entry->path().string());
+  }
+  return files;
+}
+
+}  // namespace
+
+InputFiles::InputFiles(const Arguments& arguments,
+                       absl::Span<const FlagDef> flags) {
+  for (const std::string& path : arguments.positional()) {
+    inputs_.push_back({"the operand", path});
+  }
+  for (const FlagDef& flag : flags) {
+    for (const std::string& value : arguments.GetAll(flag.name)) {
+      AddFlag(flag, value);
+    }
+  }
+}
+
+void InputFiles::AddFlag(const FlagDef& flag, const std::string& value) {
+  const std::string role = absl::StrCat("the file of --", flag.name);
+  switch (flag.file) {
+    case FileUse::kNone:
+      return;
+    case FileUse::kReads:
+      inputs_.push_back({role, value});
+      return;
+    case FileUse::kReadsBound:
+      inputs_.push_back({role, value.substr(value.rfind('=') + 1)});
+      return;
+    case FileUse::kReadsFolder:
+      for (const std::string& path : FilesIn(value)) {
+        inputs_.push_back(
+            {absl::StrCat("in the folder of --", flag.name), path});
+      }
+      return;
+    case FileUse::kWrites:
+      outputs_.push_back({flag.name, value});
+      return;
+  }
+}
+
+void InputFiles::AddWeights(const LiteralPool& literals) {
+  absl::flat_hash_set<const MappedFile*> seen;
+  for (int i = 0; i < literals.size(); ++i) {
+    const auto range = literals.file_range(LiteralId(i));
+    if (!range.has_value() || !seen.insert(range->file).second) continue;
+    inputs_.push_back({"a file of the operand's weights", range->file->path()});
+  }
+}
+
+absl::Status InputFiles::Keep(absl::string_view flag,
+                              const std::string& path) const {
+  for (const InputFile& input : inputs_) {
+    if (!SameFile(path, input.path)) continue;
+    return CalledWrongly(
+        absl::StrCat("--", flag, ": found ", path, ", which is ", input.role,
+                     " and would be overwritten; expected another file"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InputFiles::Keep() const {
+  for (const OutputFile& output : outputs_) {
+    PARTITA_RETURN_IF_ERROR(Keep(output.flag, output.path));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

@@ -1,0 +1,52 @@
+// Keeps what a command writes off the files that it reads.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_INPUT_FILES_H_
+#define PARTITA_TOOLS_PARTITA_INPUT_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "graph/literal_pool.h"
+#include "tools/partita/arguments.h"
+
+namespace partita {
+
+// The files that one command reads, by what its caller knows them as.
+class InputFiles {
+ public:
+  // The operand and what the flags name; of a folder, all that lies in it.
+  // `flags` are the command's.
+  InputFiles(const Arguments& arguments, absl::Span<const FlagDef> flags);
+
+  // The files in which constants lie, once the operand is read: its own, and
+  // others that a model or a plan refers to.
+  void AddWeights(const LiteralPool& literals);
+
+  // CalledWrongly if `path`, which --`flag` has written, is one of them, by
+  // whatever name or link.
+  absl::Status Keep(absl::string_view flag, const std::string& path) const;
+  // The same of every flag that names one file to write.
+  absl::Status Keep() const;
+
+ private:
+  struct InputFile {
+    std::string role;
+    std::string path;
+  };
+  struct OutputFile {
+    std::string flag;
+    std::string path;
+  };
+  void AddFlag(const FlagDef& flag, const std::string& value);
+
+  std::vector<InputFile> inputs_;
+  std::vector<OutputFile> outputs_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_INPUT_FILES_H_
