@@ -136,10 +136,48 @@ constexpr ShortPlan kPrograms = {
     .launch = "",
 };
 
+// What updates the variable is the same in both micro-batches, so that it is
+// computed once, after both have read the old value.
+constexpr ShortPlan kSharedUpdate = {
+    .name = "two micro-batches and one update",
+    .graph = R"(variable @w: i8[2] = i8[2] [1, 2]
+
+graph @f(%x: i8[2]) -> i8[2] {
+  %w = variable {dtype = i8, name = "w", shape = [2]} : i8[2] on gpu:0
+  %y = mul %x, %w : i8[2] on gpu:0
+  %u = neg %w : i8[2] on gpu:0 by k {in_place = [0 -> 0]}
+  update @w = %u
+  return %y
+})",
+    .devices = "gpu:0 2 6",
+    .declared = R"(
+      input x i8[4]
+      output y i8[4]
+      arena gpu:0
+        !w persistent 0 2
+        !x 0 2
+        !y0 2 2
+        !y1 4 2
+      persistent
+        !w = %w)",
+    .launch = R"(
+      gpu:0/s feed batch 0 -> !x input 0
+      gpu:0/s kernel %y batch 0 (!x, !w) -> !y0
+      gpu:0/s record ev0
+      gpu:0/out wait ev0
+      gpu:0/out fetch batch 0 !y0 output 0
+      gpu:0/s feed batch 1 -> !x input 0
+      gpu:0/s kernel %y batch 1 (!x, !w) -> !y1
+      gpu:0/s record ev1
+      gpu:0/out wait ev1
+      gpu:0/out kernel %u (!w) -> !w
+      gpu:0/s fetch batch 1 !y1 output 0)",
+};
+
 }  // namespace
 
 std::vector<ShortPlan> MicroBatchPlans() {
-  return {kMicroBatches, kOneSlot, kPrograms};
+  return {kMicroBatches, kOneSlot, kPrograms, kSharedUpdate};
 }
 
 }  // namespace partita

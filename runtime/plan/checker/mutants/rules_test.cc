@@ -122,6 +122,37 @@ const ShortPlan kTwiceTheSum = {"twice the sum",
        gpu:1/s collective %r member 1 !p1 -> !p1 group 0
        gpu:0/s fetch !p0 output 0)"};
 
+// The update that the second of two micro-batches makes; the first one's is
+// lost.
+const ShortPlan kLastUpdate = {"the last micro-batch's update",
+                               R"(variable @w: i8[2] = i8[2] [1, 2]
+
+graph @f(%x: i8[2]) -> i8[2] {
+  %w = variable {dtype = i8, name = "w", shape = [2]} : i8[2] on gpu:0
+  %u = add %w, %x : i8[2] on gpu:0 by k {in_place = [0 -> 0]}
+  update @w = %u
+  return %u as y
+})",
+                               "gpu:0 2 4",
+                               R"(input x i8[4]
+       output y i8[4]
+       arena gpu:0
+         !w persistent 0 2
+         !x 0 2
+         !u 2 2
+       persistent
+         !w = %w)",
+                               R"(gpu:0/s feed batch 0 -> !x input 0
+       gpu:0/s kernel %u batch 0 (!w, !x) -> !u
+       gpu:0/s fetch batch 0 !u output 0
+       gpu:0/s feed batch 1 -> !x input 0
+       gpu:0/s kernel %u batch 1 (!w, !x) -> !w
+       gpu:0/s fetch batch 1 !w output 0)"};
+
+TEST(Rules, OneUpdateForAllMicroBatches) {
+  EXPECT_EQ(OnlyRuleAgainst(PlanOf(kLastUpdate)), Rule::kNextStep);
+}
+
 TEST(Rules, EachIsNeeded) {
   std::map<Rule, int> needed;
   EXPECT_EQ(OnlyRuleAgainst(PlanOf(kTwiceTheSum)), Rule::kCut);

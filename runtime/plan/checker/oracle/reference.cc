@@ -125,8 +125,24 @@ void Reference::RunNode(int step, int micro_batch, const OpView& node,
   }
 }
 
+// One variable has no room for a value of each micro-batch: where they differ,
+// all but one are lost, and no plan is right.
+void Reference::Update(int step, int micro_batch, const VariableUpdate& update,
+                       const std::vector<Held>& values) {
+  const Bytes made = WholeOf(update.value, values);
+  Bytes& kept = variables_[step + 1][update.variable];
+  if (micro_batch == 0) {
+    kept = made;
+    return;
+  }
+  for (size_t b = 0; b < made.size(); ++b) {
+    if (kept[b] != made[b]) kept[b] = terms_.Make({kLostTerm});
+  }
+}
+
 void Reference::RunStep(int step) {
   outputs_.emplace_back(graph_.outputs().size());
+  variables_[step + 1] = variables_[step];
   std::vector<Held> values;
   for (int micro = 0; micro < micro_batches_; ++micro) {
     values.assign(graph_.value_id_bound(), {});
@@ -148,10 +164,9 @@ void Reference::RunStep(int step) {
         output.insert(output.end(), part.begin(), part.end());
       }
     }
-  }
-  variables_[step + 1] = variables_[step];
-  for (const VariableUpdate& update : graph_.updates()) {
-    variables_[step + 1][update.variable] = WholeOf(update.value, values);
+    for (const VariableUpdate& update : graph_.updates()) {
+      Update(step, micro, update, values);
+    }
   }
 }
 

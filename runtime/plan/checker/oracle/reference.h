@@ -38,6 +38,8 @@ class Reference {
   Bytes SourceBytes(int step, const OpView& node, int member) const;
   Division DivisionOfValue(ValueId value) const;
   Bytes WholeOf(ValueId value, const std::vector<Held>& values) const;
+  void Update(int step, int micro_batch, const VariableUpdate& update,
+              const std::vector<Held>& values);
 
   TermTable& terms_;
   const Entry& entry_;

@@ -33,6 +33,7 @@ inline constexpr int64_t kLiteralTerm = 2;   // literal, byte
 inline constexpr int64_t kVariableTerm = 3;  // variable, byte: its first value
 inline constexpr int64_t kComputedTerm = 4;  // node, result, member, byte, ...
 inline constexpr int64_t kReducedTerm = 5;   // reduction, members' terms
+inline constexpr int64_t kLostTerm = 6;      // nothing else; no plan has it
 
 using Bytes = std::vector<Term>;
 
