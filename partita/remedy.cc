@@ -22,13 +22,19 @@ namespace {
 
 constexpr char kPayload[] = "partita/remedy";
 
-// Those that leave most as it is first: any strategy, then steps that do not
-// overlap, then no pins.
-std::vector<CompileOptions> Changes(const CompileOptions& options) {
+CompileOptions AnyStrategy(const CompileOptions& options) {
   CompileOptions any = options;
   any.strategy = "auto";
   any.planner = {};
   any.progress = nullptr;
+  any.passes.dump_folder.clear();  // what is shown is what was asked for
+  return any;
+}
+
+// Those that leave most as it is first: any strategy, then steps that do not
+// overlap, then no pins.
+std::vector<CompileOptions> Changes(const CompileOptions& options) {
+  const CompileOptions any = AnyStrategy(options);
   std::vector<CompileOptions> changes;
   const bool tries_all = options.strategy == "auto";
   if (!tries_all) changes.push_back(any);
@@ -81,6 +87,16 @@ std::string RemedyText(const Remedy& remedy, const CompileOptions& options) {
 }
 
 }  // namespace
+
+absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
+                               const CompileOptions& options) {
+  const CompileOptions any = AnyStrategy(options);
+  absl::StatusOr<Remedy> fit = Follow(module, machine, any);
+  if (fit.ok() || !ShortageOf(fit.status()).has_value()) return fit;
+  const std::optional<Remedy> remedy = FindRemedy(module, machine, any);
+  if (remedy.has_value()) return *remedy;
+  return fit;
+}
 
 absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const Machine& machine,

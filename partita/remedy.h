@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "partita/compile.h"
 #include "placement/machine/machine.h"
@@ -28,6 +29,11 @@ struct Remedy {
 absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
                           const Machine& machine,
                           const CompileOptions& options);
+
+// The remedy that changes least, if only the strategy, under which the module
+// fits the machine. ResourceExhausted if there is none.
+absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
+                               const CompileOptions& options);
 
 // The remedy of such a status, if it has one.
 std::optional<Remedy> RemedyOf(const absl::Status& status);

@@ -77,6 +77,20 @@ TEST(Remedy, WhereOnlyMemoryHelpsNothingElseIsNamed) {
       << refusal.message();
 }
 
+TEST(Remedy, WhatFitsIsFoundByAnyStrategy) {
+  const CompileOptions options = {.strategy = "single", .depth = 4};
+  const auto fit =
+      FindFit(SmallPerceptron(), EqualCpus(2, kRoomForHalf), options);
+  ASSERT_TRUE(fit.ok()) << fit.status();
+  EXPECT_TRUE(Compile(SmallPerceptron(), EqualCpus(2, kRoomForHalf),
+                      {.strategy = fit->strategy, .depth = fit->depth})
+                  .ok());
+  EXPECT_EQ(FindFit(SmallPerceptron(), EqualCpus(2, 6 << 10), options)
+                .status()
+                .code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 // Other refusals have no remedy of this kind.
 TEST(Remedy, ARequestThatIsWrongStaysAsItIs) {
   const absl::Status wrong = absl::InvalidArgumentError("wrong");

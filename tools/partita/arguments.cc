@@ -134,12 +134,21 @@ std::vector<std::string> Arguments::GetAll(absl::string_view flag) const {
   return all;
 }
 
-std::string Arguments::ShellText(
-    absl::Span<const absl::string_view> without) const {
+Arguments Arguments::With(absl::string_view flag,
+                          const std::vector<std::string>& values) const {
+  Arguments changed = *this;
+  std::erase_if(changed.values_,
+                [&](const auto& given) { return given.first == flag; });
+  for (const std::string& value : values) {
+    changed.values_.emplace_back(std::string(flag), value);
+  }
+  return changed;
+}
+
+std::string Arguments::ShellText() const {
   std::vector<std::string> words;
   for (const std::string& word : positional_) words.push_back(ShellWord(word));
   for (const auto& [name, value] : values_) {
-    if (absl::c_linear_search(without, name)) continue;
     words.push_back(absl::StrCat("--", name));
     if (!value.empty()) words.push_back(ShellWord(value));
   }

@@ -53,8 +53,11 @@ class Arguments {
   // The last value given, or `otherwise`.
   std::string Get(absl::string_view flag, absl::string_view otherwise) const;
   std::vector<std::string> GetAll(absl::string_view flag) const;
-  // The words again, as a shell takes them, but for these flags.
-  std::string ShellText(absl::Span<const absl::string_view> without) const;
+  // The same, but with these values of a flag and no others.
+  Arguments With(absl::string_view flag,
+                 const std::vector<std::string>& values) const;
+  // The words again, as a shell takes them.
+  std::string ShellText() const;
   // In least..most; CalledWrongly otherwise.
   absl::StatusOr<int64_t> GetInt(absl::string_view flag, int64_t otherwise,
                                  int64_t least, int64_t most) const;

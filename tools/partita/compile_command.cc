@@ -17,6 +17,7 @@
 #include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/remedy_line.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
 
@@ -102,7 +103,7 @@ absl::Status StopAfter(const std::string& stage, Module module,
     absl::StatusOr<std::string> compiled =
         CompileTo(stage, std::move(module), machine, options);
     PARTITA_RETURN_IF_ERROR(
-        WithCommandLine(compiled.status(), "compile", arguments));
+        WithCommandLine(compiled.status(), "compile", arguments, machine));
     text = *std::move(compiled);
   }
   return WriteText(arguments.Get("output", "-"), text);
@@ -149,7 +150,7 @@ absl::Status Run(const Arguments& arguments) {
   const absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(
-      WithCommandLine(compiled.status(), "compile", arguments));
+      WithCommandLine(compiled.status(), "compile", arguments, machine));
   std::optional<WrittenWeights> written;
   if (arguments.has("output")) {
     progress.Stage("write");

@@ -19,7 +19,6 @@
 #include "graph/text/number_text.h"
 #include "graph/text/parser.h"
 #include "partita/compile_request.h"
-#include "partita/remedy.h"
 #include "placement/machine/detect_host.h"
 #include "placement/planner/planner.h"
 
@@ -200,22 +199,6 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   if (options.ieee) options.passes.skip.push_back("fuse_epilogue");
   options.passes.dump_folder = arguments.Get("dump", "");
   return options;
-}
-
-absl::Status WithCommandLine(const absl::Status& status,
-                             absl::string_view command,
-                             const Arguments& arguments) {
-  const std::optional<Remedy> remedy = RemedyOf(status);
-  if (!remedy.has_value()) return status;
-  std::vector<absl::string_view> changed = {"strategy", "device", "stages",
-                                            "goal", "depth"};
-  if (remedy->without_pins) changed.push_back("pin");
-  const std::string depth =
-      remedy->depth > 1 ? absl::StrCat(" --depth ", remedy->depth) : "";
-  return absl::Status(status.code(),
-                      absl::StrCat(status.message(), "\n  partita ", command,
-                                   " ", arguments.ShellText(changed),
-                                   " --strategy ", remedy->strategy, depth));
 }
 
 }  // namespace partita

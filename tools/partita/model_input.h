@@ -63,12 +63,6 @@ inline constexpr FlagDef kIeeeFlag = {"ieee", nullptr,
 
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments);
 
-// The compiler's refusal, and its remedy as a command line ready to be given
-// instead of `partita COMMAND` with these arguments.
-absl::Status WithCommandLine(const absl::Status& status,
-                             absl::string_view command,
-                             const Arguments& arguments);
-
 }  // namespace partita
 
 #endif  // PARTITA_TOOLS_PARTITA_MODEL_INPUT_H_

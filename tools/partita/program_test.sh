@@ -22,6 +22,35 @@ expect() {
   failures=$((failures + 1))
 }
 
+# Two ONNX models: one adds weights of a file beside it, one has an open extent.
+python3 - "$scratch" << 'END'
+import struct, sys
+
+def field(number, value):
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    value = value.encode() if isinstance(value, str) else value
+    return bytes([number << 3 | 2, len(value)]) + value
+
+def f32(*dims):
+    return field(2, field(1, field(1, 1) + field(2, b"".join(field(1, dim) for dim in dims))))
+
+def write_model(name, node, value, initializer=b""):
+    ports = field(11, field(1, "x") + value) + field(12, field(1, "y") + value)
+    graph = field(1, node) + field(2, "g") + initializer + ports
+    with open(f"{sys.argv[1]}/{name}.onnx", "wb") as model:
+        model.write(field(1, 8) + field(8, field(2, 13)) + field(7, graph))
+
+relu = field(1, "x") + field(2, "y") + field(4, "Relu")
+write_model("open", relu, f32(field(2, "n"), field(1, 64)))
+add = field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add")
+outside = field(13, field(1, "location") + field(2, "w.bin")) + field(14, 1)
+weights = field(5, field(1, 64) + field(2, 1) + field(8, "w") + outside)
+write_model("outside", add, f32(field(1, 64)), weights)
+with open(sys.argv[1] + "/w.bin", "wb") as file:
+    file.write(struct.pack("<64f", *range(64)))
+END
+
 plan=$scratch/mlp.plan
 expect 0 "proved form" "$partita" compile "$model" --machine "$cpus" --output "$plan"
 expect 0 "proved by partita checker" "$partita" check "$plan"
@@ -66,6 +95,24 @@ remedy=$("$partita" compile "$model" --machine "$scratch/tiny machine.json" --pi
   --strategy single 2>&1 | tail -1)
 ready() { (PATH=$(dirname "$partita"):$PATH && eval "$remedy"); }
 expect 0 "proved form" ready
+
+# Where nothing but less or more memory helps, the remedy is a smaller extent, or
+# a larger machine beside the one that is given; where there is neither it says so.
+mkdir "$scratch/machines"
+sed 's/64 MiB/64 KiB/' "$cpus" > "$scratch/machines/tiny.json"
+refusal=$("$partita" compile "$model" --machine "$scratch/machines/tiny.json" --depth 2 2>&1)
+expect 0 "no command line helps: tried every strategy, steps that do not overlap, the larger machines beside \
+$scratch/machines/tiny.json; only more memory or a smaller model does" echo "$refusal"
+sed 's/64 MiB/2 MiB/' "$cpus" > "$scratch/machines/small.json"
+cp "$cpus" "$scratch/machines/large.json"
+remedy=$("$partita" compile "$model" --machine "$scratch/machines/tiny.json" 2>&1 | tail -1)
+expect 0 "--machine $scratch/machines/small.json" echo "$remedy"
+expect 0 "proved form" ready
+for extent in "--dim n=4000" "--shape x=4000,64"; do
+  remedy=$("$partita" compile "$scratch/open.onnx" $extent --machine "$scratch/machines/tiny.json" 2>&1 | tail -1)
+  expect 0 "${extent/4000/125}" echo "$remedy"
+  expect 0 "proved form" ready
+done
 
 # Constants are compared with their hashes wherever a plan is read, in the plan
 # as in the model's file; where they went is said.
@@ -181,30 +228,6 @@ expect 2 "--input: found $output twice; expected one file for it" \
 
 # Nor are files that the operand refers to: a model's external data, and a
 # plan's weights.
-python3 - "$scratch" << 'END'
-import struct, sys
-
-def field(number, value):
-    if isinstance(value, int):
-        return bytes([number << 3, value])
-    value = value.encode() if isinstance(value, str) else value
-    return bytes([number << 3 | 2, len(value)]) + value
-
-dims = field(1, field(1, 64))
-value = field(2, field(1, field(1, 1) + field(2, dims)))
-external = field(13, field(1, "location") + field(2, "w.bin"))
-graph = (
-    field(1, field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add"))
-    + field(2, "g")
-    + field(5, field(1, 64) + field(2, 1) + field(8, "w") + external + field(14, 1))
-    + field(11, field(1, "x") + value)
-    + field(12, field(1, "y") + value)
-)
-with open(sys.argv[1] + "/outside.onnx", "wb") as model:
-    model.write(field(1, 8) + field(8, field(2, 13)) + field(7, graph))
-with open(sys.argv[1] + "/w.bin", "wb") as weights:
-    weights.write(struct.pack("<64f", *range(64)))
-END
 outside() { "$partita" "$1" "$scratch/outside.$2" "${@:3}"; }
 expect 0 "256 B left in the model's files" \
   outside compile onnx --machine "$cpus" --weights reference --output "$scratch/outside.plan"

@@ -22,6 +22,7 @@
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
+#include "tools/partita/remedy_line.h"
 #include "tools/partita/run_inputs.h"
 #include "tools/partita/run_report.h"
 #include "tools/partita/subcommand.h"
@@ -112,7 +113,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
   inputs.AddWeights(module.literals());
   absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
-  PARTITA_RETURN_IF_ERROR(WithCommandLine(compiled.status(), "run", arguments));
+  PARTITA_RETURN_IF_ERROR(
+      WithCommandLine(compiled.status(), "run", arguments, machine));
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
 

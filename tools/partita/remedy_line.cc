@@ -1,0 +1,214 @@
+// Looks for a request that fits by compiling smaller and smaller ones.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/remedy_line.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "graph/status_macros.h"
+#include "partita/remedy.h"
+#include "placement/planner/refusal.h"
+#include "tools/partita/model_input.h"
+
+namespace partita {
+namespace {
+
+// Arguments under which the model fits, after the remedy's own changes.
+struct Fitting {
+  std::string change;
+  Arguments arguments;
+  Remedy remedy;
+};
+
+absl::StatusOr<Remedy> TryFit(const Arguments& arguments,
+                              const Machine& machine) {
+  const Arguments quiet = arguments.With("dump", {});
+  PARTITA_ASSIGN_OR_RETURN(const CompileOptions options,
+                           ReadCompileOptions(quiet));
+  PARTITA_ASSIGN_OR_RETURN(const Module module,
+                           ReadModel(arguments.positional()[0], quiet));
+  return FindFit(module, machine, options);
+}
+
+// An extent that the arguments give, and the arguments with another.
+struct OpenExtent {
+  int64_t extent;
+  std::function<Arguments(int64_t)> with;
+};
+
+std::vector<OpenExtent> DimExtents(const Arguments& arguments) {
+  std::vector<OpenExtent> open;
+  const std::vector<std::string> texts = arguments.GetAll("dim");
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto binding = SplitBinding("dim", texts[i]);
+    if (!binding.ok()) continue;
+    const auto extent = ParseInts("dim", binding->second);
+    if (!extent.ok() || extent->size() != 1) continue;
+    const std::string name = binding->first;
+    open.push_back({extent->front(), [&arguments, texts, i, name](int64_t n) {
+                      std::vector<std::string> changed = texts;
+                      changed[i] = absl::StrCat(name, "=", n);
+                      return arguments.With("dim", changed);
+                    }});
+  }
+  return open;
+}
+
+// The first extent of every --shape, if it is the same: the batch, mostly.
+std::vector<OpenExtent> ShapeExtents(const Arguments& arguments) {
+  std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
+  for (const std::string& text : arguments.GetAll("shape")) {
+    const auto binding = SplitBinding("shape", text);
+    if (!binding.ok()) return {};
+    const auto dims = ParseInts("shape", binding->second);
+    if (!dims.ok() || dims->empty()) return {};
+    if (!shapes.empty() && shapes[0].second[0] != dims->front()) return {};
+    shapes.emplace_back(binding->first, *dims);
+  }
+  if (shapes.empty()) return {};
+  return {{shapes[0].second[0], [&arguments, shapes](int64_t n) {
+             std::vector<std::string> texts;
+             for (auto [name, dims] : shapes) {
+               dims[0] = n;
+               texts.push_back(
+                   absl::StrCat(name, "=", absl::StrJoin(dims, ",")));
+             }
+             return arguments.With("shape", texts);
+           }}};
+}
+
+// The largest of half, a quarter, ... of the extent that fits. One is tried
+// first: where it does not fit, nothing of it does.
+std::optional<Fitting> Shrink(const OpenExtent& open, const Machine& machine) {
+  if (open.extent < 2 || !TryFit(open.with(1), machine).ok()) {
+    return std::nullopt;
+  }
+  for (int64_t n = open.extent / 2; n >= 1; n /= 2) {
+    Arguments arguments = open.with(n);
+    const absl::StatusOr<Remedy> remedy = TryFit(arguments, machine);
+    if (remedy.ok()) {
+      return Fitting{"smaller extents", std::move(arguments), *remedy};
+    }
+  }
+  return std::nullopt;
+}
+
+struct MachineFile {
+  int64_t memory = 0;  // of all devices
+  std::string path;
+  Machine machine;
+};
+
+int64_t MemoryOf(const Machine& machine) {
+  int64_t memory = 0;
+  for (const MachineDevice& device : machine.devices) memory += device.usable();
+  return memory;
+}
+
+// The files beside `path` of machines with more memory, the least first.
+std::vector<MachineFile> LargerMachines(const std::string& path,
+                                        const Machine& machine) {
+  std::vector<MachineFile> larger;
+  const std::filesystem::path folder =
+      std::filesystem::path(path).parent_path();
+  std::error_code error;
+  std::filesystem::directory_iterator file(folder.empty() ? "." : folder,
+                                           error),
+      end;
+  for (; !error && file != end; file.increment(error)) {
+    if (file->path().extension() != ".json") continue;
+    const std::string name = (folder / file->path().filename()).string();
+    absl::StatusOr<Machine> other = ReadMachine(name);
+    if (!other.ok() || MemoryOf(*other) <= MemoryOf(machine)) continue;
+    larger.push_back({MemoryOf(*other), name, *std::move(other)});
+  }
+  absl::c_sort(larger, [](const MachineFile& a, const MachineFile& b) {
+    return std::tie(a.memory, a.path) < std::tie(b.memory, b.path);
+  });
+  return larger;
+}
+
+std::optional<Fitting> FindFitting(const Arguments& arguments,
+                                   const Machine& machine) {
+  std::vector<OpenExtent> open = DimExtents(arguments);
+  for (OpenExtent& shape : ShapeExtents(arguments)) {
+    open.push_back(std::move(shape));
+  }
+  for (const OpenExtent& extent : open) {
+    std::optional<Fitting> fitting = Shrink(extent, machine);
+    if (fitting.has_value()) return fitting;
+  }
+  if (!arguments.has("machine")) return std::nullopt;
+  for (const MachineFile& file :
+       LargerMachines(arguments.Get("machine", ""), machine)) {
+    const absl::StatusOr<Remedy> remedy = TryFit(arguments, file.machine);
+    if (!remedy.ok()) continue;
+    return Fitting{"another machine", arguments.With("machine", {file.path}),
+                   *remedy};
+  }
+  return std::nullopt;
+}
+
+std::string CommandLine(absl::string_view command, Arguments arguments,
+                        const Remedy& remedy) {
+  for (const char* flag : {"strategy", "device", "stages", "goal", "depth"}) {
+    arguments = arguments.With(flag, {});
+  }
+  if (remedy.without_pins) arguments = arguments.With("pin", {});
+  arguments = arguments.With("strategy", {remedy.strategy});
+  if (remedy.depth > 1) {
+    arguments = arguments.With("depth", {absl::StrCat(remedy.depth)});
+  }
+  return absl::StrCat("\n  partita ", command, " ", arguments.ShellText());
+}
+
+std::string NothingHelps(const Arguments& arguments) {
+  std::vector<std::string> tried = {"every strategy"};
+  if (arguments.has("depth")) tried.push_back("steps that do not overlap");
+  if (arguments.has("pin")) tried.push_back("no pins");
+  if (arguments.has("dim") || arguments.has("shape")) {
+    tried.push_back("smaller extents");
+  }
+  if (arguments.has("machine")) {
+    tried.push_back(absl::StrCat("the larger machines beside ",
+                                 arguments.Get("machine", "")));
+  }
+  return absl::StrCat("\n  no command line helps: tried ",
+                      absl::StrJoin(tried, ", "),
+                      "; only more memory or a smaller model does");
+}
+
+}  // namespace
+
+absl::Status WithCommandLine(const absl::Status& status,
+                             absl::string_view command,
+                             const Arguments& arguments,
+                             const Machine& machine) {
+  if (!ShortageOf(status).has_value()) return status;
+  std::string text(status.message());
+  if (const std::optional<Remedy> remedy = RemedyOf(status)) {
+    text += CommandLine(command, arguments, *remedy);
+  } else if (const auto fitting = FindFitting(arguments, machine)) {
+    absl::StrAppendFormat(&text, ", or %s (predicted %.3g ms a step)",
+                          fitting->change, fitting->remedy.step_seconds * 1e3);
+    text += CommandLine(command, fitting->arguments, fitting->remedy);
+  } else {
+    text += NothingHelps(arguments);
+  }
+  return absl::Status(status.code(), text);
+}
+
+}  // namespace partita

@@ -1,0 +1,26 @@
+// What to give the program instead, where a plan does not fit into memory.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_REMEDY_LINE_H_
+#define PARTITA_TOOLS_PARTITA_REMEDY_LINE_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "placement/machine/machine.h"
+#include "tools/partita/arguments.h"
+
+namespace partita {
+
+// The compiler's status; of a refusal for memory, with a command line ready to
+// be given instead of `partita COMMAND` with these arguments. The compiler's
+// own remedy comes first, as it keeps what is computed; then smaller extents,
+// where the arguments give any; then the smallest larger machine whose file
+// lies beside that of --machine. Where none of these fits, it says so.
+absl::Status WithCommandLine(const absl::Status& status,
+                             absl::string_view command,
+                             const Arguments& arguments,
+                             const Machine& machine);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_REMEDY_LINE_H_
