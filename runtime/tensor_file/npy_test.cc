@@ -72,6 +72,9 @@ TEST(Npy, FaultsAreTold) {
             "t.npy: found a header without shape; expected 'shape': (N, ...)");
   EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"(2,)", "(x,)"}})),
             "t.npy: found extent x; expected an integer");
+  EXPECT_EQ(Fault(absl::StrReplaceAll(
+                text, {{"(2,)", "(1,1,1,1,1,1,1,1,1,1,1,1,1)"}})),
+            "t.npy: found a higher rank; expected 12");
   EXPECT_EQ(
       NpyText(HostTensor(TensorType{DType::kBF16, {1}, {}})).status().message(),
       "found bf16[1], which .npy cannot hold; expected another dtype");

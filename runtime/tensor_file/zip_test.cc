@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "runtime/tensor_file/npz.h"
 
 namespace partita {
 namespace {
@@ -157,6 +158,14 @@ TEST(Zip, RecordsThatPointElsewhereAreRefused) {
   archive[archive.size() - 22 - 47 + 20] = 5;  // the packed size, by the record
   EXPECT_EQ(First(archive),
             "z.npz: a: found 4 bytes of it; expected 5; fetch the file again");
+}
+
+TEST(Zip, AnArchiveWithoutArraysIsToldWhenOneIsAskedFor) {
+  const std::string archive = Archive({Sketch{}});
+  const auto npz = NpzFile::Open(BorrowedBytes(archive, "z.npz"));
+  ASSERT_TRUE(npz.ok()) << npz.status();
+  EXPECT_EQ(npz->Array("a").status().message(),
+            "z.npz: found no array a; expected an archive with .npy members");
 }
 
 TEST(Zip, AWrongChecksumIsAnError) {
