@@ -149,6 +149,16 @@ TEST(Normalize, EachChannelHasItsOwnNumbers) {
   EXPECT_EQ(SampleText(**other, 0), "x 0 5 0 2");
 }
 
+TEST(Normalize, OneNumberIsForAllChannels) {
+  const SharedDataset ints = OneField<int32_t>({1, 2, 2}, {10, 20, 30, 40});
+  const auto shifted =
+      Normalize(ints, "x", {.divisor = 1, .mean = {10, 30}, .stddev = {5}});
+  EXPECT_EQ(SampleText(**shifted, 0), "x 0 2 0 2");
+  const auto scaled =
+      Normalize(ints, "x", {.divisor = 1, .mean = {10}, .stddev = {1, 2}});
+  EXPECT_EQ(SampleText(**scaled, 0), "x 0 10 10 15");
+}
+
 TEST(Normalize, NumbersThatDoNotFitAreRefused) {
   const SharedDataset x = OneField<uint8_t>({1, 2, 2}, {1, 2, 3, 4});
   const auto fault = [&](const Normalization& numbers) {

@@ -69,10 +69,10 @@ absl::Status CheckBuffers(const Dataset& dataset, const Sampler& sampler) {
 }  // namespace
 
 struct Loader::Slot {
-  enum class State { kFree, kFilling, kFilled, kHeld };
-  State state = State::kFree;
-  int64_t number = 0;  // the batch that it has, or is free for
-  // The worker's while kFilling, then the caller's.
+  enum class State { kEmpty, kFilled, kHeld };
+  State state = State::kEmpty;
+  int64_t number = 0;  // the batch that it has, or is there for
+  // The worker's while kEmpty, then the caller's.
   int64_t epoch = 0;
   int64_t batch = 0;
   BatchShare share;
@@ -155,13 +155,8 @@ Loader::Slot* Loader::Claim() {
   if (stopping_ || next_claimed_ == num_batches_) return nullptr;
   const int64_t number = next_claimed_++;
   Slot& slot = slots_[number % slots_.size()];
-  freed_.wait(lock, [&] {
-    return stopping_ ||
-           (slot.number == number && slot.state == Slot::State::kFree);
-  });
-  if (stopping_) return nullptr;
-  slot.state = Slot::State::kFilling;
-  return &slot;
+  freed_.wait(lock, [&] { return stopping_ || slot.number == number; });
+  return stopping_ ? nullptr : &slot;
 }
 
 absl::Status Loader::Fill(Slot& slot) {
@@ -204,7 +199,6 @@ void Loader::Publish(Slot& slot, absl::Status status) {
 
 absl::StatusOr<std::optional<LoadedBatch>> Loader::Next() {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (!failure_.ok()) return failure_;
   if (next_handed_ == num_batches_) return std::nullopt;
   const size_t index = next_handed_ % slots_.size();
   Slot& slot = slots_[index];
@@ -217,10 +211,7 @@ absl::StatusOr<std::optional<LoadedBatch>> Loader::Next() {
   const auto filled = [&] { return slot.state == Slot::State::kFilled; };
   if (!filled()) ++num_waits_;
   filled_.wait(lock, filled);
-  if (!slot.status.ok()) {
-    failure_ = slot.status;
-    return failure_;
-  }
+  if (!slot.status.ok()) return slot.status;
   slot.state = Slot::State::kHeld;
   ++next_handed_;
   return LoadedBatch(this, static_cast<int>(index));
@@ -229,7 +220,7 @@ absl::StatusOr<std::optional<LoadedBatch>> Loader::Next() {
 void Loader::Release(int slot) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    slots_[slot].state = Slot::State::kFree;
+    slots_[slot].state = Slot::State::kEmpty;
     slots_[slot].number += static_cast<int64_t>(slots_.size());
   }
   freed_.notify_all();

@@ -95,7 +95,8 @@ class Loader {
   Loader(SharedDataset dataset, const Sampler& sampler,
          const LoaderOptions& options);
   void Work();
-  // The next batch that no worker has, once its slot is free; null: no more.
+  // The slot of the next batch that no worker has, once the batch before it in
+  // this slot was given back; null: no more.
   Slot* Claim();
   absl::Status Fill(Slot& slot);
   void Publish(Slot& slot, absl::Status status);
@@ -116,7 +117,6 @@ class Loader {
   int64_t next_claimed_ = 0;
   int64_t next_handed_ = 0;
   int64_t num_waits_ = 0;
-  absl::Status failure_;
 
   std::mutex orders_mutex_;
   EpochOrder orders_[2];  // of the epochs that workers are at, by epoch mod 2

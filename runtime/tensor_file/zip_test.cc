@@ -144,6 +144,11 @@ TEST(Zip, RecordsThatPointElsewhereAreRefused) {
             "z.npz: a: found no local header at byte 1073741824; expected one "
             "of this name; fetch the file again");
   std::string archive = Archive({Sketch{}});
+  archive[30] = 'b';  // the name, by the local header
+  EXPECT_EQ(First(archive),
+            "z.npz: a: found no local header at byte 0; expected one of this "
+            "name; fetch the file again");
+  archive = Archive({Sketch{}});
   archive[archive.size() - 10] ^= 1;  // the directory's size
   EXPECT_EQ(First(archive),
             "z.npz: found its directory at bytes 35..81; expected it to end at "
