@@ -163,7 +163,7 @@ absl::Status Loader::Fill(Slot& slot) {
   const int64_t at = options_.first_batch + slot.number;
   slot.epoch = options_.first_epoch + at / sampler_.num_batches();
   slot.batch = at % sampler_.num_batches();
-  slot.share = sampler_.Share(*OrderOf(slot.epoch), slot.batch);
+  slot.share = ShareOf(slot.epoch, slot.batch);
   const std::vector<int64_t>& samples = slot.share.samples;
   slot.fields.clear();
   std::vector<std::byte*> to;
@@ -228,14 +228,11 @@ void Loader::Release(int slot) {
 
 // Workers are at one epoch or two that follow one another, unless epochs are
 // shorter than the ring; then an order may be made again.
-std::shared_ptr<const std::vector<int64_t>> Loader::OrderOf(int64_t epoch) {
+BatchShare Loader::ShareOf(int64_t epoch, int64_t batch) {
   const std::lock_guard<std::mutex> lock(orders_mutex_);
   EpochOrder& order = orders_[epoch % 2];
-  if (order.epoch != epoch) {
-    order = {epoch, std::make_shared<const std::vector<int64_t>>(
-                        sampler_.Order(epoch))};
-  }
-  return order.samples;
+  if (order.epoch != epoch) order = {epoch, sampler_.Order(epoch)};
+  return sampler_.Share(order.samples, batch);
 }
 
 }  // namespace partita

@@ -89,7 +89,7 @@ class Loader {
   struct Slot;
   struct EpochOrder {
     int64_t epoch = -1;
-    std::shared_ptr<const std::vector<int64_t>> samples;
+    std::vector<int64_t> samples;
   };
 
   Loader(SharedDataset dataset, const Sampler& sampler,
@@ -101,7 +101,7 @@ class Loader {
   absl::Status Fill(Slot& slot);
   void Publish(Slot& slot, absl::Status status);
   void Release(int slot);
-  std::shared_ptr<const std::vector<int64_t>> OrderOf(int64_t epoch);
+  BatchShare ShareOf(int64_t epoch, int64_t batch);
 
   const SharedDataset dataset_;
   const Sampler sampler_;
