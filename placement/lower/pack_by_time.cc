@@ -117,15 +117,17 @@ class OpenItems {
 
   // Closes what is known to have ended when the stream launches `task`.
   std::vector<int> Close(int task, absl::Span<const int> known) {
+    std::vector<int> closed;
     for (; !by_last_.empty() && by_last_.top().first < task; by_last_.pop()) {
-      ended_.push_back(by_last_.top().second);
+      const int item = by_last_.top().second;
+      const bool is_known = EndedBefore((*lives_)[item], known);
+      (is_known ? closed : ended_).push_back(item);
     }
     // Many that the stream learns of late are not asked about every time.
     if (ended_.size() > kFewEnded && ++since_look_ < ended_.size() / 32) {
-      return {};
+      return closed;
     }
     since_look_ = 0;
-    std::vector<int> closed;
     std::erase_if(ended_, [&](int item) {
       if (!EndedBefore((*lives_)[item], known)) return false;
       closed.push_back(item);
@@ -141,7 +143,7 @@ class OpenItems {
   const std::vector<Life>* lives_;
   std::priority_queue<LastAndItem, std::vector<LastAndItem>, std::greater<>>
       by_last_;
-  std::vector<int> ended_;  // their last task is launched
+  std::vector<int> ended_;  // their last task is launched, and not known of
   size_t since_look_ = 0;
 };
 
