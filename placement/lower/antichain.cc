@@ -1,178 +1,175 @@
-// Maximum flow from lives that end to lives that begin.
+// A flow that hands weight on from lives that end to lives that begin.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/lower/antichain.h"
 
 #include <algorithm>
-#include <deque>
-#include <limits>
 #include <map>
 #include <numeric>
+
+#include "placement/lower/flow_network.h"
 
 namespace partita {
 namespace {
 
-constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 4;
-
 // What a life knows at its begin grows along a stream, unless other streams
-// touch it too; so per stream the lives that may follow `a` are those from some
-// point on. Each stream is a row of stations, one for each life that begins in
-// it; weight boards at the first station that knows of its end.
+// touch it too; such lives make rows of their own, so that in each row the
+// lives that may follow `a` are those from some point on. A row has a station
+// for each life that begins in it; weight boards at the first one that knows of
+// its end.
 //
 //   source -> life a -> station -> station -> ... -> life b -> sink
-class Flow {
+class Relay {
  public:
-  explicit Flow(const std::vector<StreamLife>& lives) : lives_(lives) {
-    const int n = static_cast<int>(lives.size());
-    first_edge_.assign(2 * n + 2, -1);
-    for (int i = 0; i < n; ++i) rows_[lives[i].stream].push_back(i);
-    for (auto& [stream, row] : rows_) BuildRow(row);
-    for (int i = 0; i < n; ++i) {
-      AddEdge(Source(), End(i), lives[i].weight);
-      AddEdge(Begin(i), Sink(), lives[i].weight);
-      Board(i);
-    }
+  explicit Relay(const std::vector<StreamLife>& lives)
+      : lives_(lives),
+        source_(network_.AddNode()),
+        sink_(network_.AddNode()),
+        row_(lives.size()),
+        given_(lives.size()),
+        taken_(lives.size()) {
+    BuildRows();
+    for (size_t i = 0; i < lives.size(); ++i) Board(static_cast<int>(i));
   }
 
   int64_t Run() {
-    int64_t total = 0;
-    while (const int64_t pushed = Augment()) total += pushed;
-    return total;
+    const int64_t at_once = HandOnAtOnce();
+    return at_once + network_.Augment(source_, sink_);
   }
 
  private:
-  struct Edge {
-    int to;
-    int next;
-    int64_t capacity;
+  // Weight of `life` that may board along `edge`, at a station.
+  struct Boarding {
+    int life;
+    int edge;
+    int station;
   };
-  int Source() const { return 2 * static_cast<int>(lives_.size()); }
-  int Sink() const { return Source() + 1; }
-  int End(int life) const { return life; }
-  int Begin(int life) const { return static_cast<int>(lives_.size()) + life; }
+  struct Station {
+    int node;
+    int edge_here;   // from the station before; -1 for the first
+    int edge_begin;  // to the life that begins here
+    std::vector<Boarding> boardings;
+    int64_t change = 0;  // of what edge_here carries, to the one before
+  };
+  struct Row {
+    int stream = 0;
+    std::vector<int> lives;  // by station
+    std::vector<Station> stations;
+    size_t next = 0;               // station at which the next life begins
+    std::vector<Boarding> aboard;  // what boarded last is behind
+  };
 
-  int AddEdge(int from, int to, int64_t capacity) {
-    edges_.push_back({to, first_edge_[from], capacity});
-    first_edge_[from] = static_cast<int>(edges_.size()) - 1;
-    edges_.push_back({from, first_edge_[to], 0});
-    first_edge_[to] = static_cast<int>(edges_.size()) - 1;
-    return static_cast<int>(edges_.size()) - 2;
+  // In order of position each life goes to the first row of its stream whose
+  // last one knows no more.
+  void BuildRows() {
+    std::vector<int> order(lives_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return std::pair(lives_[a].stream, lives_[a].position) <
+             std::pair(lives_[b].stream, lives_[b].position);
+    });
+    size_t first = 0;  // of the stream's rows
+    for (int life : order) {
+      const int stream = lives_[life].stream;
+      if (!rows_.empty() && rows_.back().stream != stream) first = rows_.size();
+      size_t row = first;
+      while (row < rows_.size() && !GrowsAlong(rows_[row], life)) ++row;
+      if (row == rows_.size()) rows_.push_back({.stream = stream});
+      row_[life] = static_cast<int>(row);
+      AddStation(life, rows_[row]);
+    }
   }
 
-  // Lives of one row in order of position; those that know less than an earlier
-  // one stand outside the row and are boarded one by one.
-  void BuildRow(std::vector<int>& row) {
-    std::stable_sort(row.begin(), row.end(), [&](int a, int b) {
-      return lives_[a].position < lives_[b].position;
-    });
-    std::vector<int> kept;
-    std::vector<int> known;
-    for (int life : row) {
-      const std::vector<int>& mine = lives_[life].known;
-      bool grows = true;
-      for (size_t s = 0; s < known.size(); ++s) grows &= mine[s] >= known[s];
-      if (!grows) {
-        loose_.push_back(life);
-        continue;
-      }
-      known = mine;
-      first_edge_.push_back(-1);
-      const int station = static_cast<int>(first_edge_.size()) - 1;
-      if (!kept.empty()) AddEdge(station - 1, station, kUnlimited);
-      AddEdge(station, Begin(life), kUnlimited);
-      if (kept.empty()) first_station_[lives_[life].stream] = station;
-      kept.push_back(life);
+  bool GrowsAlong(const Row& row, int life) const {
+    const std::vector<int>& last = lives_[row.lives.back()].known;
+    const std::vector<int>& next = lives_[life].known;
+    for (size_t s = 0; s < last.size(); ++s) {
+      if (next[s] < last[s]) return false;
     }
-    row = std::move(kept);
+    return true;
+  }
+
+  void AddStation(int life, Row& row) {
+    Station station{.node = network_.AddNode(), .edge_here = -1};
+    if (!row.stations.empty()) {
+      station.edge_here = network_.AddEdge(
+          row.stations.back().node, station.node, FlowNetwork::kUnlimited);
+    }
+    const int begin = network_.AddNode();
+    station.edge_begin =
+        network_.AddEdge(station.node, begin, FlowNetwork::kUnlimited);
+    taken_[life] = network_.AddEdge(begin, sink_, lives_[life].weight);
+    row.lives.push_back(life);
+    row.stations.push_back(std::move(station));
   }
 
   void Board(int life) {
-    for (const auto& [stream, row] : rows_) {
+    const int end = network_.AddNode();
+    given_[life] = network_.AddEdge(source_, end, lives_[life].weight);
+    for (Row& row : rows_) {
       const auto it = std::partition_point(
-          row.begin(), row.end(),
+          row.lives.begin(), row.lives.end(),
           [&](int other) { return !EndsBefore(lives_[life], lives_[other]); });
-      if (it == row.end()) continue;
-      AddEdge(End(life),
-              first_station_.at(stream) + static_cast<int>(it - row.begin()),
-              kUnlimited);
-    }
-    for (int other : loose_) {
-      if (EndsBefore(lives_[life], lives_[other])) {
-        AddEdge(End(life), Begin(other), kUnlimited);
-      }
+      if (it == row.lives.end()) continue;
+      const int at = static_cast<int>(it - row.lives.begin());
+      Station& station = row.stations[at];
+      const int edge =
+          network_.AddEdge(end, station.node, FlowNetwork::kUnlimited);
+      station.boardings.push_back({life, edge, at});
     }
   }
 
-  // Levels by breadth-first search from the source; 0 at the source.
-  bool FindLevels() {
-    level_.assign(first_edge_.size(), -1);
-    std::deque<int> queue = {Source()};
-    level_[Source()] = 0;
-    while (!queue.empty()) {
-      const int node = queue.front();
-      queue.pop_front();
-      for (int e = first_edge_[node]; e >= 0; e = edges_[e].next) {
-        if (edges_[e].capacity == 0 || level_[edges_[e].to] >= 0) continue;
-        level_[edges_[e].to] = level_[node] + 1;
-        queue.push_back(edges_[e].to);
-      }
-    }
-    return level_[Sink()] >= 0;
-  }
-
-  // A blocking flow over the levels (Dinic), without recursion: rows are long.
-  int64_t Augment() {
-    if (!FindLevels()) return 0;
-    std::vector<int> current = first_edge_;
-    std::vector<int> path;
+  // A flow to begin with: each life takes, in order, what boarded last before
+  // it. Mostly little is missing then; of an empty flow, all that rides far
+  // would be, round after round.
+  int64_t HandOnAtOnce() {
     int64_t total = 0;
-    int node = Source();
-    while (true) {
-      if (node == Sink()) {
-        total += PushAlong(path, node);
-        continue;
-      }
-      int& e = current[node];
-      while (e >= 0 && (edges_[e].capacity == 0 ||
-                        level_[edges_[e].to] != level_[node] + 1)) {
-        e = edges_[e].next;
-      }
-      if (e >= 0) {
-        path.push_back(e);
-        node = edges_[e].to;
-      } else if (path.empty()) {
-        return total;
-      } else {
-        level_[node] = -1;
-        node = edges_[path.back() ^ 1].to;
-        path.pop_back();
-      }
-    }
+    for (int row : row_) total += TakeAboard(rows_[row]);
+    for (const Row& row : rows_) PushAlong(row);
+    return total;
   }
 
-  // Pushes what the path takes and goes back to before its first full edge.
-  int64_t PushAlong(std::vector<int>& path, int& node) {
-    int64_t amount = kUnlimited;
-    for (int e : path) amount = std::min(amount, edges_[e].capacity);
-    size_t keep = path.size();
-    for (size_t i = path.size(); i-- > 0;) {
-      edges_[path[i]].capacity -= amount;
-      edges_[path[i] ^ 1].capacity += amount;
-      if (edges_[path[i]].capacity == 0) keep = i;
+  // What the life of the row's next station is handed.
+  int64_t TakeAboard(Row& row) {
+    const size_t at = row.next++;
+    Station& station = row.stations[at];
+    row.aboard.insert(row.aboard.end(), station.boardings.begin(),
+                      station.boardings.end());
+    const int taken = taken_[row.lives[at]];
+    int64_t total = 0;
+    while (!row.aboard.empty() && network_.room(taken) > 0) {
+      const Boarding& from = row.aboard.back();
+      const int given = given_[from.life];
+      const int64_t amount =
+          std::min(network_.room(given), network_.room(taken));
+      for (int edge : {given, from.edge, station.edge_begin, taken}) {
+        network_.Push(edge, amount);
+      }
+      row.stations[from.station].change += amount;
+      station.change -= amount;
+      total += amount;
+      if (network_.room(given) == 0) row.aboard.pop_back();
     }
-    path.resize(keep);
-    node = path.empty() ? Source() : edges_[path.back()].to;
-    return amount;
+    return total;
+  }
+
+  // What boarded rides from station to station.
+  void PushAlong(const Row& row) {
+    int64_t amount = 0;
+    for (const Station& station : row.stations) {
+      if (station.edge_here >= 0) network_.Push(station.edge_here, amount);
+      amount += station.change;
+    }
   }
 
   const std::vector<StreamLife>& lives_;
-  std::map<int, std::vector<int>> rows_;  // by stream
-  std::map<int, int> first_station_;      // by stream
-  std::vector<int> loose_;
-  std::vector<Edge> edges_;
-  std::vector<int>
-      first_edge_;  // by node: ends, begins, source, sink, stations
-  std::vector<int> level_;
+  FlowNetwork network_;
+  const int source_;
+  const int sink_;
+  std::vector<Row> rows_;   // those of a stream behind one another
+  std::vector<int> row_;    // by life
+  std::vector<int> given_;  // edges from the source, by life
+  std::vector<int> taken_;  // edges to the sink, by life
 };
 
 // One stream: the lives are intervals, and the answer is the highest sum.
@@ -208,7 +205,7 @@ int64_t HeaviestAntichain(const std::vector<StreamLife>& lives) {
   if (one_stream) return PeakOfIntervals(lives);
   int64_t sum = 0;
   for (const StreamLife& life : lives) sum += life.weight;
-  return sum - Flow(lives).Run();
+  return sum - Relay(lives).Run();
 }
 
 }  // namespace partita

@@ -85,6 +85,28 @@ Module WideGraph(int branches, int devices) {
   return module;
 }
 
+// Matmuls on two devices, of rows and of columns in turn, so that the devices
+// exchange their halves after each.
+Module AlternatingSplits(int matmuls) {
+  Module module;
+  Graph& graph = module.AddFunction("splits");
+  ValueId x = graph.AddInput("x", {DType::kF32, {16, 16}, {}});
+  const ValueId w = graph.AddInput("w", {DType::kF32, {16, 16}, {}});
+  const Sharding rows = {.kind = Sharding::Kind::kSplit, .dim = 0};
+  const Sharding columns = {.kind = Sharding::Kind::kSplit, .dim = 1};
+  for (int i = 0; i < matmuls; ++i) {
+    NodeSpec spec{.op = &kMatmul, .operands = {x, w}};
+    const bool by_rows = i % 2 == 0;
+    spec.placement = {.devices = {"gpu:0", "gpu:1"},
+                      .operands = {by_rows ? rows : Sharding(),
+                                   by_rows ? Sharding() : columns},
+                      .results = {by_rows ? rows : columns}};
+    x = *graph.AddValue(std::move(spec));
+  }
+  graph.SetOutputs({x}, {"y"});
+  return module;
+}
+
 void ExpectProvedWithinTheBounds(Module module, int devices) {
   SCOPED_TRACE(devices);
   const auto plan = PlanOf(std::move(module), LinkedMachine(devices));
@@ -109,6 +131,12 @@ TEST(LargeLowering, TenThousandBranchesStayWithinTheBounds) {
   for (int devices : {1, 4}) {
     ExpectProvedWithinTheBounds(WideGraph(10'000, devices), devices);
   }
+}
+
+// Minutes, if the bound went through the lives pair by pair, or in as many
+// rounds as there are matmuls.
+TEST(LargeLowering, FiveThousandExchangesStayWithinTheBounds) {
+  ExpectProvedWithinTheBounds(AlternatingSplits(5'000), 2);
 }
 
 }  // namespace
