@@ -71,6 +71,14 @@ TEST(ImportErrors, TheModelItselfIsFine) {
   EXPECT_EQ(ErrorOf(ReluModel()), "OK");
 }
 
+TEST(ImportErrors, AModelWithoutAGraphIsRefused) {
+  onnx::ModelProto model = ReluModel();
+  model.clear_graph();
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: found no graph; expected a serialised "
+            "ModelProto with one");
+}
+
 TEST(ImportErrors, AModelCutShortAnywhereIsRefused) {
   const std::string bytes = ReluModel().SerializeAsString();
   for (size_t size = 0; size < bytes.size(); ++size) {

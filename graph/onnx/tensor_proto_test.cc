@@ -37,6 +37,12 @@ TEST(TensorFile, ANumberThatOnnxDoesNotKnowHasNoName) {
   }
 }
 
+TEST(TensorFile, BytesThatAreNoTensorAreRefused) {
+  EXPECT_EQ(ParseTensorFile("\xff\xff", "x.pb").status().ToString(),
+            "INVALID_ARGUMENT: x.pb: found bytes that are no serialised "
+            "tensor; expected one TensorProto, as in the ONNX test data");
+}
+
 TEST(TensorFile, AnEmptyFileIsATensorOfNoType) {
   EXPECT_EQ(
       ErrorOf({}),
