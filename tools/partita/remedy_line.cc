@@ -22,6 +22,7 @@
 #include "partita/remedy.h"
 #include "placement/planner/refusal.h"
 #include "tools/partita/model_input.h"
+#include "tools/partita/output.h"
 
 namespace partita {
 namespace {
@@ -90,12 +91,21 @@ std::vector<OpenExtent> ShapeExtents(const Arguments& arguments) {
            }}};
 }
 
+// Those that can be smaller.
+std::vector<OpenExtent> OpenExtents(const Arguments& arguments) {
+  std::vector<OpenExtent> open = DimExtents(arguments);
+  for (OpenExtent& shape : ShapeExtents(arguments)) {
+    open.push_back(std::move(shape));
+  }
+  std::erase_if(open,
+                [](const OpenExtent& extent) { return extent.extent < 2; });
+  return open;
+}
+
 // The largest of half, a quarter, ... of the extent that fits. One is tried
 // first: where it does not fit, nothing of it does.
 std::optional<Fitting> Shrink(const OpenExtent& open, const Machine& machine) {
-  if (open.extent < 2 || !TryFit(open.with(1), machine).ok()) {
-    return std::nullopt;
-  }
+  if (!TryFit(open.with(1), machine).ok()) return std::nullopt;
   for (int64_t n = open.extent / 2; n >= 1; n /= 2) {
     Arguments arguments = open.with(n);
     const absl::StatusOr<Remedy> remedy = TryFit(arguments, machine);
@@ -143,11 +153,7 @@ std::vector<MachineFile> LargerMachines(const std::string& path,
 
 std::optional<Fitting> FindFitting(const Arguments& arguments,
                                    const Machine& machine) {
-  std::vector<OpenExtent> open = DimExtents(arguments);
-  for (OpenExtent& shape : ShapeExtents(arguments)) {
-    open.push_back(std::move(shape));
-  }
-  for (const OpenExtent& extent : open) {
+  for (const OpenExtent& extent : OpenExtents(arguments)) {
     std::optional<Fitting> fitting = Shrink(extent, machine);
     if (fitting.has_value()) return fitting;
   }
@@ -179,9 +185,7 @@ std::string NothingHelps(const Arguments& arguments) {
   std::vector<std::string> tried = {"every strategy"};
   if (arguments.has("depth")) tried.push_back("steps that do not overlap");
   if (arguments.has("pin")) tried.push_back("no pins");
-  if (arguments.has("dim") || arguments.has("shape")) {
-    tried.push_back("smaller extents");
-  }
+  if (!OpenExtents(arguments).empty()) tried.push_back("smaller extents");
   if (arguments.has("machine")) {
     tried.push_back(absl::StrCat("the larger machines beside ",
                                  arguments.Get("machine", "")));
@@ -198,6 +202,8 @@ absl::Status WithCommandLine(const absl::Status& status,
                              const Arguments& arguments,
                              const Machine& machine) {
   if (!ShortageOf(status).has_value()) return status;
+  Progress progress(command);
+  progress.Stage("look for what fits");
   std::string text(status.message());
   if (const std::optional<Remedy> remedy = RemedyOf(status)) {
     text += CommandLine(command, arguments, *remedy);
