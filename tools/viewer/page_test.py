@@ -17,6 +17,31 @@ import browser
 HOSTILE = '%"</script><img onerror=alert(1)>"'
 
 
+# One node, fed and fetched 1,500 times a step.
+MICRO_BATCHES = """graph @f(%x: i8[1]) -> i8[1] {
+  %a = neg %x : i8[1] on cpu:0 by reference.eval
+  return %a as y
+}
+plan @f {
+  device cpu:0 cpu memory 2
+    arena persistent 0 step 2
+  entry @f of @f depth 1 {
+    input x i8[1500]
+    output y i8[1500]
+    arena cpu:0
+    !x 0 1
+    !a 1 1
+    stream cpu:0/s
+    program first buffers 0 events 0 {
+    stream cpu:0/s
+    0 feed -> !x input 0
+    1 kernel %a (!x) -> !a
+    2 fetch !a output 0
+    }
+    schedule
+"""
+
+
 def make_page(folder):
     """A plan over two devices with a measured step, drawn; and its copy without the step."""
     graph, plan, trace = (os.path.join(folder, name) for name in ("mlp.graph", "mlp.plan", "mlp.json"))
@@ -215,6 +240,15 @@ class Page(unittest.TestCase):
         self.browser.click("[data-tab=certificate]")
         self.assertFalse(self.value("document.getElementById('tab-certificate').hidden"))
         self.assertIn("no race", self.text("#tab-certificate"))
+
+    def test_a_long_ledger_is_cut_with_a_note(self):
+        plan = os.path.join(self.folder, "long.txt")
+        with open(plan, "w", encoding="utf-8") as f:
+            f.write(MICRO_BATCHES + "".join("    invoke first batch %d\n" % i for i in range(1500)) + "  }\n}\n")
+        subprocess.run([PARTITA, "view", plan, "--output", os.path.join(self.folder, "long.html")], check=True)
+        self.open("long.html")
+        self.assertEqual(2000, self.value("document.querySelectorAll('#tab-transfers tr.row').length"))
+        self.assertIn("The first 2000 of 3000 rows", self.text("#tab-transfers"))
 
     def test_the_fragment_selects(self):
         self.open("page.html", "#search=softmax&select=%25p")

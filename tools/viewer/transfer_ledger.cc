@@ -15,11 +15,18 @@ using Intervals = std::vector<std::pair<double, double>>;
 class LedgerWriter {
  public:
   LedgerWriter(const Plan& plan, const Entry& entry, const ViewedEntry& view)
-      : plan_(plan), entry_(entry), view_(view), busy_(plan.devices.size()) {
+      : plan_(plan), entry_(entry), view_(view), readers_(view.boxes.size()) {
+    std::vector<Intervals> kernels(plan.devices.size());
     for (const CommandView& command : view.commands) {
       if (command.kind != "kernel" || command.end <= command.start) continue;
-      busy_[view.streams[command.stream].device].emplace_back(command.start,
-                                                              command.end);
+      kernels[view.streams[command.stream].device].emplace_back(command.start,
+                                                                command.end);
+    }
+    for (Intervals& of_device : kernels) {
+      busy_.emplace_back(std::move(of_device));
+    }
+    for (const EdgeView& edge : view.edges) {
+      readers_[edge.from].push_back(edge.to);
     }
   }
 
@@ -77,7 +84,7 @@ class LedgerWriter {
     row.value = shown.box >= 0 ? view_.boxes[shown.box].name : shown.title;
     row.seconds = shown.end - shown.start;
     row.reason = Reason(command, shown.box);
-    row.hidden_seconds = CoveredSeconds(shown.start, shown.end, busy_[waiting]);
+    row.hidden_seconds = busy_[waiting].Within(shown.start, shown.end);
     // Times are sums of doubles: a part in a million is no gap.
     row.hidden = row.hidden_seconds >= row.seconds * (1 - 1e-6);
     rows_.push_back(std::move(row));
@@ -87,45 +94,60 @@ class LedgerWriter {
   std::string Reason(const Command& command, int box) const {
     if (command.kind == Command::Kind::kFetch) return "an output";
     if (box < 0) return "";
+    const std::vector<int>& readers = readers_[box];
+    if (readers.empty()) return "kept for the next step";
     constexpr size_t kShown = 2;
-    std::vector<std::string> readers;
-    size_t count = 0;
-    for (const EdgeView& edge : view_.edges) {
-      if (edge.from != box || ++count > kShown) continue;
-      const BoxView& reader = view_.boxes[edge.to];
-      readers.push_back(absl::StrCat(
-          reader.op, " ", reader.name,
-          reader.reason.empty() ? "" : absl::StrCat(" (", reader.reason, ")")));
+    std::string text = "read by ";
+    for (size_t i = 0; i < readers.size() && i < kShown; ++i) {
+      const BoxView& reader = view_.boxes[readers[i]];
+      absl::StrAppend(
+          &text, i == 0 ? "" : ", ", reader.op, " ", reader.name,
+          reader.reason.empty() ? "" : absl::StrCat(" (", reader.reason, ")"));
     }
-    if (count == 0) return "kept for the next step";
-    std::string text = absl::StrCat("read by ", readers[0]);
-    if (readers.size() > 1) absl::StrAppend(&text, ", ", readers[1]);
-    if (count > kShown)
-      absl::StrAppend(&text, " and ", count - kShown, " more");
+    if (readers.size() > kShown) {
+      absl::StrAppend(&text, " and ", readers.size() - kShown, " more");
+    }
     return text;
   }
 
   const Plan& plan_;
   const Entry& entry_;
   const ViewedEntry& view_;
-  std::vector<Intervals> busy_;  // by device: its kernels
+  std::vector<CoveredTime> busy_;          // by device: its kernels
+  std::vector<std::vector<int>> readers_;  // by box: boxes, one an edge
   std::vector<TransferView> rows_;
 };
 
 }  // namespace
 
-double CoveredSeconds(double start, double end, Intervals intervals) {
+CoveredTime::CoveredTime(Intervals intervals) {
   std::sort(intervals.begin(), intervals.end());
-  double covered = 0;
-  double at = start;
+  double seconds = 0;
   for (const auto& [from, to] : intervals) {
-    const double low = std::max(at, from);
-    const double high = std::min(end, to);
-    if (low >= high) continue;
-    covered += high - low;
-    at = high;
+    if (!spans_.empty() && from <= spans_.back().second) {
+      const double end = std::max(spans_.back().second, to);
+      seconds += end - spans_.back().second;
+      spans_.back().second = end;
+      continue;
+    }
+    spans_.emplace_back(from, to);
+    seconds_.push_back(seconds);
+    seconds += to - from;
   }
-  return covered;
+}
+
+double CoveredTime::Within(double start, double end) const {
+  return std::max(0.0, Before(end) - Before(start));
+}
+
+double CoveredTime::Before(double time) const {
+  const auto next = std::partition_point(
+      spans_.begin(), spans_.end(),
+      [time](const auto& span) { return span.first < time; });
+  if (next == spans_.begin()) return 0;
+  const auto last = next - 1;
+  return seconds_[last - spans_.begin()] + std::min(time, last->second) -
+         last->first;
 }
 
 std::vector<TransferView> TransferLedger(const Plan& plan, const Entry& entry,

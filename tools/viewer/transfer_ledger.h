@@ -12,9 +12,19 @@
 
 namespace partita {
 
-// Seconds of [start, end) that lie in at least one of the intervals.
-double CoveredSeconds(double start, double end,
-                      std::vector<std::pair<double, double>> intervals);
+// A union of intervals of time. Sorted once, as every transfer asks.
+class CoveredTime {
+ public:
+  explicit CoveredTime(std::vector<std::pair<double, double>> intervals);
+  // Seconds of [start, end) that lie in at least one of the intervals.
+  double Within(double start, double end) const;
+
+ private:
+  double Before(double time) const;
+
+  std::vector<std::pair<double, double>> spans_;  // apart, in order of time
+  std::vector<double> seconds_;                   // of all spans before one
+};
 
 // Rows for copies between devices, messages, collectives, feeds and fetches, in
 // launch order. `view` has its boxes, streams and commands.

@@ -175,10 +175,15 @@ TEST(TransferLedgerTest, ATransferIsHiddenWhileItsReceiverComputes) {
   EXPECT_NEAR(row.hidden_seconds, 3e-6, 1e-12);
 }
 
-TEST(TransferLedgerTest, CoveredSecondsCountSharedTimeOnce) {
-  EXPECT_EQ(CoveredSeconds(0, 10, {{1, 3}, {2, 4}, {2, 3}, {9, 20}}), 4);
-  EXPECT_EQ(CoveredSeconds(5, 6, {{0, 5}, {6, 7}}), 0);
-  EXPECT_EQ(CoveredSeconds(5, 5, {{0, 10}}), 0);
+TEST(TransferLedgerTest, SharedTimeIsCoveredOnce) {
+  const CoveredTime busy({{9, 20}, {2, 4}, {1, 3}, {2, 3}});
+  EXPECT_EQ(busy.Within(0, 10), 4);
+  EXPECT_EQ(busy.Within(2, 3), 1);
+  EXPECT_EQ(busy.Within(0, 1), 0);
+  EXPECT_EQ(busy.Within(4, 9), 0);
+  EXPECT_EQ(busy.Within(10, 30), 10);
+  EXPECT_EQ(CoveredTime({{0, 10}}).Within(5, 5), 0);
+  EXPECT_EQ(CoveredTime({}).Within(0, 10), 0);
 }
 
 // Boxes by scope, and edges, of a graph that is not there.
