@@ -20,6 +20,9 @@ struct HostCapacity {
 
 HostCapacity ThisHost();
 
+// Every DeviceTraits::isa that a CPU may have, best first.
+std::vector<std::string> CpuIsas();
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_HOST_CAPACITY_H_

@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/host_capacity.h"
 #include "graph/literal_pool.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
@@ -234,7 +235,7 @@ std::string CodegenArithmetic(absl::string_view isa) {
 }
 
 bool IsKnownIsa(absl::string_view isa) {
-  return isa.empty() || isa == "sse4" || isa == "avx2" || isa == "avx512";
+  return isa.empty() || absl::c_linear_search(CpuIsas(), isa);
 }
 
 }  // namespace partita

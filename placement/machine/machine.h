@@ -50,7 +50,8 @@ struct Machine {
 //      {"name": "cpu:0", "kind": "cpu",         "cpu" or "cuda"
 //       "memory": "64 GiB",                     bytes: a number, or with a unit
 //       "reserve": "4 GiB",                     default 0
-//       "threads": 16, "isa": "avx512",         default 1; any
+//       "threads": 16, "isa": "avx512",         default 1; any. Else one of
+//                                               CpuIsas(), or "sm_90"
 //       "peak_flops": {"f32": 1.5e12},          per second; f32 is a must, and
 //                                               stands for dtypes not listed
 //       "memory_bandwidth": 8e10,               bytes per second

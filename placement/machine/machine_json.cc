@@ -1,16 +1,20 @@
 // Reads and writes machine files.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <fstream>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "graph/host_capacity.h"
+#include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "placement/machine/byte_size.h"
 #include "placement/machine/machine.h"
@@ -40,6 +44,31 @@ absl::StatusOr<std::string> ReadName(const JsonObject& object,
   if (IsName(name)) return name;
   return object.Error(key, absl::StrCat("\"", name, "\""),
                       "1 to 64 letters, digits or _-.: like \"gpu:0\"");
+}
+
+// "sm_90", or "sm_90a" with what is that architecture's alone.
+bool IsCudaIsa(absl::string_view isa) {
+  if (!absl::ConsumePrefix(&isa, "sm_")) return false;
+  if (!absl::ConsumeSuffix(&isa, "a")) absl::ConsumeSuffix(&isa, "f");
+  return (isa.size() == 2 || isa.size() == 3) && isa[0] != '0' &&
+         absl::c_all_of(isa, absl::ascii_isdigit);
+}
+
+absl::StatusOr<std::string> ReadIsa(const JsonObject& object, DeviceKind kind) {
+  PARTITA_ASSIGN_OR_RETURN(std::string isa, object.String("isa"));
+  const std::string found = absl::StrCat("\"", isa, "\"");
+  if (kind == DeviceKind::kCuda) {
+    if (IsCudaIsa(isa)) return isa;
+    return object.Error("isa", found,
+                        "sm_ and the compute capability, like \"sm_90\"");
+  }
+  const std::vector<std::string> isas = CpuIsas();
+  if (absl::c_linear_search(isas, isa)) return isa;
+  const std::vector<absl::string_view> known(isas.begin(), isas.end());
+  return object.Error(
+      "isa", found,
+      absl::StrCat("one of ", absl::StrJoin(known, ", "),
+                   ", or no isa for any other CPU", DidYouMean(isa, known)));
 }
 
 absl::Status ReadPeaks(const JsonObject& object, DeviceTraits& traits) {
@@ -88,7 +117,7 @@ absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
     traits.threads = static_cast<int>(threads);
   }
   if (object.Has("isa")) {
-    PARTITA_ASSIGN_OR_RETURN(traits.isa, ReadName(object, "isa"));
+    PARTITA_ASSIGN_OR_RETURN(traits.isa, ReadIsa(object, traits.kind));
   }
   PARTITA_ASSIGN_OR_RETURN(JsonObject peaks, object.Object("peak_flops"));
   PARTITA_RETURN_IF_ERROR(ReadPeaks(peaks, traits));
@@ -239,16 +268,16 @@ absl::StatusOr<Machine> ParseMachine(absl::string_view json,
 }
 
 absl::StatusOr<Machine> ReadMachine(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
+  const auto file = MappedFile::Open(path);
+  if (absl::IsNotFound(file.status())) {
     return absl::NotFoundError(absl::StrCat(
         path, ": found no readable file; expected a machine file; write one ",
         "with `partita devices` or take one of examples/machines"));
   }
-  std::string text(kMaxJsonBytes + 1, '\0');
-  file.read(text.data(), text.size());
-  text.resize(file.gcount());
-  return ParseMachine(text, path);
+  PARTITA_RETURN_IF_ERROR(file.status());
+  const absl::Span<const std::byte> bytes = (*file)->bytes();
+  return ParseMachine(
+      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
 std::string MachineToJson(const Machine& machine) {

@@ -128,6 +128,28 @@ TEST(MachineTest, AWrongTypeIsShownWithWhatWasExpected) {
             "\"cuda\"");
 }
 
+TEST(MachineTest, AnInstructionSetIsOneThatKernelsKnow) {
+  EXPECT_EQ(ErrorOf("avx512", "avx9"),
+            "two.json: devices[0].isa: found \"avx9\"; expected one of "
+            "avx512, avx2, sse4, or no isa for any other CPU; did you mean "
+            "avx2?");
+  EXPECT_EQ(ErrorOf("avx512", "neon"),
+            "two.json: devices[0].isa: found \"neon\"; expected one of "
+            "avx512, avx2, sse4, or no isa for any other CPU");
+  for (const char* isa : {"avx2", "sm90", "sm_", "sm_9", "sm_9x", "sm_0090"}) {
+    EXPECT_EQ(
+        ErrorOf("\"cuda\"", absl::StrCat("\"cuda\", \"isa\": \"", isa, "\"")),
+        absl::StrCat("two.json: devices[1].isa: found \"", isa,
+                     "\"; expected sm_ and the compute capability, like "
+                     "\"sm_90\""));
+  }
+  for (const char* isa : {"sm_75", "sm_90a", "sm_100f", "sm_120"}) {
+    EXPECT_EQ(
+        ErrorOf("\"cuda\"", absl::StrCat("\"cuda\", \"isa\": \"", isa, "\"")),
+        "");
+  }
+}
+
 TEST(MachineTest, AbsurdNumbersAreRefused) {
   EXPECT_EQ(ErrorOf("\"64 GiB\"", "-1"),
             "two.json: devices[0].memory: found -1; expected bytes from 1 to "
@@ -234,6 +256,8 @@ TEST(MachineTest, AMissingFileIsNamed) {
             "/nonexistent.json: found no readable file; expected a machine "
             "file; write one with `partita devices` or take one of "
             "examples/machines");
+  EXPECT_EQ(ReadMachine("/dev/zero").status().message(),
+            "/dev/zero: found no regular file; expected one");
 }
 
 TEST(DetectHostTest, TheHostHasACpuWithCoresAndMemory) {
