@@ -31,26 +31,80 @@ std::vector<int32_t> Indices(const Ids& ids) {
 
 fb::Hash Pack(const ContentHash& hash) { return fb::Hash(hash.high, hash.low); }
 
-// More bytes than the metadata will take.
-int64_t Estimate(const Plan& plan, const std::string& module) {
-  int64_t bytes = static_cast<int64_t>(module.size()) + 4096;
-  for (const Entry& entry : plan.entries) {
-    bytes += 128 * (entry.buffers.size() + entry.persistent.size());
-    for (const Buffer& buffer : entry.buffers) bytes += buffer.name.size();
-    for (const Program& program : entry.programs) {
-      for (const Command& command : program.commands) {
-        bytes += 128 + 4 * (command.operands.size() + command.results.size());
-      }
-    }
-    for (const Invocation& invocation : entry.schedule) {
-      bytes += 64 + 4 * (invocation.buffers.size() + invocation.events.size());
-    }
+// What a table takes beside its texts and lists: none has more fields.
+constexpr int64_t kTable = 256;
+
+int64_t BytesOf(const std::vector<Port>& ports) {
+  int64_t bytes = 0;
+  for (const Port& port : ports) {
+    bytes += kTable + port.name.size() + port.type.ToString().size();
   }
-  if (!plan.notes.has_value()) return bytes;
-  for (const EntryNotes& notes : plan.notes->entries) {
-    bytes += 16 * notes.predicted.size();
-    for (const NodeNote& note : notes.nodes) bytes += 64 + note.reason.size();
+  return bytes;
+}
+
+int64_t BytesOf(const Program& program) {
+  int64_t bytes = kTable + program.name.size();
+  for (const Command& command : program.commands) {
+    bytes += 128 + 4 * (command.operands.size() + command.results.size());
   }
+  return bytes;
+}
+
+int64_t BytesOf(const Entry& entry) {
+  int64_t bytes = kTable + entry.name.size() + BytesOf(entry.inputs) +
+                  BytesOf(entry.outputs) + 128 * entry.persistent.size();
+  if (entry.graph != nullptr) bytes += entry.graph->name().size();
+  for (const Buffer& buffer : entry.buffers) bytes += 128 + buffer.name.size();
+  for (const Stream& stream : entry.streams) bytes += 64 + stream.name.size();
+  for (const Group& group : entry.groups) {
+    bytes += 64 + 4 * group.members.size();
+  }
+  for (const Channel& channel : entry.channels) {
+    bytes += 64 + 4 * channel.slots.size();
+  }
+  for (const Program& program : entry.programs) bytes += BytesOf(program);
+  for (const Invocation& invocation : entry.schedule) {
+    bytes += 64 + 4 * (invocation.buffers.size() + invocation.events.size());
+  }
+  return bytes;
+}
+
+int64_t BytesOf(const PlanNotes& notes) {
+  int64_t bytes = kTable + notes.machine_json.size() + notes.summary.size();
+  for (const EntryNotes& entry : notes.entries) {
+    bytes += kTable + 16 * entry.predicted.size();
+    for (const NodeNote& note : entry.nodes) bytes += 64 + note.reason.size();
+  }
+  return bytes;
+}
+
+int64_t BytesOf(const Certificate& certificate) {
+  int64_t bytes =
+      kTable + certificate.checker.size() + certificate.plan_hash.size();
+  for (const auto* list : {&certificate.proved, &certificate.assumed}) {
+    for (const std::string& text : *list) bytes += 16 + text.size();
+  }
+  return bytes;
+}
+
+// At least the bytes of the metadata: fields are counted by what they take at
+// most, lists and texts by their lengths.
+int64_t Estimate(const Plan& plan, const std::string& module,
+                 const StoredConstants& constants) {
+  int64_t bytes = kTable + plan.name.size() + module.size();
+  for (const PlanDevice& device : plan.devices) {
+    bytes += 2 * kTable + device.traits.name.size() + device.traits.isa.size();
+  }
+  for (const std::string& file : constants.files) bytes += 16 + file.size();
+  bytes += 128 * constants.constants.size();
+  for (const StoredLiteral& stored : constants.literals) {
+    const LiteralPool& pool = plan.module.literals();
+    bytes += 64 + pool.type(stored.literal).ToString().size();
+  }
+  for (const auto& image : plan.images) bytes += kTable + image.target.size();
+  for (const Entry& entry : plan.entries) bytes += BytesOf(entry);
+  if (plan.notes.has_value()) bytes += BytesOf(*plan.notes);
+  if (plan.certificate.has_value()) bytes += BytesOf(*plan.certificate);
   return bytes;
 }
 
@@ -288,10 +342,7 @@ absl::StatusOr<std::string> PackPlan(const Plan& plan,
                                      const StoredConstants& constants,
                                      const std::vector<StoredImage>& images) {
   const std::string module = PrintModule(plan.module);
-  const int64_t estimate =
-      Estimate(plan, module) +
-      128 * static_cast<int64_t>(constants.literals.size() +
-                                 constants.constants.size());
+  const int64_t estimate = Estimate(plan, module, constants);
   if (estimate > kMaxEstimate) {
     return absl::ResourceExhaustedError(
         absl::StrCat("plan @", plan.name, ": found about ", estimate,
