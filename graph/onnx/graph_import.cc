@@ -54,9 +54,9 @@ class GraphImporter {
       if (!fault.empty()) faults.push_back(std::move(fault));
     }
     if (faults.empty()) return absl::OkStatus();
-    return absl::UnimplementedError(
-        absl::StrCat("found ", faults.size(), " nodes whose op is not ",
-                     "supported:\n  ", Joined(faults)));
+    return absl::UnimplementedError(absl::StrCat(
+        "found ", faults.size(), faults.size() == 1 ? " node" : " nodes",
+        " whose op is not supported:\n  ", Joined(faults)));
   }
 
   // Empty if the op is supported and in the model's opset.

@@ -148,7 +148,7 @@ TEST(ImportErrors, AModelOfAnotherDomainAloneIsRefusedForItsOps) {
   model.mutable_opset_import(0)->set_domain("com.example");
   model.mutable_graph()->mutable_node(0)->set_domain("com.example");
   EXPECT_EQ(ErrorOf(model),
-            "UNIMPLEMENTED: m: found 1 nodes whose op is not supported:\n"
+            "UNIMPLEMENTED: m: found 1 node whose op is not supported:\n"
             "  Relu of domain com.example (node act)");
 }
 

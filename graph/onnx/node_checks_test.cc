@@ -200,7 +200,7 @@ TEST(NodeChecks, OpsetsOfTheModelAndOfItsOps) {
   };
   EXPECT_EQ(
       gelu(19),
-      "found 1 nodes whose op is not supported:\n"
+      "found 1 node whose op is not supported:\n"
       "  Gelu (node n), which came with opset 20, in a model of opset 19");
   EXPECT_EQ(gelu(20), "f32[1] 0");
 }

@@ -144,7 +144,7 @@ TEST(CpuGather, AnIndexOutOfRangeIsAnError) {
   std::vector<void*> results = {y};
   EXPECT_EQ(
       kernel->Launch({.operands = operands, .results = results}).message(),
-      "gather: found index 3; expected -3..2");
+      "gather %2: found index 3; expected -3..2; correct the indices");
 }
 
 TEST(CpuReduce, AnyAxes) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
@@ -21,7 +22,8 @@ std::vector<std::string> Layouts(const OpView& node) {
 class GatherKernel : public BoundKernel {
  public:
   explicit GatherKernel(const OpView& node)
-      : wide_(node.operand_type(1).dtype == DType::kI64),
+      : name_(node.ToString()),
+        wide_(node.operand_type(1).dtype == DType::kI64),
         count_(node.operand_type(1).num_elements()),
         bytes_(BitsOf(node.result_type(0).dtype) / 8) {
     const Shape& dims = node.operand_type(0).dims;
@@ -43,8 +45,8 @@ class GatherKernel : public BoundKernel {
     for (int64_t i = 0; i < count_; ++i) {
       if (indices[i] < -extent_ || indices[i] >= extent_) {
         return absl::InvalidArgumentError(
-            absl::StrCat("gather: found index ", indices[i], "; expected ",
-                         -extent_, "..", extent_ - 1));
+            absl::StrCat(name_, ": found index ", indices[i], "; expected ",
+                         -extent_, "..", extent_ - 1, "; correct the indices"));
       }
     }
     const char* from = static_cast<const char*>(args.operands[0]);
@@ -58,6 +60,7 @@ class GatherKernel : public BoundKernel {
     return absl::OkStatus();
   }
 
+  std::string name_;  // for messages
   bool wide_;
   int64_t outer_ = 1;
   int64_t extent_ = 1;

@@ -73,6 +73,12 @@ absl::Status ReferenceProgram::BuildSingle(const OpView& node) {
   graph_ = std::make_unique<Graph>("reference", &literals);
   NodeSpec spec{
       .op = &node.op(), .operands = {}, .attributes = node.node().attributes};
+  // Faults of the evaluation name the node as the plan's graph does.
+  for (int i = 0; i < node.num_results(); ++i) {
+    const std::string& name = node.result(i).name();
+    spec.result_names.push_back(
+        name.empty() ? absl::StrCat(node.result(i).id().index) : name);
+  }
   for (int i = 0; i < node.num_operands(); ++i) {
     spec.operands.push_back(
         graph_->AddInput("", node.operand_type(i).RowMajor()));

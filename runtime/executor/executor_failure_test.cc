@@ -284,7 +284,7 @@ TEST(ExecutorFailureTest, TimedDevicesNeedPredictions) {
 TEST(ExecutorFailureTest, AKernelThatNoLibraryHasIsRefusedByName) {
   TestSession session(FourStreamPlan(1, DeviceKind::kCuda));
   EXPECT_EQ(session.status().message(),
-            "entry @f: gpu:0/compute: command 1 kernel add %sum: add %sum: "
+            "entry @f: gpu:0/compute: command 1 kernel add %sum: "
             "found no kernel for `test.eval` on gpu:0; asked: test (found a "
             "GPU; expected a CPU)");
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "graph/op_view.h"
 
 namespace partita {
@@ -28,13 +29,16 @@ FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
 }
 
 absl::Status AtCommand(const FailedCommand& where, const absl::Status& status) {
+  absl::string_view message = status.message();
   std::string place = absl::StrCat("entry @", where.entry, ": ");
   if (where.command >= 0) {
     absl::StrAppend(&place, where.device, "/", where.stream, ": command ",
                     where.command, " ", where.kind,
                     where.node.empty() ? "" : " ", where.node, ": ");
+    // A kernel names its node too: once is enough.
+    absl::ConsumePrefix(&message, absl::StrCat(where.node, ": "));
   }
-  return absl::Status(status.code(), absl::StrCat(place, status.message()));
+  return absl::Status(status.code(), absl::StrCat(place, message));
 }
 
 bool FailureLatch::Set(const absl::Status& status, FailedCommand where) {

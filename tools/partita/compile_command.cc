@@ -57,7 +57,8 @@ constexpr FlagDef kFlags[] = {
      "changed them",
      WeightChoices},
     {"stop-after", "STAGE",
-     "print a stage as text: imported, optimised, placed, kernels or plan",
+     "print a stage as text, or write the text to --output: imported, "
+     "optimised, placed, kernels or plan",
      StageNames},
     {"passes", "N", "run only the first N passes"},
     {"skip", "PASS", "leave out a pass; repeatable", PassNames},
@@ -127,8 +128,21 @@ absl::Status KeepInputs(const Module& module, const CompileOptions& options,
   return absl::OkStatus();
 }
 
+// A stage is text, of which there is no report.
+absl::Status CheckReport(const Arguments& arguments, const std::string& stage) {
+  if (stage.empty() || !arguments.has("json")) return absl::OkStatus();
+  return CalledWrongly(
+      absl::StrCat("compile: found --json with ",
+                   arguments.has("stop-after") ? "--stop-after" : "--output -",
+                   ", which prints text; expected one of them"));
+}
+
 absl::Status Run(const Arguments& arguments) {
   const std::string& path = arguments.positional()[0];
+  // A plan as text, or a stage before it, goes where --output says.
+  const bool to_text = arguments.Get("output", "") == "-";
+  const std::string stage = arguments.Get("stop-after", to_text ? "plan" : "");
+  PARTITA_RETURN_IF_ERROR(CheckReport(arguments, stage));
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
   PARTITA_ASSIGN_OR_RETURN(const int64_t passes,
@@ -139,9 +153,6 @@ absl::Status Run(const Arguments& arguments) {
   progress.Stage("import");
   PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
   PARTITA_RETURN_IF_ERROR(KeepInputs(module, options, arguments));
-  // A plan as text, or a stage before it, goes where --output says.
-  const bool to_text = arguments.Get("output", "") == "-";
-  const std::string stage = arguments.Get("stop-after", to_text ? "plan" : "");
   if (!stage.empty()) {
     return StopAfter(stage, std::move(module), machine, options, arguments);
   }

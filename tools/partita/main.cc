@@ -6,6 +6,9 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -69,7 +72,8 @@ absl::Status CheckOperands(const Subcommand& command,
   const bool takes_one = command.operand != nullptr;
   if (found == (takes_one ? 1 : 0)) return absl::OkStatus();
   return CalledWrongly(
-      absl::StrCat(command.name, ": found ", found, " operands; expected ",
+      absl::StrCat(command.name, ": found ", found,
+                   found == 1 ? " operand" : " operands", "; expected ",
                    takes_one ? absl::StrCat("one ", command.operand) : "none"));
 }
 
@@ -114,6 +118,27 @@ absl::Status Main(absl::Span<const char* const> words) {
   return NoSuchCommand(name);
 }
 
+[[noreturn]] void EndOutOfMemory() {
+  std::fputs(
+      "partita: found no memory left in this process; expected room for the "
+      "model, its weights and the arenas; free memory, raise its limit "
+      "(ulimit -v), or make the model smaller (--dim, --shape)\n",
+      stderr);
+  std::_Exit(kFailed);
+}
+
+// What a thread of a stream or of a kernel throws cannot be caught by main.
+void OnTerminate() {
+  const std::exception_ptr thrown = std::current_exception();
+  try {
+    if (thrown != nullptr) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    EndOutOfMemory();
+  } catch (...) {
+  }
+  std::abort();
+}
+
 // A file that is opened later must not become standard output. Reading only,
 // so that writing to it is still an error.
 void HoldStandardStreams() {
@@ -131,6 +156,11 @@ int main(int argc, char** argv) {
   partita::HoldStandardStreams();
   // A file that may not grow is an error of the write, not the program's end.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::set_terminate(partita::OnTerminate);
   const absl::Span<const char* const> words(argv, argc);
-  return partita::ExitCode(partita::Main(words.subspan(argc > 0 ? 1 : 0)));
+  try {
+    return partita::ExitCode(partita::Main(words.subspan(argc > 0 ? 1 : 0)));
+  } catch (const std::bad_alloc&) {  // after the files at work are taken back
+    partita::EndOutOfMemory();
+  }
 }

@@ -128,7 +128,7 @@ expect 0 "weights 16 B in the plan file, 0 B left in the model's files" \
   "$partita" compile "$scratch/add.graph" --machine "$cpus" --output "$damaged"
 expect 0 '"embedded_bytes": 16' \
   "$partita" compile "$scratch/add.graph" --machine "$cpus" --output "$damaged" --json
-expect 0 "ran 1 steps" "$partita" run "$damaged" --virtual
+expect 0 "ran 1 step," "$partita" run "$damaged" --virtual
 printf U | dd of="$damaged" bs=1 seek=64 conv=notrunc 2> /dev/null
 for command in check run simulate "view --output=$scratch/view.html"; do
   expect 1 "the file was changed since the plan was compiled: compile again" "$partita" $command "$damaged"
@@ -210,7 +210,7 @@ keeps "--output: found $own_machine, which is the file of --machine" \
 keeps "--trace: found $own_graph, which is the operand" run "$own_graph" --trace "$own_graph"
 keeps "--output: found $scratch/hard.plan, which is the operand" view "$own_plan" --output "$scratch/hard.plan"
 keeps "--trace: found $own_plan, which is the operand" simulate "$own_plan" --trace "$own_plan"
-expect 0 "ran 1 steps" "$partita" run "$plan" --virtual --output "$scratch/outputs"
+expect 0 "ran 1 step," "$partita" run "$plan" --virtual --output "$scratch/outputs"
 output=$(basename "$(ls "$scratch/outputs")" .npy)
 cat > "$scratch/self.graph" << END
 graph @self(%$output: f32[32, 10]) -> f32[32, 10] {
@@ -264,7 +264,7 @@ expect 1 "found no entry @huge; expected one of small, large" two run --virtual 
 for entry in small large; do
   expect 0 "bit for bit" two run --virtual --reference --entry "$entry"
 done
-expect 0 "ran 1 steps" two run --virtual --entry large --output "$scratch/large"
+expect 0 "ran 1 step," two run --virtual --entry large --output "$scratch/large"
 expect 0 "(64,64,)" grep -a -m 1 -o "([0-9, ]*)" "$scratch/large/y.npy"
 
 # A plan's text is a plan, whatever check says behind it.
@@ -288,6 +288,18 @@ expect 1 "$scratch/full.plan: cannot be written: File too large" full_disk
 if [[ -e $scratch/full.plan ]]; then
   echo "FAILED: a full disk left $scratch/full.plan"
   failures=$((failures + 1))
+fi
+
+# Memory that ends is told in one line.
+little_memory() {
+  (
+    ulimit -v 400000
+    exec "$partita" compile builtin:resnet50 --machine "$cpus"
+  )
+}
+# Sanitizers reserve more than any limit on addresses.
+if ! grep -qa -e __asan_init -e __tsan_init "$partita"; then
+  expect 1 "partita: found no memory left in this process; expected room for the model" little_memory
 fi
 
 # Folders, devices and pipes.

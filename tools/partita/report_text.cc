@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -59,14 +60,16 @@ std::string RunsText(const std::vector<Run>& runs) {
   std::string text;
   for (size_t i = 0; i < runs.size() && i < kMaxRuns; ++i) {
     const Run& run = runs[i];
-    absl::StrAppendFormat(&text, "  %-8s %4d nodes  %s .. %s", run.device,
-                          run.nodes, run.first, run.last);
+    absl::StrAppendFormat(&text, "  %-8s %4d %-5s  %s .. %s", run.device,
+                          run.nodes, run.nodes == 1 ? "node" : "nodes",
+                          run.first, run.last);
     if (!run.reason.empty()) absl::StrAppend(&text, "  because ", run.reason);
     text.push_back('\n');
   }
   if (runs.size() > kMaxRuns) {
-    absl::StrAppend(&text, "  and ", runs.size() - kMaxRuns,
-                    " more changes of device\n");
+    absl::StrAppend(&text, "  and ",
+                    CountText(runs.size() - kMaxRuns, "more change"),
+                    " of device\n");
   }
   return text;
 }
@@ -104,6 +107,22 @@ std::string OneEntryText(const Compiled& compiled) {
                     UseText(entry.devices[d]));
   }
   return text + StepText(entry);
+}
+
+// A refusal would have named the function, so its placement has that name too.
+std::string HeadText(const Compiled& compiled) {
+  const Plan& plan = compiled.plan;
+  const bool pinned =
+      absl::c_any_of(plan.notes->entries, [](const EntryNotes& notes) {
+        return absl::c_any_of(notes.nodes, [](const NodeNote& note) {
+          return note.reason == "pinned";
+        });
+      });
+  const std::string& strategy = compiled.report.strategy;
+  return absl::StrCat(
+      "placement @",
+      plan.entries.size() == 1 ? plan.entries[0].name : plan.name, " by ",
+      strategy, pinned && strategy != "pinned" ? ", with pins\n" : "\n");
 }
 
 // Each entry by name, then the memory that all share.
@@ -176,19 +195,21 @@ std::string SecondsText(double seconds) {
   return absl::StrFormat("%.1f us", seconds * 1e6);
 }
 
+std::string CountText(size_t count, absl::string_view noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
 std::string CompileSummary(const Compiled& compiled,
                            const std::optional<WrittenWeights>& written) {
   const CompileReport& report = compiled.report;
-  std::string text = absl::StrCat("placement @", compiled.plan.name, " by ",
-                                  report.strategy, "\n");
-  absl::StrAppend(&text, EntriesText(compiled));
+  std::string text = HeadText(compiled) + EntriesText(compiled);
   if (report.candidates.size() > 1) {
     absl::StrAppend(&text, "tried ", CandidatesText(report), "\n");
   }
   if (!report.fallbacks.empty()) {
     absl::StrAppend(
-        &text, "slow ", report.fallbacks.size(),
-        " nodes have no fast kernel and run by eval: ",
+        &text, "slow ", CountText(report.fallbacks.size(), "node"),
+        " without a fast kernel, run by eval: ",
         absl::StrJoin(report.fallbacks.begin(),
                       report.fallbacks.begin() +
                           std::min<size_t>(report.fallbacks.size(), 5),

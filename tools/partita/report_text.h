@@ -4,9 +4,11 @@
 #ifndef PARTITA_TOOLS_PARTITA_REPORT_TEXT_H_
 #define PARTITA_TOOLS_PARTITA_REPORT_TEXT_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "partita/compile.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_file.h"
@@ -22,6 +24,8 @@ std::string CompileJson(const Compiled& compiled,
 
 // "1.24 ms", "61.0 us".
 std::string SecondsText(double seconds);
+// "1 step", "3 steps".
+std::string CountText(size_t count, absl::string_view noun);
 
 }  // namespace partita
 

@@ -38,8 +38,8 @@ std::string ReplacedText(const std::vector<ReplacedKernel>& replaced) {
       break;
     }
     pairs.push_back(
-        absl::StrCat(pair.commands, " commands run ", pair.bound, " (",
-                     pair.bound_arithmetic, ") instead of ", pair.planned,
+        absl::StrCat(CountText(pair.commands, "command"), " by ", pair.bound,
+                     " (", pair.bound_arithmetic, ") instead of ", pair.planned,
                      pair.planned_arithmetic.empty()
                          ? ""
                          : absl::StrCat(" (", pair.planned_arithmetic, ")")));
@@ -73,8 +73,8 @@ std::string RunText(const RunReport& report) {
     absl::StrAppend(&text, "note: ", ReplacedText(report.replaced_kernels),
                     "\n");
   }
-  absl::StrAppend(&text, "ran ", report.seconds.size(), " steps, median ",
-                  SecondsText(Median(report)),
+  absl::StrAppend(&text, "ran ", CountText(report.seconds.size(), "step"),
+                  ", median ", SecondsText(Median(report)),
                   report.on_virtual_devices
                       ? " on virtual devices: threads of this host, whose "
                         "times are not those of the plan's machine\n"
