@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
@@ -125,9 +126,11 @@ absl::StatusOr<std::vector<HostTensor>> EvaluateNode(
   if (absl::Status status =
           node.op().eval(node, operands, absl::MakeSpan(results));
       !status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat("while evaluating ", node.ToString(), ": ",
-                                     status.message()));
+    const std::string name = absl::StrCat(node.ToString(), ": ");
+    // BadOp names the node too: once is enough.
+    return absl::Status(
+        status.code(), absl::StrCat("while evaluating ", name,
+                                    absl::StripPrefix(status.message(), name)));
   }
   return results;
 }

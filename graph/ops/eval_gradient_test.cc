@@ -54,9 +54,8 @@ TEST(EvalGradientTest, SlicesAreAddedUpByIndex) {
             "f32[3, 2] 101 202 0 0 10 20");
   EXPECT_EQ(
       Show(kGatherGradient, List(F({1}, {1}), I({1}, {2})), {{"extent", 2}}),
-      "while evaluating gather_gradient %2: gather_gradient %2: found index 2; "
-      "expected "
-      "-2..1; correct the indices");
+      "while evaluating gather_gradient %2: found index 2; expected -2..1; "
+      "correct the indices");
 }
 
 // Positions 0 and 3 show the ends, the others a quarter of the neighbour.

@@ -101,8 +101,8 @@ TEST(EvalMovingTest, ScattersPlaceAndJoin) {
 
 TEST(EvalMovingTest, AnIndexOutsideIsReported) {
   EXPECT_EQ(Show(kGather, List(Counting({2}), I({1}, {2}))),
-            "while evaluating gather %2: gather %2: found index 2; expected "
-            "-2..1; correct the indices");
+            "while evaluating gather %2: found index 2; expected -2..1; "
+            "correct the indices");
 }
 
 TEST(EvalMovingTest, DepthAndSpace) {
