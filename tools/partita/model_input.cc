@@ -140,7 +140,7 @@ absl::StatusOr<Pin> ReadPin(const std::string& text) {
   absl::string_view dim = parts[1];
   if (parts.size() > 2 || !absl::ConsumePrefix(&dim, "split") ||
       !absl::SimpleAtoi(dim, &pin.dim) || pin.dim < 0 || pin.dim > 255) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return CalledWrongly(absl::StrCat(
         "--pin ", text, ": found ", binding.second,
         "; expected devices, and how to split nodes over them, as in ",
         "gpu:0,gpu:1/split0"));

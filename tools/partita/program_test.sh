@@ -290,18 +290,6 @@ if [[ -e $scratch/full.plan ]]; then
   failures=$((failures + 1))
 fi
 
-# Memory that ends is told in one line.
-little_memory() {
-  (
-    ulimit -v 400000
-    exec "$partita" compile builtin:resnet50 --machine "$cpus"
-  )
-}
-# Sanitizers reserve more than any limit on addresses.
-if ! grep -qa -e __asan_init -e __tsan_init "$partita"; then
-  expect 1 "partita: found no memory left in this process; expected room for the model" little_memory
-fi
-
 # Folders, devices and pipes.
 mkdir "$scratch/folder"
 for command in compile check run simulate; do
