@@ -12,6 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
+#include "graph/builder/graph_builder.h"
+#include "graph/builder/ops.h"
 #include "graph/evaluate.h"
 #include "graph/instance.h"
 #include "graph/op_view.h"
@@ -106,6 +108,34 @@ TEST(DataParallel, MoreDevicesThanRowsAreRefused) {
   const auto compiled = Compile(module->Clone(), EqualCpus(3, kRoom), options);
   EXPECT_NE(compiled.status().message().find("2 rows"), absl::string_view::npos)
       << compiled.status();
+}
+
+// A split along an inner dimension has a block for every row: as many as a
+// transformer's tokens, or an image's lines in all channels.
+TEST(InnerDimensions, ManyRowsAreProved) {
+  for (const int64_t rows : {4096, 4097, 100000}) {
+    SCOPED_TRACE(absl::StrCat(rows, " rows"));
+    GraphBuilder b("f");
+    const Tensor x = b.Input("x", DType::kF32, {rows, 12});
+    Tensor h;
+    {
+      const GraphBuilder::Scope scope(b, "columns");
+      h = Exp(Neg(x));
+    }
+    b.Output("y", Neg(h));
+    const auto module = b.Build();
+    ASSERT_TRUE(module.ok()) << module.status();
+    CompileOptions options;
+    options.strategy = "pinned";
+    options.pins = {{"columns", Cpus(3), 1}};
+    absl::StatusOr<Compiled> compiled =
+        Compile(module->Clone(), EqualCpus(3, kRoom), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    const std::vector<HostTensor> inputs = RandomInputs(module->main(), 1);
+    const auto run = RunVirtually(std::move(compiled->plan), inputs);
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(SameBits(run->outputs, run->reference), absl::OkStatus());
+  }
 }
 
 // Pins along dimensions that can be cut, each node over devices of its own.

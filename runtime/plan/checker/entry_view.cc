@@ -23,6 +23,16 @@ std::string MadeBy(const Graph& graph, ValueId id) {
 
 }  // namespace
 
+int64_t StatedBlocks(const EntryView& view) {
+  int64_t blocks = 0;
+  for (const Command& command : view.commands) {
+    for (const auto* list : {&command.operands, &command.results}) {
+      for (BufferId id : *list) blocks += NumBlocks(view.buffer(id).range);
+    }
+  }
+  return blocks;
+}
+
 int EntryView::micro_batches() const {
   int count = 1;
   for (const Command& command : commands) {

@@ -47,6 +47,10 @@ struct EntryView {
   Finding Found(Rule rule, int command, absl::string_view message) const;
 };
 
+// Blocks of all ranges that the commands touch: a plan may give the proof as
+// much more work as it states.
+int64_t StatedBlocks(const EntryView& view);
+
 // Offset in its arena of the part that `buffer` lies in, for the copy `copy` of
 // the step-local part.
 int64_t PartBegin(const PlanDevice& device, const Buffer& buffer, int copy);

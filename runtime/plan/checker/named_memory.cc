@@ -13,9 +13,26 @@ namespace {
 // A plan made to be slow is refused here.
 constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfCommand = 64;
+constexpr int64_t kVisitsOfBlock = 8;
 constexpr int64_t kVisitsOfWrite = 4;  // it costs more than a look
 
 int64_t EndOf(const NamedPiece& piece) { return piece.begin + piece.size; }
+
+// Behind what there is, as one with the last piece if it goes on from it.
+void Append(const Content& piece, std::vector<Content>& content) {
+  if (!content.empty() && content.back().name.has_value() &&
+      piece.name.has_value()) {
+    Content& last = content.back();
+    Name alike = *piece.name;
+    alike.bytes = last.name->bytes;
+    if (alike == *last.name &&
+        Extend(last.name->bytes, last.size, piece.name->bytes, piece.size)) {
+      last.size += piece.size;
+      return;
+    }
+  }
+  content.push_back(piece);
+}
 
 }  // namespace
 
@@ -23,7 +40,8 @@ NamedMemory::NamedMemory(const EntryView& view, const Names& names)
     : view_(view),
       names_(names),
       arenas_(view.plan->devices.size()),
-      most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size()) {}
+      most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size() +
+                   kVisitsOfBlock * StatedBlocks(view)) {}
 
 int64_t NamedMemory::Base(const Buffer& buffer) const {
   return PartBegin(view_.device(buffer.device), buffer, 0);
@@ -70,7 +88,7 @@ std::vector<Content> NamedMemory::ContentOf(const Buffer& buffer) {
           ++visits_;
           Content piece{at + begin - block.begin, end - begin, std::nullopt};
           if (name != nullptr) piece.name = *name;
-          content.push_back(piece);
+          Append(piece, content);
           return true;
         });
     at += block.end - block.begin;
@@ -81,7 +99,9 @@ std::vector<Content> NamedMemory::ContentOf(const Buffer& buffer) {
 std::optional<Finding> NamedMemory::Mismatch(
     int command, const Buffer& buffer, const std::vector<NamedPiece>& asked) {
   size_t a = 0;
-  for (const Content& piece : ContentOf(buffer)) {
+  const std::vector<Content> content = ContentOf(buffer);
+  if (gave_up()) return std::nullopt;
+  for (const Content& piece : content) {
     for (int64_t at = piece.begin; at < piece.end();) {
       while (a < asked.size() && EndOf(asked[a]) <= at) ++a;
       if (!piece.name.has_value()) {
@@ -110,25 +130,36 @@ std::optional<Finding> NamedMemory::Compare(int command, const Buffer& buffer,
   held.Shift(at - piece.begin);
   Name wanted = asked.name;
   wanted.Shift(at - asked.begin);
-  if (held.Answers(wanted)) return std::nullopt;
-  return Differs(Rule::kWrongValue, command, buffer, at, end,
-                 absl::StrCat("they hold ", names_.Text(held, end - at),
-                              " and not ", names_.Text(wanted, end - at)));
+  int64_t agreed = 0;
+  if (held.Answers(wanted)) {
+    agreed = Agreement(held.bytes, wanted.bytes, end - at);
+  }
+  if (agreed == end - at) return std::nullopt;
+  held.Shift(agreed);
+  wanted.Shift(agreed);
+  const int64_t size = end - at - agreed;
+  return Differs(Rule::kWrongValue, command, buffer, at + agreed, end,
+                 absl::StrCat("they hold ", names_.Text(held, size),
+                              " and not ", names_.Text(wanted, size)));
 }
 
 Finding NamedMemory::Differs(Rule rule, int command, const Buffer& buffer,
                              int64_t begin, int64_t end,
                              absl::string_view what) const {
-  const int64_t base = Base(buffer) + buffer.range.offset;
+  const Range& range = buffer.range;
+  const auto address = [&](int64_t at) {
+    return Base(buffer) + range.offset + at / range.block * range.stride +
+           at % range.block;
+  };
   Finding finding;
   finding.rule = rule;
   finding.entry = view_.index;
   finding.command = command;
   finding.device = buffer.device;
-  finding.bytes = {base + begin, base + end};
-  finding.message =
-      absl::StrCat(view_.device(buffer.device).traits.name, " !", buffer.name,
-                   " (bytes ", base + begin, "..", base + end, "), but ", what);
+  finding.bytes = {address(begin), address(end - 1) + 1};
+  finding.message = absl::StrCat(view_.device(buffer.device).traits.name, " !",
+                                 buffer.name, " (bytes ", finding.bytes.begin,
+                                 "..", finding.bytes.end, "), but ", what);
   return finding;
 }
 

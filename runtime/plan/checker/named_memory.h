@@ -30,8 +30,8 @@ class NamedMemory {
   // Both must outlive this. No byte is defined yet.
   NamedMemory(const EntryView& view, const Names& names);
 
-  // More pieces than a sensible plan needs were looked at; what memory says
-  // from then on means nothing.
+  // More pieces than a sensible plan needs were looked at; memory finds no
+  // mismatch from then on.
   bool gave_up() const { return visits_ > most_visits_; }
 
   // The buffer holds these pieces, and is undefined between them.

@@ -18,6 +18,8 @@ namespace {
 // computed by a command, or refused.
 constexpr int64_t kMaxPiecesOfValue = 4096;
 constexpr int64_t kMaxPieces = int64_t{1} << 22;  // of all values
+// Blocks of a value that lies in several pieces already.
+constexpr int64_t kMaxBlocksOfPieces = int64_t{1} << 16;
 constexpr int64_t kSmallLiteral = int64_t{1} << 16;
 
 bool AllRowMajor(const OpView& node) {
@@ -71,19 +73,16 @@ std::vector<int32_t> Names::DeviceIndices(const Placement& placement) const {
   return indices;
 }
 
-bool Names::NamedLocally(const TensorType& type, const Sharding& sharding,
-                         int members) const {
-  if (sharding.kind == Sharding::Kind::kReplicated) return false;
-  if (sharding.kind == Sharding::Kind::kPartial) return true;
-  return !type.layout.is_row_major() ||
-         NumBlocks(PieceOfWhole(type, sharding, members - 1, members)) >
-             kMaxPiecesOfValue;
+bool Names::NamedLocally(const TensorType& type, const Sharding& sharding) {
+  return sharding.kind == Sharding::Kind::kPartial ||
+         (sharding.kind == Sharding::Kind::kSplit &&
+          !type.layout.is_row_major());
 }
 
 void Names::NameInput(ValueId value, bool sliced) {
   const int64_t bytes = view_.graph().type(value).num_bytes();
   const int32_t root = AddRoot(value, sliced);
-  Keep(value, {{0, bytes, root, 0, false}});
+  Keep(value, {{0, bytes, root, {}, false}});
 }
 
 void Names::NameResults(const OpView& node) {
@@ -98,7 +97,7 @@ std::string Names::SourceKey(const OpView& node) const {
   const Sharding sharding = ResultSharding(node.node(), 0);
   const int members = NumMembers(node.node().placement);
   std::string key = type.ToString();
-  if (NamedLocally(type, sharding, members)) {
+  if (NamedLocally(type, sharding)) {
     absl::StrAppend(&key, " member of ", members, " along ", sharding.dim);
   }
   if (node.is(kVariable)) {
@@ -124,7 +123,7 @@ void Names::NameSource(const OpView& node) {
   const int32_t root = RootOfKey(SourceKey(node), std::move(source));
   const Sharding sharding = ResultSharding(node.node(), 0);
   const int members = NumMembers(node.node().placement);
-  if (NamedLocally(node.result_type(0), sharding, members)) {
+  if (NamedLocally(node.result_type(0), sharding)) {
     values_[value.index].local = root;
     values_[value.index].sharding = sharding;
     values_[value.index].members = members;
@@ -138,7 +137,7 @@ void Names::NameSource(const OpView& node) {
       }
     }
   }
-  Keep(value, {{0, node.result_type(0).num_bytes(), root, 0, false}});
+  Keep(value, {{0, node.result_type(0).num_bytes(), root, {}, false}});
 }
 
 void Names::NameOwn(const OpView& node, int result) {
@@ -148,7 +147,7 @@ void Names::NameOwn(const OpView& node, int result) {
   bool varies = false;
   for (ValueId operand : node.node().operands) varies |= Varies(operand);
   const int32_t root = AddRoot(value, varies);
-  if (NamedLocally(node.result_type(result), sharding, members)) {
+  if (NamedLocally(node.result_type(result), sharding)) {
     Named& named = values_[value.index];
     named.local = root;
     named.sharding = sharding;
@@ -161,7 +160,7 @@ void Names::NameOwn(const OpView& node, int result) {
       !CollectiveOf(node).has_value()) {
     roots_[root].devices = DeviceIndices(node.node().placement);
   }
-  Keep(value, {{0, node.result_type(result).num_bytes(), root, 0, false}});
+  Keep(value, {{0, node.result_type(result).num_bytes(), root, {}, false}});
 }
 
 bool Names::NameMoved(const OpView& node) {
@@ -188,8 +187,7 @@ bool Names::MovePieces(const OpView& node) {
   const bool copy = IsCopy(node) || CollectiveOf(node).has_value();
   if (!IsIdentity(node) && !AllRowMajor(node)) return false;
   for (int r = 0; r < node.num_results(); ++r) {
-    if (NamedLocally(node.result_type(r), ResultSharding(node.node(), r),
-                     NumMembers(node.node().placement))) {
+    if (NamedLocally(node.result_type(r), ResultSharding(node.node(), r))) {
       return false;
     }
   }
@@ -224,6 +222,20 @@ bool Names::MovePieces(const OpView& node) {
   return true;
 }
 
+// Behind what there is, as one with the last piece if it goes on from it.
+void Names::Append(const Piece& piece, std::vector<Piece>& out) {
+  if (!out.empty()) {
+    Piece& last = out.back();
+    if (last.root == piece.root && last.any_replica == piece.any_replica &&
+        last.begin + last.size == piece.begin &&
+        Extend(last.bytes, last.size, piece.bytes, piece.size)) {
+      last.size += piece.size;
+      return;
+    }
+  }
+  out.push_back(piece);
+}
+
 // Pieces of [begin, begin + size) of a value, put at `to`.
 void Names::AppendSlice(const std::vector<Piece>& from, int64_t begin,
                         int64_t size, int64_t to, std::vector<Piece>& out) {
@@ -235,17 +247,36 @@ void Names::AppendSlice(const std::vector<Piece>& from, int64_t begin,
     const int64_t first = std::max(begin, it->begin);
     const int64_t last = std::min(begin + size, it->begin + it->size);
     if (first >= last) continue;
-    const Piece piece = {to + first - begin, last - first, it->root,
-                         it->byte + first - it->begin, it->any_replica};
-    if (!out.empty() && out.back().root == piece.root &&
-        out.back().any_replica == piece.any_replica &&
-        out.back().begin + out.back().size == piece.begin &&
-        out.back().byte + out.back().size == piece.byte) {
-      out.back().size += piece.size;
-    } else {
-      out.push_back(piece);
-    }
+    Piece piece = {to + first - begin, last - first, it->root, it->bytes,
+                   it->any_replica};
+    piece.bytes.Shift(first - it->begin);
+    Append(piece, out);
   }
+}
+
+// What a range shows of a value. Of bytes in a row it is one piece, however
+// many blocks it has.
+std::vector<Names::Piece> Names::Slices(const std::vector<Piece>& whole,
+                                        const Range& range) {
+  std::vector<Piece> pieces;
+  if (range.empty()) return pieces;
+  if (whole.size() == 1 && whole[0].bytes.block == 0 &&
+      range.end() <= whole[0].size) {
+    pieces.push_back({0, range.size(), whole[0].root,
+                      RootBytes::Blocks(whole[0].bytes.byte + range.offset,
+                                        range.block, range.count, range.stride),
+                      whole[0].any_replica});
+    return pieces;
+  }
+  gave_up_ |= range.count > kMaxBlocksOfPieces;
+  if (gave_up_) return pieces;
+  int64_t at = 0;
+  ForEachBlock(range, 0, [&](ByteSpan block) {
+    const int64_t size = block.end - block.begin;
+    AppendSlice(whole, block.begin, size, at, pieces);
+    at += size;
+  });
+  return pieces;
 }
 
 // Takes the pieces as the value's names if they make up all of it, once.
@@ -287,7 +318,7 @@ Name Names::NameAt(const Piece& piece, DeviceId device, int micro_batch) const {
   const Root& root = roots_[piece.root];
   Name name;
   name.root = piece.root;
-  name.byte = piece.byte;
+  name.bytes = piece.bytes;
   name.micro_batch = root.varies ? micro_batch : 0;
   if (root.devices.empty()) return name;
   const bool here = std::find(root.devices.begin(), root.devices.end(),
@@ -302,7 +333,7 @@ Name Names::NameAt(const Piece& piece, DeviceId device, int micro_batch) const {
 
 std::vector<NamedPiece> Names::Of(ValueId value, const Sharding& sharding,
                                   int member, int members, DeviceId device,
-                                  int micro_batch) const {
+                                  int micro_batch) {
   std::vector<NamedPiece> out;
   const Named& named = values_[value.index];
   const TensorType& type = view_.graph().type(value);
@@ -310,20 +341,14 @@ std::vector<NamedPiece> Names::Of(ValueId value, const Sharding& sharding,
     if (sharding != named.sharding || members != named.members) return out;
     const int64_t bytes =
         PieceType(type, sharding, member, members).num_bytes();
-    Name name{named.local, member, roots_[named.local].varies ? micro_batch : 0,
-              0};
+    Name name{
+        named.local, member, roots_[named.local].varies ? micro_batch : 0, {}};
     if (bytes > 0) out.push_back({0, bytes, name});
     return out;
   }
-  if (NamedLocally(type, sharding, members)) return out;
-  std::vector<Piece> pieces;
-  int64_t at = 0;
-  const Range range = PieceOfWhole(type, sharding, member, members);
-  ForEachBlock(range, 0, [&](ByteSpan block) {
-    const int64_t size = block.end - block.begin;
-    AppendSlice(named.whole, block.begin, size, at, pieces);
-    at += size;
-  });
+  if (NamedLocally(type, sharding)) return out;
+  const std::vector<Piece> pieces =
+      Slices(named.whole, PieceOfWhole(type, sharding, member, members));
   out.reserve(pieces.size());
   for (const Piece& piece : pieces) {
     out.push_back(
@@ -340,9 +365,8 @@ std::vector<NamedPiece> Names::OfPersistent(const Entry& entry,
   const int members = NumMembers(node.node().placement);
   const int32_t root = RootOfKey(
       SourceKey(node), {.text = absl::StrCat("a value of @", entry.name)});
-  Name name{root, 0, 0, 0};
-  std::vector<NamedPiece> out;
-  if (NamedLocally(type, sharding, members)) {
+  Name name{root, 0, 0, {}};
+  if (NamedLocally(type, sharding)) {
     name.replica = value.member;
     const int64_t bytes =
         PieceType(type, sharding, value.member, members).num_bytes();
@@ -351,21 +375,24 @@ std::vector<NamedPiece> Names::OfPersistent(const Entry& entry,
   if (node.is(kVariable) && sharding.kind == Sharding::Kind::kReplicated) {
     name.replica = entry.buffers[value.buffer.index].device.index;
   }
-  int64_t at = 0;
-  ForEachBlock(PieceOfWhole(type, sharding, value.member, members), 0,
-               [&](ByteSpan block) {
-                 name.byte = block.begin;
-                 out.push_back({at, block.end - block.begin, name});
-                 at += block.end - block.begin;
-               });
-  return out;
+  const Range part = PieceOfWhole(type, sharding, value.member, members);
+  if (part.empty()) return {};
+  name.bytes =
+      RootBytes::Blocks(part.offset, part.block, part.count, part.stride);
+  return {{0, part.size(), name}};
 }
 
 std::string Names::Text(const Name& name, int64_t size) const {
   const Root& root = roots_[name.root];
+  const RootBytes& bytes = name.bytes;
+  const int64_t in_a_row = std::min(size, bytes.in_a_row());
   std::string text =
       absl::StrCat(root.text.empty() ? view_.ValueText(root.value) : root.text,
-                   " bytes ", name.byte, "..", name.byte + size);
+                   " bytes ", bytes.first(), "..", bytes.first() + in_a_row);
+  if (in_a_row < size) {
+    absl::StrAppend(&text, " and on, ", bytes.block, " bytes every ",
+                    bytes.stride);
+  }
   if (root.varies) {
     absl::StrAppend(&text, " of micro-batch ", name.micro_batch);
   }

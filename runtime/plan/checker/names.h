@@ -13,6 +13,7 @@
 #include "runtime/plan/checker/entry_view.h"
 #include "runtime/plan/checker/pieces.h"
 #include "runtime/plan/checker/ports.h"
+#include "runtime/plan/checker/root_bytes.h"
 
 namespace partita {
 
@@ -20,21 +21,21 @@ namespace partita {
 // that several devices hold.
 inline constexpr int32_t kAnyReplica = -1;
 
-// The name of one defined byte; of the bytes after it, by Shift.
+// The name of a defined byte and of those after it.
 struct Name {
   friend bool operator==(const Name&, const Name&) = default;
-  void Shift(int64_t bytes) { byte += bytes; }
-  // True if bytes of this name may be read where `asked` is expected.
+  void Shift(int64_t passed) { bytes.Shift(passed); }
+  // True if bytes of this name may be read where `asked` is expected, as far as
+  // both are the same bytes.
   bool Answers(const Name& asked) const {
     return root == asked.root && micro_batch == asked.micro_batch &&
-           byte == asked.byte &&
            (replica == asked.replica || asked.replica == kAnyReplica);
   }
 
   int32_t root = -1;    // a value that no op merely moved: Names knows which
   int32_t replica = 0;  // the device whose copy it is; 0 if all are one
   int32_t micro_batch = 0;  // 0 if it is the same in all
-  int64_t byte = 0;  // of the whole row-major value, or of the member's own
+  RootBytes bytes;  // of the whole row-major value, or of the member's own
 };
 
 struct NamedPiece {
@@ -53,11 +54,15 @@ class Names {
 
   // What member `member` of `members` on `device` holds of `value` if the value
   // is laid out by `sharding`, in the order of its bytes. Empty if the graph
-  // does not say so: the value is divided otherwise where it is made, or in too
-  // many pieces to follow. (An empty value has no pieces either.)
+  // does not say so: the value is divided otherwise where it is made. (An empty
+  // value has no pieces either.)
   std::vector<NamedPiece> Of(ValueId value, const Sharding& sharding,
                              int member, int members, DeviceId device,
-                             int micro_batch) const;
+                             int micro_batch);
+
+  // A value is divided in more pieces than a sensible plan's; what Of says from
+  // then on means nothing.
+  bool gave_up() const { return gave_up_; }
 
   // What a persistent range of `entry` (this one or another of the plan) holds
   // when a step starts.
@@ -83,7 +88,7 @@ class Names {
     int64_t begin;
     int64_t size;
     int32_t root;
-    int64_t byte;
+    RootBytes bytes;
     bool any_replica;
   };
   // How the bytes of a value are named: by pieces of whole roots; or, when its
@@ -99,8 +104,7 @@ class Names {
   int32_t AddRoot(ValueId value, bool varies);
   int32_t RootOfKey(const std::string& key, Root root);
   std::vector<int32_t> DeviceIndices(const Placement& placement) const;
-  bool NamedLocally(const TensorType& type, const Sharding& sharding,
-                    int members) const;
+  static bool NamedLocally(const TensorType& type, const Sharding& sharding);
   void NameInput(ValueId value, bool sliced);
   void NameResults(const OpView& node);
   void NameSource(const OpView& node);
@@ -109,8 +113,11 @@ class Names {
   bool MoveLocal(const OpView& node);
   bool MovePieces(const OpView& node);
   bool Keep(ValueId value, std::vector<Piece> pieces);
+  static void Append(const Piece& piece, std::vector<Piece>& out);
   static void AppendSlice(const std::vector<Piece>& from, int64_t begin,
                           int64_t size, int64_t to, std::vector<Piece>& out);
+  std::vector<Piece> Slices(const std::vector<Piece>& whole,
+                            const Range& range);
   bool PiecesVary(const Named& named) const;
   Name NameAt(const Piece& piece, DeviceId device, int micro_batch) const;
   std::string SourceKey(const OpView& node) const;
@@ -121,6 +128,7 @@ class Names {
   absl::flat_hash_map<std::string, int32_t> root_of_key_;
   absl::flat_hash_map<std::string, int32_t> device_index_;
   int64_t pieces_left_;
+  bool gave_up_ = false;
 };
 
 }  // namespace partita

@@ -48,8 +48,7 @@ std::vector<bool> Sliced(const EntryView& view, absl::string_view what,
     const TensorType& port = ports[i].type;
     if (type.layout.is_row_major() && port == type) continue;
     sliced[i] = true;
-    if (type.layout.is_row_major() &&
-        HoldsEach(port, type, micro_batches)) {
+    if (type.layout.is_row_major() && HoldsEach(port, type, micro_batches)) {
       continue;
     }
     findings.Add(view.Found(

@@ -19,6 +19,7 @@ using Kind = Command::Kind;
 
 // More than any sensible plan needs; a plan made to be slow is refused here.
 constexpr int64_t kMaxVisits = int64_t{1} << 22;
+constexpr int64_t kVisitsOfBlock = 8;
 constexpr int64_t kVisitsOfCommand = 64;
 constexpr int64_t kMaxClockEntries = int64_t{1} << 26;
 
@@ -49,7 +50,8 @@ class RacePass {
         event_clocks_(view.entry->num_events),
         send_clocks_(partners.messages.size()),
         part_clocks_(partners.part_sets.size()),
-        most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size()) {
+        most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size() +
+                     kVisitsOfBlock * StatedBlocks(view)) {
     for (const PartSet& set : partners.part_sets) {
       first_parts_.push_back(*absl::c_min_element(set.parts));
     }

@@ -48,7 +48,7 @@ class ValuePass {
 
  private:
   bool GaveUp(int c) {
-    if (!memory_.gave_up()) return false;
+    if (!memory_.gave_up() && !names_.gave_up()) return false;
     findings_.Add(view_.Found(
         Rule::kWrongValue, c,
         "found too many pieces of values to follow; expected a plan whose "
@@ -58,6 +58,7 @@ class ValuePass {
 
   void CheckRead(int c, BufferId id, ValueId as,
                  const std::vector<NamedPiece>& asked) {
+    if (names_.gave_up()) return;
     std::optional<Finding> finding =
         memory_.Mismatch(c, view_.buffer(id), asked);
     if (!finding.has_value()) return;
@@ -67,7 +68,7 @@ class ValuePass {
     findings_.Add(*std::move(finding));
   }
 
-  std::vector<NamedPiece> OfOperand(const Command& command, int i) const {
+  std::vector<NamedPiece> OfOperand(const Command& command, int i) {
     const Node& node = view_.graph().node(command.instance.node);
     return names_.Of(node.operands[i], OperandSharding(node, i),
                      command.instance.member, NumMembers(node.placement),
@@ -75,7 +76,7 @@ class ValuePass {
   }
 
   std::vector<NamedPiece> OfResult(const Command& command, int i,
-                                   DeviceId device) const {
+                                   DeviceId device) {
     const Node& node = view_.graph().node(command.instance.node);
     return names_.Of(node.results[i], ResultSharding(node, i),
                      command.instance.member, NumMembers(node.placement),

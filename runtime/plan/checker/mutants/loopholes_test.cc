@@ -132,9 +132,8 @@ TEST(Loopholes, AddressesAreAlignedWhereverTheArenaBegins) {
   }
 }
 
-// The proof of a plan in very many pieces is given up, also at the last
-// command, and what is not proved is refused.
-TEST(Loopholes, TheLastCommandIsLookedAtWhole) {
+// However many blocks a range has, the last of its bytes is looked at.
+TEST(Loopholes, TheLastOfManyBlocksIsLookedAt) {
   constexpr int kCopied = 900000;
   constexpr int kRead = kCopied + 1000;
   const std::string text = absl::StrReplaceAll(
@@ -162,8 +161,47 @@ plan @f {
 )",
       {{"READ", absl::StrCat(kRead)}, {"COPIED", absl::StrCat(kCopied)}});
   EXPECT_EQ(SaidOf(text),
-            "plan @f: found too many pieces of values to follow; expected a "
-            "plan whose ranges are less divided");
+            "plan @f: command 2 reads %c from gpu:0 !all (bytes "
+            "2800000..2800001), but nothing has defined them");
+}
+
+// What is in many pieces once, and then copied whole again and again, takes
+// more work than the plan has bytes for: the proof is given up, and what is not
+// proved is refused for nothing else.
+TEST(Loopholes, TheProofOfAPlanInTooManyPiecesIsGivenUp) {
+  std::string text = absl::StrReplaceAll(
+      R"(graph @f(%x: i8[WHOLE]) -> i8[WHOLE] {
+  %c = copy %x : i8[WHOLE] on gpu:0
+  return %c as y
+}
+plan @f {
+  device gpu:0 cuda memory 4000000
+    arena persistent 0 step 4000000
+  entry @f of @f {
+    input x i8[WHOLE]
+    output y i8[WHOLE]
+    arena gpu:0
+      !x 0 WHOLE
+      !low 0 HALF
+      !high HALF HALF
+      !even 1000000 1 x HALF every 2
+      !odd 1000001 1 x HALF every 2
+      !mixed 1000000 MIXED
+      !sink 2000000 MIXED
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 copy %c !low -> !even
+      2 copy %c !high -> !odd
+)",
+      {{"WHOLE", "200001"}, {"HALF", "100000"}, {"MIXED", "200000"}});
+  int command = 3;
+  for (; command < 20; ++command) {
+    absl::StrAppend(&text, "      ", command, " copy %c !mixed -> !sink\n");
+  }
+  absl::StrAppend(&text, "      ", command, " fetch !x output 0\n  }\n}\n");
+  EXPECT_EQ(SaidOf(text),
+            "plan @f: found too many streams and pieces of ranges to prove "
+            "their order; expected a plan with fewer");
 }
 
 struct Change {
