@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
-#include "graph/ops/grad_builder.h"
+#include "graph/ops/conv_gradient.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/planes.h"
@@ -153,26 +153,15 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
                end, attributes);
 }
 
-// Every position gives its gradient back to the window that it saw. The last
-// rows, which no window reaches, are the output padding.
-Term InputGradient(GradBuilder& b) {
-  Attributes attributes = ConvWindow(b.op());
-  attributes.Set("output_padding", UnreadRows(WindowOfConv(b.op())));
-  return Apply(kConvTranspose, {b.grad(0), b.operand(1)},
-               std::move(attributes));
-}
-
-Term WeightGradient(GradBuilder& b) {
-  const absl::Span<const int64_t> kernel = Spatial(b.op().operand_type(1));
-  Attributes attributes = ConvWindow(b.op());
-  attributes.Set("kernel", std::vector<int64_t>(kernel.begin(), kernel.end()));
-  return Apply(kConvWeightGradient, {b.operand(0), b.grad(0)},
-               std::move(attributes));
-}
-
+// Every position gives its gradient back to the window that it saw.
 absl::Status Gradient(GradBuilder& b) {
-  if (b.needs(0)) b.Yield(0, InputGradient(b));
-  if (b.needs(1)) b.Yield(1, WeightGradient(b));
+  if (b.needs(0)) {
+    b.Yield(0, ConvBack(b, WindowOfConv(b.op()), b.grad(0), b.operand(1)));
+  }
+  if (b.needs(1)) {
+    b.Yield(1, ConvFilters(b, b.operand(0), b.grad(0),
+                           Spatial(b.op().operand_type(1))));
+  }
   if (b.needs(2)) b.Yield(2, SumPerChannel(b.grad(0)));
   return b.status();
 }

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
-#include "graph/ops/grad_builder.h"
+#include "graph/ops/conv_gradient.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/window.h"
@@ -141,18 +141,12 @@ void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
 
 // The op is linear in both: <g, dw(x, dy)> = <conv(x, g), dy>.
 absl::Status Gradient(GradBuilder& b) {
-  const Shape dims = b.operand(1).dims();
-  Attributes back = ConvWindow(b.op());
-  back.Set("output_padding", UnreadRows(WindowOfOp(b.op())));
   if (b.needs(0)) {
-    b.Yield(0, Apply(kConvTranspose, {b.operand(1), b.grad(0)}, back));
+    b.Yield(0, ConvBack(b, WindowOfOp(b.op()), b.operand(1), b.grad(0)));
   }
-  if (!b.needs(1)) return b.status();
-  Term ddy = Apply(kConv, {b.operand(0), b.grad(0)}, ConvWindow(b.op()));
-  for (int d = 2; d < static_cast<int>(dims.size()) && ddy.valid(); ++d) {
-    if (ddy.dims()[d] != dims[d]) ddy = SliceOf(ddy, d, 0, dims[d]);
+  if (b.needs(1)) {
+    b.Yield(1, ConvForth(b, b.operand(0), b.grad(0), b.operand(1).dims()));
   }
-  b.Yield(1, ddy);
   return b.status();
 }
 

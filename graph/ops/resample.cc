@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
 
 namespace partita {
 namespace {
@@ -145,6 +146,26 @@ AxisMap MapOf(const OpView& op, int dim, int64_t from, int64_t to) {
 
 bool IsIdentity(const AxisMap& map) {
   return map.from == map.to && map.scale == 1;
+}
+
+DimensionRule ResampleRule(const OpView& op) {
+  RuleBuilder rule(op);
+  const Shape& dims = op.operand_type(0).dims;
+  const std::vector<int64_t>& sizes = op.attr_ints("sizes");
+  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
+    if (!IsIdentity(MapOf(op, d, dims[d], sizes[d]))) continue;
+    rule.Keep(absl::StrCat("d", d), d, d);
+  }
+  return rule.Finish();
+}
+
+void ResamplePieces(const OpView& op, int factor, int64_t begin, int64_t end,
+                    Attributes& attributes) {
+  const int dim = ResultDimension(op, factor);
+  if (dim < 0) return;
+  std::vector<int64_t> sizes = op.attr_ints("sizes");
+  sizes[dim] = end - begin;
+  attributes.Set("sizes", sizes);
 }
 
 int64_t NearestTo(const OpView& op, const AxisMap& map, int64_t i) {

@@ -34,6 +34,12 @@ bool IsIdentity(const AxisMap& map);
 // The element that position i shows in mode "nearest".
 int64_t NearestTo(const OpView& op, const AxisMap& map, int64_t i);
 
+// Axes that stay as they are may be split, with the pieces' sizes to match. Of
+// an op whose operand 0 and `sizes` are the two extents of each axis.
+DimensionRule ResampleRule(const OpView& op);
+void ResamplePieces(const OpView& op, int factor, int64_t begin, int64_t end,
+                    Attributes& attributes);
+
 // Four neighbours of a position, and how much each counts.
 using Weights = std::array<double, 4>;
 struct Sample {

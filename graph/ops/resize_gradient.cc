@@ -8,7 +8,6 @@
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/resample.h"
-#include "graph/ops/rule_builder.h"
 #include "graph/ops/strided.h"
 
 namespace partita {
@@ -78,23 +77,6 @@ Cost EstimateCost(const OpView& op) {
       .bytes = 1.0 * dy.num_bytes() + op.result_type(0).RowMajor().num_bytes()};
 }
 
-DimensionRule Rule(const OpView& op) {
-  RuleBuilder rule(op);
-  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
-    if (IsIdentity(AxisOf(op, d))) rule.Keep(absl::StrCat("d", d), d, d);
-  }
-  return rule.Finish();
-}
-
-void PieceAttributes(const OpView& op, int factor, int64_t begin, int64_t end,
-                     Attributes& attributes) {
-  const int dim = ResultDimension(op, factor);
-  if (dim < 0) return;
-  std::vector<int64_t> sizes = op.attr_ints("sizes");
-  sizes[dim] = end - begin;
-  attributes.Set("sizes", sizes);
-}
-
 // The op is linear: its adjoint is the resize.
 absl::Status Gradient(GradBuilder& b) {
   const Shape dims = b.operand(0).dims();
@@ -118,8 +100,8 @@ extern constinit const OpDef kResizeGradient = {
     .eval = Evaluate,
     .gradient = Gradient,
     .cost = EstimateCost,
-    .dimension_rule = Rule,
-    .piece_attributes = PieceAttributes,
+    .dimension_rule = ResampleRule,
+    .piece_attributes = ResamplePieces,
 };
 
 }  // namespace partita
