@@ -32,6 +32,12 @@ constexpr StrategyOption kStrategyOptions[] = {
      [](const CompileOptions& options) { return options.planner.stages != 0; },
      [](const Planner& planner) { return planner.reads_stages; },
      /*read_by_auto=*/false},
+    {"replicas",
+     [](const CompileOptions& options) {
+       return options.planner.replicas != 0;
+     },
+     [](const Planner& planner) { return planner.reads_replicas; },
+     /*read_by_auto=*/false},
     {"goal",
      [](const CompileOptions& options) { return options.goal.has_value(); },
      [](const Planner&) { return false; },

@@ -20,7 +20,7 @@ namespace partita {
 
 // An option that is given and that the chosen strategy does not read.
 struct UnreadOption {
-  std::string name;  // "device", "stages" or "goal"
+  std::string name;  // "device", "stages", "replicas" or "goal"
   // The strategies that read it, "single or pipeline".
   std::string readers;
 };

@@ -28,7 +28,7 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
   const Case cases[] = {
       {[](CompileOptions& options, Machine&) { options.strategy = "magic"; },
        "strategy magic: found no such strategy; expected one of: auto, single, "
-       "pinned, pipeline, list"},
+       "pinned, data, pipeline, list"},
       {[](CompileOptions& options, Machine&) { options.depth = 65; },
        "depth: found 65; expected 1..64"},
       {[](CompileOptions& options, Machine&) {
@@ -42,6 +42,12 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
        },
        "option stages: found it with strategy list, which does not read it; "
        "expected strategy pipeline"},
+      {[](CompileOptions& options, Machine&) {
+         options.strategy = "list";
+         options.planner.replicas = 2;
+       },
+       "option replicas: found it with strategy list, which does not read it; "
+       "expected strategy data"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "single";
          options.goal = Goal::kThroughput;

@@ -18,7 +18,7 @@ namespace partita {
 // A change of the options under which the module fits the machine, as
 // compiling it showed.
 struct Remedy {
-  std::string strategy;       // without device, stages and goal
+  std::string strategy;       // without device, stages, replicas and goal
   int depth = 1;              // as asked for, or 1
   bool without_pins = false;  // those of the options; none is kept
   double step_seconds = 0;    // predicted, of one step of every entry

@@ -283,6 +283,11 @@ absl::StatusOr<HostTensor> Session::ReadVariable(absl::string_view name) {
   return executor_->ReadVariable(name);
 }
 
+absl::StatusOr<std::vector<HostTensor>> Session::ReadReplicas(
+    absl::string_view name) {
+  return executor_->ReadReplicas(name);
+}
+
 absl::Status Session::WriteVariable(absl::string_view name,
                                     const HostTensor& value) {
   return executor_->WriteVariable(name, value);

@@ -132,6 +132,10 @@ class Session {
   // Variables take their first values again, and a failed session works again.
   absl::Status Restore();
   absl::StatusOr<HostTensor> ReadVariable(absl::string_view name);
+  // What each device that has the variable whole holds of it, in the plan's
+  // order: data-parallel training keeps them the same, bit for bit. One value
+  // for a variable that is divided.
+  absl::StatusOr<std::vector<HostTensor>> ReadReplicas(absl::string_view name);
   absl::Status WriteVariable(absl::string_view name, const HostTensor& value);
 
   const Plan& plan() const;

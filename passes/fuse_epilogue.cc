@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "graph/batch.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -60,10 +61,11 @@ std::vector<NodeId> Chain(const OpView& root) {
 }  // namespace
 
 absl::Status FuseEpilogue(Graph& graph) {
+  const std::vector<bool> sums = SumsOverBatch(graph);
   for (OpView op : graph.ops()) {
     // A residual of one convolution may be the result of the next, which the
     // first one's chain has then swallowed.
-    if (!graph.alive(op.id()) || !IsRoot(op)) continue;
+    if (!graph.alive(op.id()) || !IsRoot(op) || sums[op.id().index]) continue;
     const std::vector<NodeId> members = Chain(op);
     if (members.size() < 2) continue;
     PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, op.id()).status());

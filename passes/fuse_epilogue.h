@@ -19,7 +19,9 @@ namespace partita {
 //
 // Takes: activations, and add or mul with a value of the result's extents or a
 // constant that broadcasts. Each value inside has one reader.
-// Skips: a convolution that nothing follows.
+// Skips: a convolution that nothing follows, and a matmul that sums over the
+// batch: parts of a weight's gradient can be added up only before anything else
+// is done with them, and the update fuses with itself.
 absl::Status FuseEpilogue(Graph& graph);
 
 }  // namespace partita

@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
+#include "graph/instance.h"
 
 namespace partita {
 namespace {
@@ -115,7 +116,10 @@ class Lives {
     for (int d = 0; d < costs_.num_devices(); ++d) {
       last_copy = std::max(last_copy, reads_on(d).first);
     }
-    const int64_t share = home.split ? home.devices.size() : 1;
+    const Sharding sharding =
+        ShardingOf(home.results, graph_.value(value).index);
+    const int64_t share =
+        sharding.kind == Sharding::Kind::kSplit ? home.devices.size() : 1;
     const int64_t bytes = (costs_.bytes(value) + share - 1) / share;
     for (int d = 0; d < costs_.num_devices(); ++d) {
       const bool at_home = absl::c_linear_search(home.devices, d);

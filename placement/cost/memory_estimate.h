@@ -13,11 +13,14 @@
 
 namespace partita {
 
-// Devices of a node by index into the machine; empty for one not placed. With
-// `split`, each of them holds its part of the results only.
+// A placement, its devices by index into the machine; none for a node that is
+// not placed.
 struct NodeDevices {
   absl::InlinedVector<int, 1> devices;
-  bool split = false;
+  std::vector<Sharding> operands;
+  std::vector<Sharding> results;
+  // Each device does its part of the work.
+  bool divided() const { return !results.empty(); }
 };
 using Assignment = std::vector<NodeDevices>;  // by node id
 

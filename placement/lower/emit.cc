@@ -39,8 +39,12 @@ class Emitter {
   void ListPersistent();
   void ListCommands();
   void SortBuffers();
+  std::string StreamName(const StreamKey& key) const;
+  int EndOfNode(int task) const;
+  GroupId GroupOf(int begin, int end);
+  void ListWaits(int task, const std::vector<EventId>& events);
   Command CommandOf(int task);
-  Command SyncCommand(Command::Kind kind, int stream, int event) const;
+  Command SyncCommand(Command::Kind kind, int stream, EventId event) const;
   BufferId BufferOf(const Touch& touch);
   BufferId WorkspaceOf(const Task& task);
   BufferId AddBuffer(Buffer buffer);
@@ -51,6 +55,8 @@ class Emitter {
   using BufferKey = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
   std::map<BufferKey, BufferId> buffers_;
   absl::flat_hash_set<std::string> taken_;
+  std::map<std::vector<StreamId>, GroupId> groups_;
+  Program program_{.name = "main"};
   Emitted emitted_;
 };
 
@@ -81,13 +87,21 @@ void Emitter::ListPorts() {
   }
 }
 
+std::string Emitter::StreamName(const StreamKey& key) const {
+  switch (key.role) {
+    case StreamKey::Role::kCompute:
+      return "compute";
+    case StreamKey::Role::kCopy:
+      return absl::StrCat("copy:", draft_.devices->names[key.target]);
+    case StreamKey::Role::kCollective:
+      break;
+  }
+  return "collective";
+}
+
 void Emitter::ListStreams() {
   for (const StreamKey& key : draft_.streams) {
-    emitted_.entry.streams.push_back(
-        {key.target < 0
-             ? "compute"
-             : absl::StrCat("copy:", draft_.devices->names[key.target]),
-         DeviceId(key.device)});
+    emitted_.entry.streams.push_back({StreamName(key), DeviceId(key.device)});
   }
 }
 
@@ -147,11 +161,12 @@ void Emitter::ListPersistent() {
   }
 }
 
-Command Emitter::SyncCommand(Command::Kind kind, int stream, int event) const {
+Command Emitter::SyncCommand(Command::Kind kind, int stream,
+                             EventId event) const {
   Command command;
   command.kind = kind;
   command.stream = StreamId(stream);
-  command.event = EventId(event);
+  command.event = event;
   return command;
 }
 
@@ -172,30 +187,66 @@ Command Emitter::CommandOf(int index) {
   return command;
 }
 
+// Behind the last part of a collective, or behind the task.
+int Emitter::EndOfNode(int task) const {
+  int end = task + 1;
+  if (draft_.tasks[task].kind != Command::Kind::kCollective) return end;
+  const NodeId node = draft_.tasks[task].instance.node;
+  const int count = static_cast<int>(draft_.tasks.size());
+  while (end < count && draft_.tasks[end].instance.node == node) ++end;
+  return end;
+}
+
+// The group of the streams that a collective's parts are in.
+GroupId Emitter::GroupOf(int begin, int end) {
+  if (draft_.tasks[begin].kind != Command::Kind::kCollective) return {};
+  std::vector<StreamId> members;
+  for (int task = begin; task < end; ++task) {
+    members.push_back(StreamId(draft_.tasks[task].stream));
+  }
+  std::vector<Group>& groups = emitted_.entry.groups;
+  const auto [it, inserted] =
+      groups_.emplace(members, GroupId(static_cast<int>(groups.size())));
+  if (inserted) groups.push_back({std::move(members)});
+  return it->second;
+}
+
+void Emitter::ListWaits(int task, const std::vector<EventId>& events) {
+  for (int other : clocks_.waits()[task]) {
+    program_.commands.push_back(SyncCommand(
+        Command::Kind::kWait, draft_.tasks[task].stream, events[other]));
+  }
+}
+
+// The parts of a collective stand side by side, as none ends without the
+// others: first what they all wait for, last what others wait for.
 void Emitter::ListCommands() {
-  std::vector<int> event(draft_.tasks.size(), -1);
-  std::vector<bool> waited_for(draft_.tasks.size(), false);
+  const int count = static_cast<int>(draft_.tasks.size());
+  std::vector<EventId> events(count);
+  std::vector<bool> waited_for(count, false);
   for (const std::vector<int>& waits : clocks_.waits()) {
     for (int task : waits) waited_for[task] = true;
   }
-  Program program{.name = "main"};
   int num_events = 0;
-  for (size_t i = 0; i < draft_.tasks.size(); ++i) {
-    const int stream = draft_.tasks[i].stream;
-    for (int task : clocks_.waits()[i]) {
-      program.commands.push_back(
-          SyncCommand(Command::Kind::kWait, stream, event[task]));
+  for (int begin = 0, end = 0; begin < count; begin = end) {
+    end = EndOfNode(begin);
+    const GroupId group = GroupOf(begin, end);
+    for (int task = begin; task < end; ++task) ListWaits(task, events);
+    for (int task = begin; task < end; ++task) {
+      emitted_.commands.push_back(static_cast<int>(program_.commands.size()));
+      program_.commands.push_back(CommandOf(task));
+      program_.commands.back().group = group;
     }
-    emitted_.commands.push_back(static_cast<int>(program.commands.size()));
-    program.commands.push_back(CommandOf(static_cast<int>(i)));
-    if (!waited_for[i]) continue;
-    event[i] = num_events++;
-    program.commands.push_back(
-        SyncCommand(Command::Kind::kRecord, stream, event[i]));
+    for (int task = begin; task < end; ++task) {
+      if (!waited_for[task]) continue;
+      events[task] = EventId(num_events++);
+      program_.commands.push_back(SyncCommand(
+          Command::Kind::kRecord, draft_.tasks[task].stream, events[task]));
+    }
   }
   Entry& entry = emitted_.entry;
   entry.num_events = num_events;
-  entry.programs.push_back(std::move(program));
+  entry.programs.push_back(std::move(program_));
   entry.schedule.push_back({});
 }
 

@@ -34,8 +34,7 @@ class Reuser {
 
   void Visit(int task) {
     const Task& t = draft_.tasks[task];
-    if (t.kind != Command::Kind::kKernel) return;
-    const auto& pairs = draft_.graph->node(t.instance.node).kernel->in_place;
+    const std::vector<InPlacePair> pairs = PairsOf(t);
     std::vector<bool> placed(t.writes.size(), false);
     // First operands that are whole storages, then parts of larger ones.
     for (const bool whole : {true, false}) {
@@ -54,6 +53,12 @@ class Reuser {
  private:
   void AddUse(int task, const Touch& touch) {
     uses_[draft_.pieces[touch.piece].storage].push_back({task, touch});
+  }
+  // A collective whose results are as large as its operands may put them there.
+  std::vector<InPlacePair> PairsOf(const Task& task) const {
+    if (task.kind == Command::Kind::kCollective) return {{0, 0}};
+    if (task.kind != Command::Kind::kKernel) return {};
+    return draft_.graph->node(task.instance.node).kernel->in_place;
   }
   static bool IsValid(const Task& task, const InPlacePair& pair) {
     return pair.operand >= 0 && pair.result >= 0 &&

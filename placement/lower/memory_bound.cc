@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "graph/status_macros.h"
 #include "placement/lower/antichain.h"
 
@@ -30,29 +31,61 @@ struct BufferUse {
 class Order {
  public:
   Order(const Entry& entry, const std::vector<Command>& commands)
-      : streams_(entry.streams.size()) {
-    std::vector<std::vector<int>> now(streams_, std::vector<int>(streams_, 0));
-    std::vector<std::vector<int>> recorded(entry.num_events);
-    for (const Command& command : commands) {
-      std::vector<int>& mine = now[command.stream.index];
-      if (command.kind == Command::Kind::kWait) {
-        const std::vector<int>& event = recorded[command.event.index];
-        for (size_t s = 0; s < event.size(); ++s) {
-          mine[s] = std::max(mine[s], event[s]);
-        }
+      : streams_(entry.streams.size()),
+        now_(streams_, std::vector<int>(streams_, 0)),
+        recorded_(entry.num_events) {
+    for (size_t i = 0, end = 0; i < commands.size(); i = end) {
+      end = i + 1;
+      if (commands[i].kind != Command::Kind::kCollective) {
+        Add(commands[i]);
+        continue;
       }
-      known_.push_back(mine);
-      position_.push_back(++mine[command.stream.index]);
-      if (command.kind == Command::Kind::kRecord) {
-        recorded[command.event.index] = mine;
+      while (end < commands.size() && IsPartOf(commands[i], commands[end])) {
+        ++end;
       }
+      AddParts(absl::MakeSpan(commands).subspan(i, end - i));
     }
   }
   const std::vector<int>& Known(int command) const { return known_[command]; }
   int Position(int command) const { return position_[command]; }
 
  private:
+  static void Join(const std::vector<int>& other, std::vector<int>& mine) {
+    for (size_t s = 0; s < other.size(); ++s) {
+      mine[s] = std::max(mine[s], other[s]);
+    }
+  }
+  static bool IsPartOf(const Command& first, const Command& command) {
+    return command.kind == Command::Kind::kCollective &&
+           command.instance.node == first.instance.node &&
+           command.instance.micro_batch == first.instance.micro_batch;
+  }
+
+  void Add(const Command& command) {
+    std::vector<int>& mine = now_[command.stream.index];
+    if (command.kind == Command::Kind::kWait) {
+      Join(recorded_[command.event.index], mine);
+    }
+    known_.push_back(mine);
+    position_.push_back(++mine[command.stream.index]);
+    if (command.kind == Command::Kind::kRecord) {
+      recorded_[command.event.index] = mine;
+    }
+  }
+
+  // No part ends before all have started.
+  void AddParts(absl::Span<const Command> parts) {
+    std::vector<int> started(streams_, 0);
+    for (const Command& part : parts) {
+      Join(now_[part.stream.index], started);
+      Add(part);
+    }
+    for (const Command& part : parts) Join(started, now_[part.stream.index]);
+  }
+
   const size_t streams_;
+  std::vector<std::vector<int>> now_;       // by stream
+  std::vector<std::vector<int>> recorded_;  // by event
   std::vector<std::vector<int>> known_;
   std::vector<int> position_;
 };
@@ -190,10 +223,10 @@ absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
                                                      const Entry& entry) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
   for (const Command& command : commands) {
-    if (command.group.valid() || command.channel.valid()) {
+    if (command.channel.valid()) {
       return absl::UnimplementedError(absl::StrCat(
           "entry @", entry.name,
-          ": found collectives or messages; expected copies and events only"));
+          ": found messages; expected copies, events and collectives only"));
     }
   }
   const Order order(entry, commands);

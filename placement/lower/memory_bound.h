@@ -23,7 +23,7 @@ struct MemoryBound {
 // By device of the plan. Sizes count in multiples of 64. What shares bytes
 // without order between its accesses (views, results in place) counts once.
 // Shares no code with what lays memory out. Unimplemented for entries with
-// collectives or messages.
+// messages.
 absl::StatusOr<std::vector<MemoryBound>> BoundMemory(const Plan& plan,
                                                      const Entry& entry);
 

@@ -18,15 +18,9 @@ absl::Status NeedsPartition(const OpView& op, absl::string_view found,
                    "; run partition first"));
 }
 
-absl::Status AddPieces(PlanDraft& draft, ValueId value) {
+void AddPieces(PlanDraft& draft, ValueId value) {
   const Placement& placement = draft.PlacementOf(value);
   const Sharding sharding = ShardingOf(draft, value);
-  if (sharding.kind == Sharding::Kind::kPartial) {
-    return absl::UnimplementedError(
-        absl::StrCat("%", draft.graph->value(value).name,
-                     ": found a partial sum; expected a replicated or split "
-                     "value; joining partial sums needs a collective"));
-  }
   const TensorType& whole = draft.graph->type(value);
   const int members = static_cast<int>(placement.devices.size());
   draft.first_piece[value.index] = static_cast<int>(draft.pieces.size());
@@ -44,7 +38,6 @@ absl::Status AddPieces(PlanDraft& draft, ValueId value) {
                             .type = std::move(type),
                             .bytes = bytes});
   }
-  return absl::OkStatus();
 }
 
 absl::Status CheckOperand(const PlanDraft& draft, const OpView& op,
@@ -107,7 +100,7 @@ absl::Status CutPieces(PlanDraft& draft) {
   draft.first_piece.assign(draft.graph->value_id_bound(), -1);
   for (ValueId input : draft.graph->inputs()) {
     if (!draft.PlacementOf(input).placed()) continue;
-    PARTITA_RETURN_IF_ERROR(AddPieces(draft, input));
+    AddPieces(draft, input);
   }
   for (const OpView& op : draft.graph->ops()) {
     if (!op.node().placement.placed()) {
@@ -117,7 +110,7 @@ absl::Status CutPieces(PlanDraft& draft) {
       PARTITA_RETURN_IF_ERROR(CheckOperand(draft, op, i));
     }
     for (ValueId result : op.node().results) {
-      PARTITA_RETURN_IF_ERROR(AddPieces(draft, result));
+      AddPieces(draft, result);
     }
   }
   return absl::OkStatus();

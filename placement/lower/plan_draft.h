@@ -52,9 +52,11 @@ struct Touch {
   Range range;
 };
 
-// One command but records and waits, which follow from the tasks.
+// One command but records and waits, which follow from the tasks. The parts of
+// a collective are tasks of one node, one behind the other.
 struct Task {
-  Command::Kind kind = Command::Kind::kKernel;  // kernel, copy, feed or fetch
+  // Kernel, copy, feed, fetch or collective.
+  Command::Kind kind = Command::Kind::kKernel;
   Instance instance;
   int port = -1;
   int stream = -1;
@@ -64,11 +66,13 @@ struct Task {
   int rank = 0;        // its place in the order of the graph
 };
 
-// A device's commands; `target` is the device that a stream of copies sends to,
-// or -1 for the stream that computes.
+// A device's commands: those that compute, those that copy to device `target`,
+// and its parts of collectives.
 struct StreamKey {
+  enum class Role : uint8_t { kCompute, kCopy, kCollective };
   int device = 0;
-  int target = -1;
+  Role role = Role::kCompute;
+  int target = -1;  // kCopy
   friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
 };
 

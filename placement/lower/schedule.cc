@@ -99,35 +99,63 @@ struct Order {
   int64_t peak = 0;
 };
 
-// Lower is better: class (copies first, fetches last), then the rule's measure,
+// Lower is better: class (copies and
+// collectives first, fetches last), then the rule's measure,
 // then the graph's order.
 using Key = std::tuple<int, int64_t, int>;
 
 Key KeyOf(const PlanDraft& draft, const MemoryCount& memory, Rule rule,
           int task, int64_t turn) {
   const Task& t = draft.tasks[task];
-  const int kind = draft.streams[t.stream].target >= 0 ? 0
-                   : t.kind == Command::Kind::kFetch   ? 2
-                                                       : 1;
+  const bool computes =
+      draft.streams[t.stream].role == StreamKey::Role::kCompute;
+  const int kind = !computes ? 0 : t.kind == Command::Kind::kFetch ? 2 : 1;
   const int64_t measure = rule == Rule::kLeastGrowth  ? memory.Growth(t)
                           : rule == Rule::kDepthFirst ? -turn
                                                       : 0;
   return {kind, measure, t.rank};
 }
 
+// By task, the first part of its collective; other tasks stand for themselves.
+std::vector<int> FirstParts(const PlanDraft& draft) {
+  std::vector<int> first;
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    const bool goes_on =
+        i > 0 && draft.tasks[i].kind == Command::Kind::kCollective &&
+        draft.tasks[i].instance.node == draft.tasks[i - 1].instance.node;
+    first.push_back(goes_on ? first.back() : static_cast<int>(i));
+  }
+  return first;
+}
+
+// A collective's first part waits for what any of its parts needs, and the
+// others go with it.
+void JoinParts(const std::vector<int>& first,
+               std::vector<std::vector<int>>& dependencies) {
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i] == static_cast<int>(i)) continue;
+    std::vector<int>& joined = dependencies[first[i]];
+    joined.insert(joined.end(), dependencies[i].begin(), dependencies[i].end());
+    std::sort(joined.begin(), joined.end());
+    joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
+    dependencies[i].clear();
+  }
+}
+
 // Keys are computed when a task becomes ready and again when it is taken: a
 // task whose key has grown worse meanwhile waits once more.
-Order ListInOrder(const PlanDraft& draft,
+Order ListInOrder(const PlanDraft& draft, const std::vector<int>& first_part,
                   const std::vector<std::vector<int>>& dependencies,
                   const std::vector<std::vector<int>>& dependents, Rule rule) {
   MemoryCount memory(draft);
   using Entry = std::pair<Key, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
   std::vector<size_t> missing(draft.tasks.size());
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+  const int num_tasks = static_cast<int>(draft.tasks.size());
+  for (int i = 0; i < num_tasks; ++i) {
     missing[i] = dependencies[i].size();
-    if (missing[i] > 0) continue;
-    ready.push({KeyOf(draft, memory, rule, i, 0), static_cast<int>(i)});
+    if (missing[i] > 0 || first_part[i] != i) continue;
+    ready.push({KeyOf(draft, memory, rule, i, 0), i});
   }
   Order order;
   int64_t turn = 0;
@@ -141,12 +169,14 @@ Order ListInOrder(const PlanDraft& draft,
         continue;
       }
     }
-    memory.Run(draft.tasks[task]);
-    order.tasks.push_back(task);
     ++turn;
-    for (int next : dependents[task]) {
-      if (--missing[next] > 0) continue;
-      ready.push({KeyOf(draft, memory, rule, next, turn), next});
+    for (int i = task; i < num_tasks && first_part[i] == task; ++i) {
+      memory.Run(draft.tasks[i]);
+      order.tasks.push_back(i);
+      for (int next : dependents[i]) {
+        if (--missing[next] > 0) continue;
+        ready.push({KeyOf(draft, memory, rule, next, turn), next});
+      }
     }
   }
   order.peak = memory.Peak();
@@ -185,7 +215,9 @@ void DelayFeeds(const PlanDraft& draft,
 
 absl::Status Schedule(PlanDraft& draft) {
   if (draft.tasks.empty()) return absl::OkStatus();
-  const std::vector<std::vector<int>> dependencies = FindDependencies(draft);
+  const std::vector<int> first_part = FirstParts(draft);
+  std::vector<std::vector<int>> dependencies = FindDependencies(draft);
+  JoinParts(first_part, dependencies);
   std::vector<std::vector<int>> dependents(dependencies.size());
   for (size_t i = 0; i < dependencies.size(); ++i) {
     for (int before : dependencies[i]) {
@@ -194,7 +226,8 @@ absl::Status Schedule(PlanDraft& draft) {
   }
   Order best;
   for (Rule rule : {Rule::kGraphOrder, Rule::kDepthFirst, Rule::kLeastGrowth}) {
-    Order order = ListInOrder(draft, dependencies, dependents, rule);
+    Order order =
+        ListInOrder(draft, first_part, dependencies, dependents, rule);
     if (order.tasks.size() != draft.tasks.size()) {
       return absl::InternalError(
           "bug: lowering found commands that wait for each other");

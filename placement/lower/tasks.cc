@@ -42,6 +42,7 @@ class TaskLister {
   absl::Status ListNode(const OpView& op);
   absl::Status ListKernel(const OpView& op);
   absl::Status ListCopy(const OpView& op);
+  absl::Status ListCollective(const OpView& op);
   absl::Status ListTransfers(const OpView& op, int to);
   absl::StatusOr<std::vector<int>> SourcesOf(const OpView& op,
                                              const Piece& to) const;
@@ -126,7 +127,7 @@ void TaskLister::Feed(ValueId value, int device) {
   const int piece = draft_.PieceOn(value, device);
   if (draft_.pieces[piece].storage >= 0) return;
   GiveStorage(piece);
-  Task feed = NewTask(Command::Kind::kFeed, {device, -1}, {});
+  Task feed = NewTask(Command::Kind::kFeed, {device}, {});
   feed.port = graph_.value(value).index;
   feed.writes = {draft_.Whole(piece)};
   draft_.tasks.push_back(std::move(feed));
@@ -197,8 +198,7 @@ absl::Status TaskLister::ListKernel(const OpView& op) {
   for (int member = 0; member < static_cast<int>(node.placement.devices.size());
        ++member) {
     const int device = draft_.devices->index.at(node.placement.devices[member]);
-    Task task =
-        NewTask(Command::Kind::kKernel, {device, -1}, {op.id(), member, 0});
+    Task task = NewTask(Command::Kind::kKernel, {device}, {op.id(), member, 0});
     for (ValueId operand : node.operands) {
       task.reads.push_back(draft_.Whole(draft_.PieceOn(operand, device)));
     }
@@ -220,7 +220,43 @@ Box TaskLister::BoxOfPiece(const Piece& piece) const {
       static_cast<int>(draft_.PlacementOf(piece.value).devices.size()));
 }
 
+// Every member supplies its partial sum and takes the whole, or its part of it.
+absl::Status TaskLister::ListCollective(const OpView& op) {
+  const ValueId operand = op.operand(0).id();
+  const ValueId result = op.result(0).id();
+  const auto& devices = op.node().placement.devices;
+  if (draft_.PlacementOf(operand).devices != devices ||
+      ShardingOf(draft_, result).kind == Sharding::Kind::kPartial) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        op.ToString(),
+        ": found a copy of partial sums that does not join them on their own "
+        "devices; expected one that does; run partition first"));
+  }
+  const bool is_update = updates_.contains(result);
+  for (int member = 0; member < static_cast<int>(devices.size()); ++member) {
+    const int from = draft_.PieceOf(operand, member);
+    const int to = draft_.PieceOf(result, member);
+    if (is_update) {
+      PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
+    } else {
+      GiveStorage(to);
+    }
+    if (graph_.type(operand).num_bytes() == 0) continue;
+    Task task =
+        NewTask(Command::Kind::kCollective,
+                {draft_.pieces[to].device, StreamKey::Role::kCollective},
+                {op.id(), member, 0});
+    task.reads = {draft_.Whole(from)};
+    task.writes = {draft_.Whole(to)};
+    draft_.tasks.push_back(std::move(task));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status TaskLister::ListCopy(const OpView& op) {
+  if (ShardingOf(draft_, op.operand(0).id()).kind == Sharding::Kind::kPartial) {
+    return ListCollective(op);
+  }
   const bool is_update = updates_.contains(op.result(0).id());
   const int members = static_cast<int>(op.node().placement.devices.size());
   for (int member = 0; member < members; ++member) {
@@ -318,8 +354,10 @@ absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
           pairs, TransfersBetween(BoxOfPiece(source), BoxOfPiece(target),
                                   BitsOf(target.type.dtype) / 8));
     }
-    const StreamKey key{source.device,
-                        source.device == target.device ? -1 : target.device};
+    const StreamKey key =
+        source.device == target.device
+            ? StreamKey{source.device}
+            : StreamKey{source.device, StreamKey::Role::kCopy, target.device};
     for (const RangePair& pair : pairs) {
       Task task =
           NewTask(Command::Kind::kCopy, key, {op.id(), target.member, 0});
@@ -349,7 +387,7 @@ absl::Status TaskLister::ListFetches() {
       Feed(value, draft_.pieces[piece].device);
     }
     Task fetch =
-        NewTask(Command::Kind::kFetch, {draft_.pieces[piece].device, -1}, {});
+        NewTask(Command::Kind::kFetch, {draft_.pieces[piece].device}, {});
     fetch.port = static_cast<int>(i);
     fetch.reads = {draft_.Whole(piece)};
     draft_.tasks.push_back(std::move(fetch));

@@ -126,6 +126,13 @@ absl::StatusOr<ValueId> Connector::Provide(ValueId value,
   if (Satisfies(PlaceOf(value), need)) return value;
   const auto key = std::make_pair(value, need);
   if (const auto it = copies_.find(key); it != copies_.end()) return it->second;
+  const Whereabouts have = PlaceOf(value);
+  if (have.sharding.kind == Sharding::Kind::kPartial &&
+      need.devices != have.devices) {
+    PARTITA_ASSIGN_OR_RETURN(const ValueId sum,
+                             Provide(value, {have.devices, {}}, reader));
+    return Provide(sum, need, reader);
+  }
   PARTITA_ASSIGN_OR_RETURN(
       const ValueId copy,
       Copy(value, need, CopyName(graph_.value(value).name, need),

@@ -29,6 +29,7 @@ class Connector {
   // Where the value lies now.
   Whereabouts PlaceOf(ValueId value) const;
   // The value itself, or its copy at `need`. `reader` is named in errors.
+  // Partial sums are joined on all their devices, and go on from there.
   absl::StatusOr<ValueId> Provide(ValueId value, const Whereabouts& need,
                                   const std::string& reader);
   // A copy of its own at `place`, as the last node.

@@ -26,8 +26,8 @@ namespace partita {
 //   that reads them. A variable that is updated has one home; elsewhere it is
 //   copied to. Inputs are placed on every device that reads them.
 // * A value that is needed elsewhere, or in another sharding, is copied once
-// for
-//   each such place, right after it is made.
+//   for each such place, right after it is made. A copy of partial sums joins
+//   them: lowering makes a collective of it.
 // * An update's value is the result of a copy on the variable's home.
 //
 // InvalidArgument names the node, value and devices where the machine has no

@@ -227,7 +227,7 @@ TEST(Partition, RefusesASplitAlongAFactorThatMustStayWhole) {
   return %y
 }
 )"),
-      R"(softmax %y: found a split along dimension 1, its factor y0_1; expected a factor whose pieces are independent; choose another dimension, or leave the node whole on one device)");
+      R"(softmax %y: found a split along its factor y0_1; expected a factor whose pieces are independent; choose another dimension, or leave the node whole on one device)");
 }
 
 TEST(Partition, RefusesMoreDevicesThanRows) {

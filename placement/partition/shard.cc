@@ -21,11 +21,15 @@ const Sharding* FirstSplit(const std::vector<Sharding>& shardings) {
   return nullptr;
 }
 
+// The factor that divides what is asked to be split: a result, or else an
+// operand.
 absl::StatusOr<int> FactorToCut(const OpView& op, const DimensionRule& rule,
                                 const Placement& wanted) {
-  const Sharding& split = *FirstSplit(wanted.results);
-  const int result = static_cast<int>(&split - wanted.results.data());
-  const auto& dims = rule.results[result];
+  const bool by_result = FirstSplit(wanted.results) != nullptr;
+  const auto& shardings = by_result ? wanted.results : wanted.operands;
+  const Sharding& split = *FirstSplit(shardings);
+  const size_t value = &split - shardings.data();
+  const auto& dims = (by_result ? rule.results : rule.operands)[value];
   if (split.dim < 0 || split.dim >= static_cast<int>(dims.size())) {
     return BadOp(op, absl::StrCat("a split along dimension ", split.dim),
                  absl::StrCat("one of its ", dims.size(), " dimensions"),
@@ -37,16 +41,18 @@ absl::StatusOr<int> FactorToCut(const OpView& op, const DimensionRule& rule,
                               ", which has extent 1"),
                  "a dimension to divide", "choose another dimension");
   }
-  const int factor = dims[split.dim].front();
-  if (rule.factors[factor].kind != Factor::Kind::kKept) {
-    return BadOp(
-        op,
-        absl::StrCat("a split along dimension ", split.dim, ", its factor ",
-                     rule.factors[factor].name),
-        "a factor whose pieces are independent",
-        "choose another dimension, or leave the node whole on one device");
+  return dims[split.dim].front();
+}
+
+absl::Status CheckKind(const OpView& op, const Factor& factor) {
+  if (factor.kind == Factor::Kind::kKept ||
+      factor.kind == Factor::Kind::kReduced) {
+    return absl::OkStatus();
   }
-  return factor;
+  return BadOp(op, absl::StrCat("a split along its factor ", factor.name),
+               "a factor whose pieces are independent",
+               "choose another dimension, or leave the node whole on one "
+               "device");
 }
 
 // Pieces of a dimension and pieces of its outermost factor are the same bytes
@@ -104,6 +110,17 @@ bool CarriedInside(const DimensionRule& rule, int factor) {
   return false;
 }
 
+// Every result of a node that sums over the factor is a partial sum.
+std::vector<Sharding> ResultShardings(const DimensionRule& rule, int factor) {
+  const Factor& cut = rule.factors[factor];
+  if (cut.kind != Factor::Kind::kReduced) {
+    return Shardings(rule.results, factor);
+  }
+  return std::vector<Sharding>(
+      rule.results.size(),
+      {.kind = Sharding::Kind::kPartial, .reduction = cut.reduction});
+}
+
 }  // namespace
 
 bool operator<(const Whereabouts& a, const Whereabouts& b) {
@@ -112,7 +129,8 @@ bool operator<(const Whereabouts& a, const Whereabouts& b) {
 }
 
 absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted) {
-  const bool split = FirstSplit(wanted.results) != nullptr;
+  const bool split = FirstSplit(wanted.results) != nullptr ||
+                     FirstSplit(wanted.operands) != nullptr;
   if (wanted.devices.size() < 2 || !split) {
     wanted.operands.clear();
     wanted.results.clear();
@@ -122,6 +140,12 @@ absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted) {
                                  ? op.op().dimension_rule(op)
                                  : WholeRule(op);
   PARTITA_ASSIGN_OR_RETURN(const int factor, FactorToCut(op, rule, wanted));
+  return CutAlong(op, rule, factor, std::move(wanted));
+}
+
+absl::StatusOr<Placement> CutAlong(const OpView& op, const DimensionRule& rule,
+                                   int factor, Placement wanted) {
+  PARTITA_RETURN_IF_ERROR(CheckKind(op, rule.factors[factor]));
   if (CarriedInside(rule, factor)) {
     return BadOp(op,
                  absl::StrCat("a split of factor ", rule.factors[factor].name,
@@ -131,7 +155,7 @@ absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted) {
   const int members = static_cast<int>(wanted.devices.size());
   PARTITA_RETURN_IF_ERROR(CheckEven(op, rule, factor, members));
   wanted.operands = Shardings(rule.operands, factor);
-  wanted.results = Shardings(rule.results, factor);
+  wanted.results = ResultShardings(rule, factor);
   return wanted;
 }
 

@@ -5,6 +5,7 @@
 #define PARTITA_PLACEMENT_PARTITION_SHARD_H_
 
 #include "absl/status/statusor.h"
+#include "graph/dimension_rule.h"
 #include "graph/graph.h"
 #include "graph/op_view.h"
 
@@ -20,8 +21,14 @@ struct Whereabouts {
 };
 
 // Fills in `wanted` for `op`: its devices stand; where it asks for a split
-// result, all shardings follow from the factor that divides that dimension.
+// result, or else for a split operand, all shardings follow from the factor
+// that divides that dimension. A factor that is summed over leaves each member
+// with a partial sum.
 absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted);
+
+// `op` on several devices, cut along one factor of `rule`, its own.
+absl::StatusOr<Placement> CutAlong(const OpView& op, const DimensionRule& rule,
+                                   int factor, Placement wanted);
 
 // Where operand `i` must be, and where result `i` is, under `placement`.
 Whereabouts OperandNeed(const Placement& placement, int operand);

@@ -48,7 +48,8 @@ NodeId FirstPlacedReader(const CostModel& costs, const Draft& draft,
 }
 
 void Follow(Draft& draft, NodeId node, NodeId other, ValueId value) {
-  draft.assignment[node.index] = draft.assignment[other.index];
+  draft.assignment[node.index] = {.devices =
+                                      draft.assignment[other.index].devices};
   draft.why[node.index].reason = Reason::kFollows;
   draft.why[node.index].value = value;
 }
@@ -69,8 +70,7 @@ void PutNearReader(const CostModel& costs, Draft& draft, NodeId node) {
 }  // namespace
 
 void Put(Draft& draft, NodeId node, int device, PlacedNode why) {
-  draft.assignment[node.index].devices = {device};
-  draft.assignment[node.index].split = false;
+  draft.assignment[node.index] = {.devices = {device}};
   draft.why[node.index] = std::move(why);
 }
 
@@ -83,7 +83,8 @@ void PutPinned(const PlanRequest& request, Draft& draft) {
     for (const std::string& name : pin->devices) {
       place.devices.push_back(request.costs.FindDevice(name));
     }
-    place.split = !pin->results.empty();
+    place.operands = pin->operands;
+    place.results = pin->results;
     draft.why[node.index].reason = Reason::kPinned;
   }
 }
@@ -180,14 +181,11 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
   for (NodeId id : request.costs.order()) {
     Placement& placement = table.nodes[id.index].placement;
     const NodeDevices& place = draft.assignment[id.index];
-    const Placement* pin = request.pin(id);
-    if (pin != nullptr && !request.costs.is_stored(id)) {
-      placement = *pin;
-      continue;
-    }
     for (int device : place.devices) {
       placement.devices.push_back(request.costs.device_name(device));
     }
+    placement.operands = place.operands;
+    placement.results = place.results;
   }
   return table;
 }
@@ -218,7 +216,7 @@ double SecondsOf(const CostModel& costs, NodeId node,
   for (int device : place.devices) {
     seconds = std::max(seconds, costs.cost(node, device).seconds);
   }
-  return place.split ? seconds / place.devices.size() : seconds;
+  return place.divided() ? seconds / place.devices.size() : seconds;
 }
 
 }  // namespace partita

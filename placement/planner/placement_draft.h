@@ -64,7 +64,7 @@ std::optional<Shortage> FindShortage(const PlanRequest& request,
 // Device, largest tensors and place of a shortage.
 Refusal ExplainShortage(const PlanRequest& request, const Draft& draft,
                         const Shortage& shortage);
-// Device names instead of indices, and pins as they stand.
+// Device names instead of indices.
 PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
                        absl::string_view strategy);
 

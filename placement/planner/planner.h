@@ -26,6 +26,8 @@ enum class Reason : uint8_t {
   kMemoryFull,    // the better device had no room
   kCheaperBy,     // earliest finish; `seconds` better than the next device
   kStage,         // stage `stage` of a pipeline
+  kDivided,       // strategy `data`: each replica does its part
+  kReplicated,    // strategy `data`: every replica needs it whole
 };
 
 struct PlacedNode {
@@ -59,6 +61,7 @@ struct Objective {
 struct PlannerOptions {
   std::string device;  // `single`: which; empty: the fastest that fits
   int stages = 0;      // `pipeline`: 0 for as many as help
+  int replicas = 0;    // `data`: the most; 0 for as many as there are
 };
 
 // Writes no graph and reads no clock. The graph has types and no layouts; where
@@ -75,9 +78,10 @@ struct Planner {
   bool needs_pins = false;  // says nothing without pins
   bool reads_device = false;
   bool reads_stages = false;
+  bool reads_replicas = false;
 };
 
-// single, pinned, pipeline, list: every strategy but auto, in the order in
+// single, pinned, data, pipeline, list: every strategy but auto, in the order in
 // which auto tries them. Auto simulates lowered plans and so lives in partita/.
 absl::Span<const Planner> Planners();
 

@@ -18,6 +18,7 @@ struct Strategy {
 
 constexpr Strategy kSingle = {"single", DraftSingle};
 constexpr Strategy kPinned = {"pinned", DraftPinned};
+constexpr Strategy kData = {"data", DraftData};
 constexpr Strategy kPipeline = {"pipeline", DraftPipeline};
 constexpr Strategy kList = {"list", DraftList};
 
@@ -67,6 +68,10 @@ constexpr Planner kPlanners[] = {
      .doc = "where pins say, and the rest near what it reads",
      .plan = Plan<kPinned>,
      .needs_pins = true},
+    {.name = "data",
+     .doc = "the batch divided among replicas on equal devices",
+     .plan = Plan<kData>,
+     .reads_replicas = true},
     {.name = "pipeline",
      .doc = "consecutive stages, the slowest as fast as can be",
      .plan = Plan<kPipeline>,

@@ -49,6 +49,10 @@ std::string ReasonText(const Graph& graph, const PlacedNode& node) {
       // No device is faster; of equals the machine's first is taken.
       if (node.seconds < kLeastDifference) return "first_of_equals";
       return absl::StrCat("cheaper_by ", SecondsText(node.seconds));
+    case Reason::kDivided:
+      return "divided";
+    case Reason::kReplicated:
+      return "replicated";
     case Reason::kStage:
       break;
   }

@@ -26,6 +26,17 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request);
 //   4. What no pin reaches goes to the device that runs it fastest.
 absl::StatusOr<Draft> DraftPinned(const PlanRequest& request);
 
+// The batch divided among the fastest devices, each with a replica of all
+// weights (data parallelism).
+//   1. Replicas: the fastest device and those as fast, if all are linked.
+//   2. Inputs whose leading extent is that of the first input are divided along
+//      it. In order, a node that reads a divided value is divided with it if
+//      its dimension rule allows; where that factor is summed over, as in a
+//      weight's gradient, each replica has a partial sum, and partition joins
+//      them. What cannot be divided is computed by every replica.
+//   3. Against the order, what only divided nodes read is divided like them.
+absl::StatusOr<Draft> DraftData(const PlanRequest& request);
+
 // Consecutive stages of the graph's order, each on a device of its own, such
 // that the slowest stage (its nodes, and the transfer of all values that enter
 // it) is as fast as it can be.

@@ -12,6 +12,7 @@
 #include "graph/status_macros.h"
 #include "placement/cost/node_roles.h"
 #include "placement/cost/roofline.h"
+#include "placement/simulate/collective_cost.h"
 
 namespace partita {
 namespace {
@@ -47,6 +48,17 @@ double SecondsOfMembers(const OpView& node, const Machine& machine,
   return slowest;
 }
 
+template <typename SomeId>
+bool IsIn(SomeId id, size_t size) {
+  return id.valid() && static_cast<size_t>(id.index) < size;
+}
+
+absl::Status UnknownId() {
+  return absl::InvalidArgumentError(
+      "found an id that does not exist; expected a plan that the checker "
+      "accepts");
+}
+
 class Pricer {
  public:
   Pricer(const Plan& plan, const Entry& entry, const Machine& machine,
@@ -76,45 +88,43 @@ class Pricer {
       case Command::Kind::kFetch:
         return PricePort(command.operands[0], false);
       case Command::Kind::kCollective:
+        return PriceCollective(command);
       case Command::Kind::kSend:
       case Command::Kind::kRecv:
         break;
     }
     return absl::UnimplementedError(absl::StrCat(
         "found a ", CommandKindName(command.kind),
-        " command; expected kernels, copies, feeds and fetches only: "
-        "collectives and messages cannot be simulated yet"));
+        " command; expected kernels, copies, feeds, fetches and collectives "
+        "only: messages cannot be simulated yet"));
   }
 
  private:
   // A plan that was not checked may hold any numbers.
   absl::Status CheckIds(const Command& command) const {
-    const auto in = [](const auto& id, size_t size) {
-      return id.valid() && static_cast<size_t>(id.index) < size;
-    };
     const auto known = [&](BufferId id) {
-      return in(id, entry_.buffers.size()) &&
-             in(entry_.buffers[id.index].device, plan_.devices.size());
+      return IsIn(id, entry_.buffers.size()) &&
+             IsIn(entry_.buffers[id.index].device, plan_.devices.size());
     };
     using Kind = Command::Kind;
     const Kind kind = command.kind;
-    const bool reads = kind == Kind::kCopy || kind == Kind::kFetch;
-    const bool writes = kind == Kind::kCopy || kind == Kind::kFeed;
-    const bool good =
-        in(command.stream, entry_.streams.size()) &&
-        in(entry_.streams[command.stream.index].device, plan_.devices.size()) &&
-        absl::c_all_of(command.operands, known) &&
-        absl::c_all_of(command.results, known) &&
-        (!reads || command.operands.size() == 1) &&
-        (!writes || command.results.size() == 1) &&
-        (kind != Kind::kKernel ||
-         in(command.instance.node, node_seconds_.size())) &&
-        ((kind != Kind::kRecord && kind != Kind::kWait) ||
-         in(command.event, entry_.num_events));
+    const bool meets = kind == Kind::kCollective;
+    const bool reads = meets || kind == Kind::kCopy || kind == Kind::kFetch;
+    const bool writes = meets || kind == Kind::kCopy || kind == Kind::kFeed;
+    const bool good = IsIn(command.stream, entry_.streams.size()) &&
+                      IsIn(entry_.streams[command.stream.index].device,
+                           plan_.devices.size()) &&
+                      absl::c_all_of(command.operands, known) &&
+                      absl::c_all_of(command.results, known) &&
+                      (!reads || command.operands.size() == 1) &&
+                      (!writes || command.results.size() == 1) &&
+                      ((kind != Kind::kKernel && !meets) ||
+                       IsIn(command.instance.node, node_seconds_.size())) &&
+                      (!meets || IsIn(command.group, entry_.groups.size())) &&
+                      ((kind != Kind::kRecord && kind != Kind::kWait) ||
+                       IsIn(command.event, entry_.num_events));
     if (good) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "found an id that does not exist; expected a plan that the checker "
-        "accepts");
+    return UnknownId();
   }
 
   int DeviceOf(StreamId stream) const {
@@ -130,6 +140,30 @@ class Pricer {
     cost.on = On::kCompute;
     cost.device = DeviceOf(command.stream);
     cost.seconds = node_seconds_[command.instance.node.index];
+    return cost;
+  }
+
+  absl::StatusOr<CommandCost> PriceCollective(const Command& command) const {
+    const std::optional<CollectiveKind> kind =
+        CollectiveOf(entry_.graph->view(command.instance.node));
+    if (!kind.has_value()) {
+      return absl::InvalidArgumentError(
+          "found a collective whose node is none; expected a plan that the "
+          "checker accepts");
+    }
+    std::vector<std::string> members;
+    for (StreamId stream : entry_.groups[command.group.index].members) {
+      if (!IsIn(stream, entry_.streams.size())) return UnknownId();
+      members.push_back(traits(DeviceOf(stream)).name);
+    }
+    CommandCost cost;
+    cost.on = On::kMeeting;
+    cost.device = DeviceOf(command.stream);
+    PARTITA_ASSIGN_OR_RETURN(
+        cost.seconds,
+        CollectiveSeconds(*kind, buffer(command.operands[0]).range.size(),
+                          members, machine_));
+    cost.seconds += traits(cost.device).launch_seconds;
     return cost;
   }
 

@@ -30,6 +30,7 @@ struct CommandCost {
     kCompute,  // one kernel at a time on `device`
     kDevice,   // a copy within the device's memory, beside its kernels
     kLink,     // `link`, shared with other transfers
+    kMeeting,  // a part of a collective, from when all parts have come
   };
   On on = On::kNothing;
   int device = 0;      // index into Plan::devices
@@ -41,8 +42,9 @@ struct CommandCost {
 
 // A kernel takes its node's seconds, which are those of one member. A copy
 // takes the link of its two devices; a feed or fetch of a device that is no CPU
-// the link to the first CPU, if there is one. FailedPrecondition for a copy
-// between devices without a link; Unimplemented for collectives and messages.
+// the link to the first CPU, if there is one. Every part of a collective takes
+// as long as the whole. FailedPrecondition for a copy or collective between
+// devices without a link; Unimplemented for messages.
 absl::StatusOr<std::vector<CommandCost>> CostCommands(
     const Plan& plan, const Entry& entry, absl::Span<const Command> commands,
     const Machine& machine, absl::Span<const double> node_seconds);

@@ -51,6 +51,7 @@ class Simulator {
     for (size_t i = 0; i < commands.size(); ++i) {
       streams_[commands[i].stream.index].list.push_back(static_cast<int>(i));
     }
+    FindMeetings();
   }
 
   // False if the streams wait for ever.
@@ -110,6 +111,27 @@ class Simulator {
     std::set<std::tuple<double, int, int>> queue;  // time, step, command
   };
 
+  // The parts of a collective stand side by side in launch order.
+  void FindMeetings() {
+    for (size_t i = 0; i < commands_.size(); ++i) {
+      meeting_.push_back(-1);
+      if (costs_[i].on != On::kMeeting) continue;
+      const Command& command = commands_[i];
+      const bool goes_on =
+          i > 0 && meeting_[i - 1] >= 0 &&
+          commands_[i - 1].instance.node == command.instance.node &&
+          commands_[i - 1].instance.micro_batch == command.instance.micro_batch;
+      if (!goes_on) meetings_.emplace_back();
+      meeting_[i] = static_cast<int>(meetings_.size()) - 1;
+      meetings_.back().push_back(static_cast<int>(i));
+    }
+    for (int step = 0; step < steps_; ++step) {
+      for (const std::vector<int>& parts : meetings_) {
+        absent_.push_back(static_cast<int>(parts.size()));
+      }
+    }
+  }
+
   // Starts whatever can start now.
   void Progress() {
     while (!runnable_.empty()) {
@@ -141,7 +163,11 @@ class Simulator {
       return true;
     }
     stream.busy = true;
-    Start(stream.step, c);
+    if (costs_[c].on == On::kMeeting) {
+      Meet(stream.step, c);
+    } else {
+      Start(stream.step, c);
+    }
     return true;
   }
 
@@ -180,6 +206,19 @@ class Simulator {
     }
     Note(step, c, now_, streams_[commands_[c].stream.index].last);
     active_.push_back({step, c, now_ + cost.seconds, false, cost.bytes});
+  }
+
+  // The last part to come starts all of them.
+  void Meet(int step, int c) {
+    const std::vector<int>& parts = meetings_[meeting_[c]];
+    int& missing =
+        absent_[static_cast<size_t>(step) * meetings_.size() + meeting_[c]];
+    if (--missing > 0) return;
+    const int cause = streams_[commands_[c].stream.index].last;
+    for (int part : parts) {
+      Note(step, part, now_, cause);
+      active_.push_back({step, part, now_ + costs_[part].seconds, false, 0});
+    }
   }
 
   void StartKernel(DeviceState& device) {
@@ -306,6 +345,9 @@ class Simulator {
   const int num_events_;
   std::vector<int> left_;     // by step: commands that have not ended
   std::vector<double> ends_;  // by step
+  std::vector<int> meeting_;  // by command; -1: no part of a collective
+  std::vector<std::vector<int>> meetings_;  // the commands of each
+  std::vector<int> absent_;  // step * meetings + meeting: parts yet to come
   std::vector<Activity> active_;
   std::set<int> runnable_;  // streams to look at
 };

@@ -194,18 +194,33 @@ absl::Status Executor::Restore() {
 }
 
 absl::StatusOr<HostTensor> Executor::ReadVariable(absl::string_view name) {
+  PARTITA_ASSIGN_OR_RETURN(std::vector<HostTensor> replicas,
+                           ReadReplicas(name));
+  return std::move(replicas.front());
+}
+
+absl::StatusOr<std::vector<HostTensor>> Executor::ReadReplicas(
+    absl::string_view name) {
   BusyGuard guard(busy_);
   PARTITA_RETURN_IF_ERROR(guard.status());
   PARTITA_RETURN_IF_ERROR(CheckIdle());
   const std::vector<PlacedVariable> found = FindVariable(*plan_, name);
   if (found.empty()) return NoSuchVariable(*plan_, name);
-  const PlacedVariable& variable = found.front();
-  const OpView node = variable.entry->graph->view(variable.value->node);
-  if (IsCut(node)) return JoinVariable(*memory_, *variable.entry, node);
-  HostTensor value(node.result_type(0));
-  PARTITA_RETURN_IF_ERROR(
-      memory_->ReadPersistent(*variable.entry, *variable.value, value.bytes()));
-  return value;
+  std::vector<HostTensor> replicas;
+  for (const PlacedVariable& variable : found) {
+    // Entries share the bytes: those of the first are all there are.
+    if (variable.entry != found.front().entry) break;
+    const OpView node = variable.entry->graph->view(variable.value->node);
+    if (IsCut(node)) {
+      PARTITA_ASSIGN_OR_RETURN(replicas.emplace_back(),
+                               JoinVariable(*memory_, *variable.entry, node));
+      break;
+    }
+    HostTensor& value = replicas.emplace_back(node.result_type(0));
+    PARTITA_RETURN_IF_ERROR(memory_->ReadPersistent(
+        *variable.entry, *variable.value, value.bytes()));
+  }
+  return replicas;
 }
 
 absl::Status Executor::WriteVariable(absl::string_view name,

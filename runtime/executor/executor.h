@@ -57,6 +57,7 @@ class Executor {
   absl::Status Restore();
   // The present value of a variable, in the layout that the plan keeps it in.
   absl::StatusOr<HostTensor> ReadVariable(absl::string_view name);
+  absl::StatusOr<std::vector<HostTensor>> ReadReplicas(absl::string_view name);
   absl::Status WriteVariable(absl::string_view name, const HostTensor& value);
 
   const Plan& plan() const { return *plan_; }

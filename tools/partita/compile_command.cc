@@ -47,6 +47,7 @@ constexpr FlagDef kFlags[] = {
     kPinFlag,
     kDeviceFlag,
     kStagesFlag,
+    kReplicasFlag,
     kDepthFlag,
     kIeeeFlag,
     kDimFlag,

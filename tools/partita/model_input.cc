@@ -189,6 +189,9 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t stages,
                            arguments.GetInt("stages", 0, 1, 1 << 16));
   options.planner.stages = static_cast<int>(stages);
+  PARTITA_ASSIGN_OR_RETURN(const int64_t replicas,
+                           arguments.GetInt("replicas", 0, 1, 1 << 16));
+  options.planner.replicas = static_cast<int>(replicas);
   PARTITA_RETURN_IF_ERROR(CheckStrategyReads(options));
   PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
                            arguments.GetInt("depth", 1, 1, 64));

@@ -54,6 +54,8 @@ inline constexpr FlagDef kDeviceFlag = {"device", "NAME",
                                         "for --strategy single: which one"};
 inline constexpr FlagDef kStagesFlag = {"stages", "N",
                                         "for --strategy pipeline: how many"};
+inline constexpr FlagDef kReplicasFlag = {
+    "replicas", "N", "for --strategy data: how many at most"};
 inline constexpr FlagDef kDepthFlag = {"depth", "N",
                                        "steps that may overlap (default 1)"};
 // docs/numerics.md: no kernel that strays from IEEE 754.

@@ -38,6 +38,7 @@ constexpr FlagDef kFlags[] = {
     kPinFlag,
     kDeviceFlag,
     kStagesFlag,
+    kReplicasFlag,
     kDepthFlag,
     kIeeeFlag,
     kDimFlag,
@@ -84,7 +85,8 @@ absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
 absl::Status RefuseCompileFlags(const Arguments& arguments) {
   for (const FlagDef& flag :
        {kMachineFlag, kStrategyFlag, kGoalFlag, kPinFlag, kDeviceFlag,
-        kStagesFlag, kDepthFlag, kIeeeFlag, kDimFlag, kShapeFlag, kBindFlag}) {
+        kStagesFlag, kReplicasFlag, kDepthFlag, kIeeeFlag, kDimFlag, kShapeFlag,
+        kBindFlag}) {
     if (!arguments.has(flag.name)) continue;
     return CalledWrongly(
         absl::StrCat("--", flag.name, ": found it with a plan, which is ",

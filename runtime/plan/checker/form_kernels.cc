@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/kernel_catalog.h"
-#include "runtime/plan/checker/collective.h"
 #include "runtime/plan/checker/command_form.h"
 #include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {

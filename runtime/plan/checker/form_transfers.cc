@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
-#include "runtime/plan/checker/collective.h"
 #include "runtime/plan/checker/command_form.h"
 #include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {

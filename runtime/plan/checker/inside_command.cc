@@ -7,9 +7,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/plan/checker/collective.h"
 #include "runtime/plan/checker/pieces.h"
 #include "runtime/plan/checker/race.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
-#include "runtime/plan/checker/collective.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {

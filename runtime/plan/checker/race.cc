@@ -9,8 +9,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/clock.h"
-#include "runtime/plan/checker/collective.h"
 #include "runtime/plan/checker/interval_map.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {

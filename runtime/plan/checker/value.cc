@@ -9,13 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
-#include "runtime/plan/checker/collective.h"
 #include "runtime/plan/checker/named_memory.h"
 #include "runtime/plan/checker/names.h"
 #include "runtime/plan/checker/next_step.h"
 #include "runtime/plan/checker/outputs.h"
 #include "runtime/plan/checker/pieces.h"
 #include "runtime/plan/checker/ports.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {

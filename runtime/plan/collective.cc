@@ -1,10 +1,10 @@
 // What a collective does, read from its node in the placed graph.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/plan/checker/collective.h"
+#include "runtime/plan/collective.h"
 
 #include "graph/core_ops.h"
-#include "runtime/plan/checker/pieces.h"
+#include "graph/instance.h"
 
 namespace partita {
 
@@ -12,8 +12,10 @@ std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
   if (!IsCopy(node) || node.num_operands() != 1 || node.num_results() != 1) {
     return std::nullopt;
   }
-  const Sharding from = OperandSharding(node.node(), 0);
-  const Sharding to = ResultSharding(node.node(), 0);
+  const Placement& placement = node.node().placement;
+  if (placement.devices.size() < 2) return std::nullopt;
+  const Sharding from = ShardingOf(placement.operands, 0);
+  const Sharding to = ShardingOf(placement.results, 0);
   using Kind = Sharding::Kind;
   if (from == to || to.kind == Kind::kPartial ||
       from.kind == Kind::kReplicated) {

@@ -1,8 +1,8 @@
 // What a collective does, read from its node in the placed graph.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_RUNTIME_PLAN_CHECKER_COLLECTIVE_H_
-#define PARTITA_RUNTIME_PLAN_CHECKER_COLLECTIVE_H_
+#ifndef PARTITA_RUNTIME_PLAN_COLLECTIVE_H_
+#define PARTITA_RUNTIME_PLAN_COLLECTIVE_H_
 
 #include <cstdint>
 #include <optional>
@@ -45,4 +45,4 @@ bool IsCopy(const OpView& node);
 
 }  // namespace partita
 
-#endif  // PARTITA_RUNTIME_PLAN_CHECKER_COLLECTIVE_H_
+#endif  // PARTITA_RUNTIME_PLAN_COLLECTIVE_H_

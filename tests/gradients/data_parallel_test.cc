@@ -1,0 +1,104 @@
+// Data-parallel training: the batch over replicas, one step for all of them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/builder/examples/models.h"
+#include "graph/op_view.h"
+#include "gtest/gtest.h"
+#include "partita/partita.h"
+#include "placement/machine/sample_machines.h"
+#include "runtime/plan/plan.h"
+#include "tests/gradients/mnist_steps.h"
+
+namespace partita {
+namespace {
+
+int Count(const Plan& plan, Command::Kind kind) {
+  int count = 0;
+  for (const Command& command : plan.entries[0].programs[0].commands) {
+    count += command.kind == kind;
+  }
+  return count;
+}
+
+std::unique_ptr<Session> OverReplicas(int devices, int64_t batch,
+                                      int64_t memory = kTrainingMemory) {
+  CompileOptions options;
+  options.strategy = "data";
+  return TrainingSession(MnistModule(0.2, batch), EqualCpus(devices, memory),
+                         options);
+}
+
+void ExpectEqualReplicas(Session& session, size_t replicas) {
+  for (const Variable& variable : session.plan().module.variables()) {
+    SCOPED_TRACE(variable.name);
+    const auto values = session.ReadReplicas(variable.name);
+    ASSERT_TRUE(values.ok()) << values.status();
+    ASSERT_EQ(values->size(), replicas);
+    for (const HostTensor& value : *values) {
+      EXPECT_EQ(ToNumbers(value), ToNumbers(values->front()));
+    }
+  }
+}
+
+// Even and uneven shares: 8 over 2 and 4 devices, and over 3.
+TEST(DataParallelTraining, TrainsAsOneDeviceDoesAndReplicasStayEqual) {
+  for (const int devices : {2, 3, 4}) {
+    SCOPED_TRACE(absl::StrCat(devices, " devices"));
+    const auto session = OverReplicas(devices, kMnistBatch);
+    ASSERT_NE(session, nullptr);
+    ExpectTrainsAsEvalDoes(*session, [&](Session& trained) {
+      ExpectEqualReplicas(trained, devices);
+    });
+  }
+}
+
+// What goes between the devices: a gradient for each of the eight parameters,
+// the loss and the number of examples that count; each member has a part.
+TEST(DataParallelTraining, OnlySumsOverTheBatchAreExchanged) {
+  const auto session = OverReplicas(2, kMnistBatch);
+  ASSERT_NE(session, nullptr);
+  const Plan& plan = session->plan();
+  EXPECT_EQ(Count(plan, Command::Kind::kCollective), 2 * (8 + 2));
+  for (const Stream& stream : plan.entries[0].streams) {
+    EXPECT_EQ(stream.name.find("copy"), std::string::npos) << stream.name;
+  }
+}
+
+TEST(DataParallelTraining, ABatchSmallerThanTheMachineLeavesDevicesOut) {
+  const auto session = OverReplicas(4, 3);
+  ASSERT_NE(session, nullptr);
+  EXPECT_EQ(session->plan().devices.size(), 3u);
+}
+
+TEST(DataParallelTraining, DelaysChangeNoBit) {
+  const auto calm = OverReplicas(3, kMnistBatch);
+  const auto delayed = OverReplicas(3, kMnistBatch);
+  ASSERT_NE(calm, nullptr);
+  ASSERT_NE(delayed, nullptr);
+  for (int step = 0; step < 10; ++step) {
+    RunOptions chaos;
+    chaos.chaos_seed = step;
+    const Numbers loss = LossOf(*calm, MnistBatch(step), {});
+    EXPECT_EQ(LossOf(*delayed, MnistBatch(step), chaos), loss);
+  }
+  ExpectEqualReplicas(*delayed, 3);
+}
+
+TEST(DataParallelTraining, AReplicaThatDoesNotFitIsRefused) {
+  CompileOptions options;
+  options.strategy = "data";
+  const auto compiled =
+      Compile(MnistModule(0.2, 64), EqualCpus(2, int64_t{1} << 20), options);
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_NE(compiled.status().message().find("MiB needed on cpu:"),
+            absl::string_view::npos)
+      << compiled.status();
+}
+
+}  // namespace
+}  // namespace partita
