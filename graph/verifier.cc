@@ -269,10 +269,22 @@ class GraphVerifier {
       faults_.Add(where_, absl::StrCat("output ", i, " that nothing defines"),
                   "an input or a result", "set the outputs again");
     }
-    if (graph_.output_names().size() == outputs.size()) return;
-    faults_.Add(where_,
-                absl::StrCat(graph_.output_names().size(), " output names"),
-                absl::StrCat(outputs.size()), "set the outputs again");
+    if (graph_.output_names().size() != outputs.size()) {
+      faults_.Add(where_,
+                  absl::StrCat(graph_.output_names().size(), " output names"),
+                  absl::StrCat(outputs.size()), "set the outputs again");
+    }
+    if (!is_body_) CheckOutputNames();
+  }
+
+  // Callers ask for outputs by name; nobody asks those of a body.
+  void CheckOutputNames() {
+    absl::flat_hash_set<absl::string_view> seen;
+    for (const std::string& name : graph_.output_names()) {
+      if (seen.insert(name).second) continue;
+      faults_.Add(where_, absl::StrCat("two outputs named \"", name, "\""),
+                  "a name of its own for each", "rename one of them");
+    }
   }
 
   void CheckUpdates() {

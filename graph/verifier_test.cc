@@ -107,6 +107,16 @@ TEST(Verifier, AnOutputOfAnErasedNode) {
             "result; set the outputs again");
 }
 
+TEST(Verifier, OutputsOfOneNameCannotBeAskedFor) {
+  const Module module = TwoOps();
+  Graph& graph = module.main();
+  const ValueId y = graph.node(graph.order()[0]).results[0];
+  graph.SetOutputs({y, graph.outputs()[0]}, {"q", "q"});
+  EXPECT_EQ(Fault(graph),
+            "@f: found two outputs named \"q\"; expected a name of its own "
+            "for each; rename one of them");
+}
+
 TEST(Verifier, PlacementsThatDoNotFit) {
   const Module module = TwoOps();
   Graph& graph = module.main();
