@@ -117,6 +117,9 @@ absl::StatusOr<ValueId> Connector::Copy(ValueId value, const Whereabouts& place,
   PARTITA_ASSIGN_OR_RETURN(const ValueId copy,
                            graph_.AddValue(std::move(spec), before));
   graph_.value(copy).type.layout = graph_.type(value).layout;
+  // What is copied on from here stands behind it.
+  next_.resize(graph_.node_id_bound());
+  next_[graph_.value(copy).defining_node.index] = before;
   return copy;
 }
 

@@ -38,8 +38,9 @@ class Connector {
                                     const std::string& reader);
   // `name`, or `name` with a number behind it if a value has it already.
   std::string FreshName(const std::string& name);
-  // The node that follows `node`, or begins the graph if `node` is invalid, in
-  // the order that the graph had at construction: what to insert before.
+  // What to insert before to come behind `node`, or first if it is invalid: the
+  // node that follows it, or a copy's source, in the order that the graph had at
+  // construction. Invalid: the end.
   NodeId After(NodeId node) const;
 
  private:

@@ -220,7 +220,20 @@ TEST(Partition, PartialSumsAreJoinedWhereTheyAreMade) {
   return %n, %m
 }
 )",
-                R"()");
+                R"(graph @f(
+    %x: f32[4, 3] on {gpu:0, gpu:1},
+    %d: f32[4, 2] on {gpu:0, gpu:1}) -> (f32[3, 2], f32[3, 2]) {
+  %x.split0 = copy %x : f32[4, 3] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %d.split0 = copy %d : f32[4, 2] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %t = transpose %x.split0 {perm = [1, 0]} : f32[3, 4] on {gpu:0, gpu:1} (split 0) -> (split 1)
+  %g = matmul %t, %d.split0 : f32[3, 2] on {gpu:0, gpu:1} (split 1, split 0) -> (partial sum)
+  %g.all = copy %g : f32[3, 2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
+  %g.all.gpu2 = copy %g.all : f32[3, 2] on gpu:2
+  %n = neg %g.all : f32[3, 2] on {gpu:0, gpu:1}
+  %m = exp %g.all.gpu2 : f32[3, 2] on gpu:2
+  return %n, %m
+}
+)");
 }
 
 TEST(Partition, RefusesACopyWithoutALink) {

@@ -58,7 +58,7 @@ expect 0 "bit for bit" "$partita" run "$plan" --virtual --reference
 
 # Plans as text go wherever plans go, and say who changed them.
 text=$scratch/mlp.txt
-"$partita" compile "$model" --machine "$cpus" --stop-after plan > "$text"
+"$partita" compile "$model" --machine "$cpus" --strategy single --stop-after plan > "$text"
 expect 0 "proved by partita checker" "$partita" check "$text"
 expect 0 "bit for bit" "$partita" run "$text" --virtual --reference
 expect 0 "step " "$partita" simulate "$text" --machine "$cpus"
@@ -139,7 +139,7 @@ expect 2 "usage: partita COMMAND" "$partita"
 expect 2 "found no command frobnicate" "$partita" frobnicate
 expect 2 "--machin: found no such flag; expected one of those that --help lists; did you mean --machine?" \
   "$partita" compile "$model" --machin "$cpus"
-expect 2 "--strategy: found lst; expected one of: auto, single, pinned, pipeline, list; did you mean list?" \
+expect 2 "--strategy: found lst; expected one of: auto, single, pinned, data, pipeline, list; did you mean list?" \
   "$partita" compile "$model" --machine "$cpus" --strategy lst
 expect 2 "run: found 0 operands; expected one model or plan" "$partita" run
 expect 2 "--input: found no value; expected NAME=FILE" "$partita" run "$plan" --input --virtual
