@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/builder/batch_norm_training.h"
 #include "graph/builder/dropout.h"
 #include "graph/builder/losses.h"
@@ -27,6 +28,13 @@ const Numbers& Recorded(const std::string& name) {
       *new std::map<std::string, Numbers>(ReadLists("torch_training.txt"));
   EXPECT_EQ(lists.count(name), 1u) << name;
   return lists.at(name);
+}
+
+// "gradient0", "gradient1", ...
+void OutputGradients(GraphBuilder& b, const std::vector<Tensor>& gradients) {
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    b.Output(absl::StrCat("gradient", i), gradients[i]);
+  }
 }
 
 Module Built(GraphBuilder& b) {
@@ -204,9 +212,7 @@ Numbers RecurrentGradients(int64_t gates, bool has_cell,
   const Tensor loss =
       SumOf(result.outputs * b.Constant(Drawn({3, 2, 2}, 7))) + SumOf(last);
   b.Output("loss", loss);
-  for (const Tensor& gradient : b.Gradients(loss, values)) {
-    b.Output("gradient", gradient);
-  }
+  OutputGradients(b, b.Gradients(loss, values));
   const Module module = Built(b);
   std::vector<HostTensor> inputs;
   for (ValueId id : module.main().inputs()) {
@@ -243,9 +249,7 @@ TEST(TorchTraining, BatchNormInTraining) {
   b.Variable("variance", HostTensor::Of<double>({2}, {1, 1}), false);
   const Tensor y = BatchNormTraining(x, scale, bias, "mean", "variance");
   const Tensor loss = SumOf(y * b.Constant(Drawn({3, 2, 2}, 3)));
-  for (const Tensor& gradient : b.Gradients(loss, {x, scale, bias})) {
-    b.Output("gradient", gradient);
-  }
+  OutputGradients(b, b.Gradients(loss, {x, scale, bias}));
   const Module module = Built(b);
   std::vector<HostTensor> inputs;
   inputs.push_back(Drawn({3, 2, 2}, 0));

@@ -53,9 +53,7 @@ constexpr FlagDef kFlags[] = {
     {"input", "NAME=FILE", "an input, .npy or .pb; repeatable", nullptr,
      FileUse::kReadsBound},
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
-    {"output", "FOLDER",
-     "write the outputs there as NAME.npy, a second one of "
-     "that name as NAME.2.npy"},
+    {"output", "FOLDER", "write the outputs there as NAME.npy"},
     {"test-data", "FOLDER",
      "inputs from input_0.pb ..., compare output_0.pb ...", nullptr,
      FileUse::kReadsFolder},
@@ -174,20 +172,10 @@ absl::Status CompareReference(const Session& session,
   return absl::OkStatus();
 }
 
-// By output. Names that differ only in what files cannot be called get numbers.
-std::vector<std::string> OutputPaths(const Session& session,
-                                     const Arguments& arguments) {
-  std::vector<std::string> paths;
-  for (int i = 0; i < session.num_outputs(); ++i) {
-    const std::string stem = absl::StrCat(arguments.Get("output", ""), "/",
-                                          FileName(session.output_name(i)));
-    std::string path = absl::StrCat(stem, ".npy");
-    for (int n = 2; absl::c_linear_search(paths, path); ++n) {
-      path = absl::StrCat(stem, ".", n, ".npy");
-    }
-    paths.push_back(std::move(path));
-  }
-  return paths;
+std::string OutputPath(const Session& session, const Arguments& arguments,
+                       int output) {
+  return absl::StrCat(arguments.Get("output", ""), "/",
+                      FileName(session.output_name(output)), ".npy");
 }
 
 // Before anything is run or written.
@@ -195,8 +183,9 @@ absl::Status KeepInputs(const Session& session, const InputFiles& inputs,
                         const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(inputs.Keep());
   if (!arguments.has("output")) return absl::OkStatus();
-  for (const std::string& path : OutputPaths(session, arguments)) {
-    PARTITA_RETURN_IF_ERROR(inputs.Keep("output", path));
+  for (int i = 0; i < session.num_outputs(); ++i) {
+    PARTITA_RETURN_IF_ERROR(
+        inputs.Keep("output", OutputPath(session, arguments, i)));
   }
   return absl::OkStatus();
 }
@@ -209,11 +198,10 @@ absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
     return absl::InvalidArgumentError(
         absl::StrCat(folder, ": cannot be made a folder: ", error.message()));
   }
-  const std::vector<std::string> paths = OutputPaths(session, arguments);
   for (int i = 0; i < session.num_outputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, session.GetOutput(i));
     PARTITA_ASSIGN_OR_RETURN(const std::string text, NpyText(*tensor));
-    PARTITA_RETURN_IF_ERROR(WriteText(paths[i], text));
+    PARTITA_RETURN_IF_ERROR(WriteText(OutputPath(session, arguments, i), text));
   }
   return absl::OkStatus();
 }
