@@ -210,6 +210,18 @@ absl::Status CheckKernelsExist(const CostModel& costs) {
   return absl::OkStatus();
 }
 
+absl::Status CheckRunsAll(const PlanRequest& request, int device) {
+  for (NodeId node : request.costs.order()) {
+    if (request.pin(node) != nullptr) continue;
+    if (request.costs.cost(node, device).can_run) continue;
+    return absl::UnimplementedError(absl::StrCat(
+        request.graph().view(node).ToString(), ": found no kernel on ",
+        request.costs.device_name(device),
+        "; expected one device that runs every node; try strategy list"));
+  }
+  return absl::OkStatus();
+}
+
 double SecondsOf(const CostModel& costs, NodeId node,
                  const NodeDevices& place) {
   double seconds = 0;

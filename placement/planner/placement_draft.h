@@ -70,6 +70,8 @@ PlacementTable ToTable(const PlanRequest& request, const Draft& draft,
 
 // Unimplemented if some node runs nowhere, or not on its only allowed device.
 absl::Status CheckKernelsExist(const CostModel& costs);
+// Unimplemented if the device has no kernel for a node that is not pinned.
+absl::Status CheckRunsAll(const PlanRequest& request, int device);
 // Seconds of the node on its devices, which share the work of a split one.
 double SecondsOf(const CostModel& costs, NodeId node,
                  const NodeDevices& devices);

@@ -81,8 +81,9 @@ struct Planner {
   bool reads_replicas = false;
 };
 
-// single, pinned, data, pipeline, list: every strategy but auto, in the order in
-// which auto tries them. Auto simulates lowered plans and so lives in partita/.
+// single, pinned, data, pipeline, list: every strategy but auto, in the order
+// in which auto tries them. Auto simulates lowered plans and so lives in
+// partita/.
 absl::Span<const Planner> Planners();
 
 }  // namespace partita

@@ -299,5 +299,37 @@ TEST(PinnedTest, APinToADeviceWithoutAKernelIsRefused) {
             "expected cpu:0; change the pin");
 }
 
+TEST(ReplicasTest, AreTheFastestDevicesThatAreEqual) {
+  const Chain g(1);
+  const Machine machine = CpuAndGpus(2, 1 << 20);
+  const SampleCatalog catalog(GpusAreTwiceAsFast);
+  const auto both = PlanBy("data", g, machine, {}, catalog);
+  EXPECT_NE(Text(g, both).find("a gpu:0 gpu:1 replicated\n"), std::string::npos)
+      << Text(g, both);
+  const auto one = PlanBy("data", g, machine, {.replicas = 1}, catalog);
+  EXPECT_NE(Text(g, one).find("a gpu:0 only_device\n"), std::string::npos)
+      << Text(g, one);
+}
+
+TEST(ReplicasTest, OneDeviceMustRunAll) {
+  const Chain g(1);
+  const SampleCatalog catalog(
+      [](const std::string& name, const DeviceTraits& device) {
+        const bool cpu = device.kind == DeviceKind::kCpu;
+        if (name == (cpu ? "c" : "b")) return -1.0;
+        return cpu ? 9.0 : 1.0;
+      });
+  const auto table = PlanBy("data", g, CpuAndGpus(2, 1 << 20), {}, catalog);
+  EXPECT_EQ(Text(g, table),
+            "work %c: found no kernel on cpu:0; expected one device "
+            "that runs every node; try strategy list");
+}
+
+TEST(ReplicasTest, EveryReplicaMustHoldTheWeights) {
+  const Chain g(100);
+  EXPECT_NE(Text(g, PlanBy("data", g, EqualCpus(2, 10000))).find("too much"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace partita

@@ -186,7 +186,9 @@ class Divider {
 }  // namespace
 
 absl::StatusOr<Draft> DraftData(const PlanRequest& request) {
-  Draft draft = Divider(request, Replicas(request)).Run();
+  const std::vector<int> replicas = Replicas(request);
+  PARTITA_RETURN_IF_ERROR(CheckRunsAll(request, replicas.front()));
+  Draft draft = Divider(request, replicas).Run();
   PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));
   const std::optional<Shortage> shortage = FindShortage(request, draft);
   if (!shortage.has_value()) return draft;

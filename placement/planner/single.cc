@@ -9,15 +9,7 @@
 namespace partita {
 namespace {
 
-// 1. The first node that the device has no kernel for; invalid if none.
-NodeId FirstWithoutKernel(const PlanRequest& request, int device) {
-  for (NodeId node : request.costs.order()) {
-    if (request.pin(node) != nullptr) continue;
-    if (!request.costs.cost(node, device).can_run) return node;
-  }
-  return {};
-}
-
+// 1. Devices that run every node that is not pinned.
 absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
   const CostModel& costs = request.costs;
   std::vector<int> devices;
@@ -38,15 +30,14 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
     devices.push_back(device);
   }
   std::vector<int> able;
+  absl::Status fault;
   for (int device : devices) {
-    if (!FirstWithoutKernel(request, device).valid()) able.push_back(device);
+    const absl::Status runs = CheckRunsAll(request, device);
+    if (runs.ok()) able.push_back(device);
+    fault.Update(runs);
   }
-  if (!able.empty()) return able;
-  const NodeId node = FirstWithoutKernel(request, devices.front());
-  return absl::UnimplementedError(absl::StrCat(
-      request.graph().view(node).ToString(), ": found no kernel on ",
-      costs.device_name(devices.front()),
-      "; expected one device that runs every node; try strategy list"));
+  if (able.empty()) return fault;
+  return able;
 }
 
 // 2. Everything that is not pinned on `device`.
