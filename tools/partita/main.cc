@@ -26,9 +26,9 @@
 namespace partita {
 namespace {
 
-constexpr const Subcommand* kCommands[] = {&kDevicesCommand, &kCompileCommand,
-                                           &kCheckCommand,   &kSimulateCommand,
-                                           &kRunCommand,     &kViewCommand};
+constexpr const Subcommand* kCommands[] = {
+    &kDevicesCommand, &kCompileCommand, &kCheckCommand, &kSimulateCommand,
+    &kRunCommand,     &kTrainCommand,   &kViewCommand};
 
 // Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
 constexpr int kFailed = 1;

@@ -24,6 +24,7 @@ extern const Subcommand kCompileCommand;
 extern const Subcommand kCheckCommand;
 extern const Subcommand kSimulateCommand;
 extern const Subcommand kRunCommand;
+extern const Subcommand kTrainCommand;
 extern const Subcommand kViewCommand;
 
 }  // namespace partita

@@ -1,0 +1,50 @@
+// Finds the field of each input by its name.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/train/batch_inputs.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "runtime/tensor_file/bad_file.h"
+
+namespace partita {
+
+absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
+                              int64_t batch_size) {
+  for (int i = 0; i < session.num_inputs(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(const int field,
+                             dataset.FieldIndex(session.input_name(i)));
+    TensorType found = dataset.fields()[field].type;
+    found.dims.insert(found.dims.begin(), batch_size);
+    if (found == session.input_type(i)) continue;
+    return BadFile(absl::StrCat("dataset: field ", session.input_name(i)),
+                   absl::StrCat("batches ", found.ToString()),
+                   session.input_type(i).ToString(),
+                   "give the dataset that the model was made for");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BindBatch(const Dataset& dataset, const LoadedBatch& batch,
+                       Session& session) {
+  for (int i = 0; i < session.num_inputs(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(const int field,
+                             dataset.FieldIndex(session.input_name(i)));
+    PARTITA_RETURN_IF_ERROR(session.BindInput(i, batch.field(field).bytes()));
+  }
+  return absl::OkStatus();
+}
+
+void IgnoreFilling(const Dataset& dataset, int64_t label, LoadedBatch& batch) {
+  const absl::StatusOr<int> field = dataset.FieldIndex(kLabelField);
+  if (!field.ok()) return;  // nothing to label
+  HostTensor& labels = batch.field(*field);
+  const int64_t samples = static_cast<int64_t>(batch.share().samples.size());
+  const int64_t per_sample = labels.type().num_elements() / samples;
+  for (int64_t i = batch.share().num_counted * per_sample;
+       i < samples * per_sample; ++i) {
+    SetNumber(labels, i, Number(label));
+  }
+}
+
+}  // namespace partita

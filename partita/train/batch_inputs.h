@@ -1,0 +1,34 @@
+// Batches of a dataset as the inputs of an entry.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_TRAIN_BATCH_INPUTS_H_
+#define PARTITA_PARTITA_TRAIN_BATCH_INPUTS_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "partita/session.h"
+#include "runtime/dataset/dataset.h"
+#include "runtime/dataset/loader.h"
+
+namespace partita {
+
+// The field that says what a sample is.
+inline constexpr char kLabelField[] = "labels";
+
+// Every input of the entry in use must be a field of the dataset, its extents
+// behind `batch_size`. InvalidArgument, which names both, otherwise.
+absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
+                              int64_t batch_size);
+
+// Binds the inputs to the batch's own bytes, which must outlive the step.
+absl::Status BindBatch(const Dataset& dataset, const LoadedBatch& batch,
+                       Session& session);
+
+// Labels what only fills the batch up.
+void IgnoreFilling(const Dataset& dataset, int64_t label, LoadedBatch& batch);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_TRAIN_BATCH_INPUTS_H_

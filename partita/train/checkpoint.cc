@@ -1,0 +1,152 @@
+// Writing and reading checkpoints.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/train/checkpoint.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/graph.h"
+#include "graph/status_macros.h"
+#include "runtime/plan/plan.h"
+#include "runtime/tensor_file/bad_file.h"
+#include "runtime/tensor_file/safetensors_file.h"
+#include "runtime/tensor_file/safetensors_writer.h"
+
+namespace partita {
+namespace {
+
+using Metadata = std::map<std::string, std::string>;
+
+constexpr char kFormat[] = "partita_checkpoint";
+constexpr char kEpoch[] = "next_epoch";
+constexpr char kBatch[] = "next_batch";
+constexpr char kStep[] = "steps_done";
+
+const std::vector<Variable>& VariablesOf(const Session& session) {
+  return session.plan().module.variables();
+}
+
+Metadata MetadataOf(const TrainingPosition& position,
+                    absl::Span<const TrainingSetting> settings) {
+  Metadata metadata = {{kFormat, absl::StrCat(kCheckpointFormatVersion)},
+                       {kEpoch, absl::StrCat(position.epoch)},
+                       {kBatch, absl::StrCat(position.batch)},
+                       {kStep, absl::StrCat(position.step)}};
+  for (const TrainingSetting& setting : settings) {
+    metadata[setting.name] = setting.value;
+  }
+  return metadata;
+}
+
+// A number that is not negative, or -1.
+int64_t NumberAt(const Metadata& metadata, const std::string& key) {
+  const auto entry = metadata.find(key);
+  int64_t value;
+  const bool is_number = entry != metadata.end() &&
+                         absl::SimpleAtoi(entry->second, &value) && value >= 0;
+  return is_number ? value : -1;
+}
+
+absl::Status CheckFormat(const std::string& path, const Metadata& metadata) {
+  if (metadata.find(kFormat) == metadata.end()) {
+    return BadFile(path, "tensors without a training's position",
+                   "a file that `partita train --checkpoint` wrote");
+  }
+  const int64_t version = NumberAt(metadata, kFormat);
+  if (version == kCheckpointFormatVersion) return absl::OkStatus();
+  return BadFile(path, absl::StrCat("checkpoint format ", metadata.at(kFormat)),
+                 absl::StrCat("format ", kCheckpointFormatVersion),
+                 "continue with the program that wrote it");
+}
+
+// "learning_rate 0.02 and seed 3", as the file has them or as they should be.
+struct Differences {
+  std::vector<std::string> found;
+  std::vector<std::string> expected;
+};
+
+Differences Compare(const Metadata& metadata,
+                    absl::Span<const TrainingSetting> settings, bool follows) {
+  Differences differences;
+  for (const TrainingSetting& setting : settings) {
+    if (setting.follows != follows) continue;
+    const auto entry = metadata.find(setting.name);
+    if (entry != metadata.end() && entry->second == setting.value) continue;
+    differences.found.push_back(
+        entry == metadata.end()
+            ? absl::StrCat("no ", setting.name)
+            : absl::StrCat(setting.name, " ", entry->second));
+    differences.expected.push_back(
+        absl::StrCat(setting.name, " ", setting.value));
+  }
+  return differences;
+}
+
+absl::Status CheckSettings(const std::string& path, const Metadata& metadata,
+                           absl::Span<const TrainingSetting> settings) {
+  Differences differences = Compare(metadata, settings, false);
+  if (differences.found.empty()) {
+    differences = Compare(metadata, settings, true);
+  }
+  if (differences.found.empty()) return absl::OkStatus();
+  return BadFile(path, absl::StrJoin(differences.found, " and "),
+                 absl::StrJoin(differences.expected, " and "),
+                 "continue a training with what it was begun with");
+}
+
+absl::StatusOr<TrainingPosition> PositionIn(const std::string& path,
+                                            const Metadata& metadata) {
+  const TrainingPosition position = {.epoch = NumberAt(metadata, kEpoch),
+                                     .batch = NumberAt(metadata, kBatch),
+                                     .step = NumberAt(metadata, kStep)};
+  if (position.epoch >= 0 && position.batch >= 0 && position.step >= 0) {
+    return position;
+  }
+  return BadFile(path, "a training without a whole position",
+                 "numbers as next_epoch, next_batch and steps_done",
+                 "the file is damaged");
+}
+
+}  // namespace
+
+absl::Status WriteCheckpoint(const std::string& path, Session& session,
+                             const TrainingPosition& position,
+                             absl::Span<const TrainingSetting> settings) {
+  std::vector<HostTensor> values;
+  std::vector<NamedTensor> tensors;
+  for (const Variable& variable : VariablesOf(session)) {
+    PARTITA_ASSIGN_OR_RETURN(HostTensor value,
+                             session.ReadVariable(variable.name));
+    values.push_back(std::move(value));
+    tensors.push_back(
+        {variable.name, values.back().type(), values.back().byte_span()});
+  }
+  return WriteSafetensors(path, tensors, MetadataOf(position, settings));
+}
+
+absl::StatusOr<TrainingPosition> ReadCheckpoint(
+    const std::string& path, absl::Span<const TrainingSetting> settings,
+    Session& session) {
+  PARTITA_ASSIGN_OR_RETURN(const SafetensorsFile file,
+                           SafetensorsFile::Open(path));
+  PARTITA_RETURN_IF_ERROR(CheckFormat(path, file.metadata()));
+  PARTITA_RETURN_IF_ERROR(CheckSettings(path, file.metadata(), settings));
+  std::vector<std::pair<std::string, TensorType>> expected;
+  for (const Variable& variable : VariablesOf(session)) {
+    expected.emplace_back(variable.name, variable.type);
+  }
+  PARTITA_RETURN_IF_ERROR(file.ExpectTensors(expected));
+  PARTITA_ASSIGN_OR_RETURN(const TrainingPosition position,
+                           PositionIn(path, file.metadata()));
+  for (const auto& [name, type] : expected) {
+    PARTITA_RETURN_IF_ERROR(
+        session.WriteVariable(name, file.Find(name)->Copy()));
+  }
+  return position;
+}
+
+}  // namespace partita

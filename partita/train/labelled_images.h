@@ -1,0 +1,31 @@
+// Images with a class each, from files of MNIST's kind.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_TRAIN_LABELLED_IMAGES_H_
+#define PARTITA_PARTITA_TRAIN_LABELLED_IMAGES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "graph/tensor_type.h"
+#include "runtime/dataset/dataset.h"
+
+namespace partita {
+
+struct LabelledImages {
+  std::string images;  // IDX or .npy: [samples, ...], bytes
+  std::string labels;  // [samples], integers
+  Shape dims;          // of an image as the model reads it
+  int64_t classes = 0;
+  float mean = 0;  // of what is 0..1 of a byte's 0..255
+  float stddev = 1;
+};
+
+// Fields `images`, f32 and normalized, and `labels`, i64, each checked to be a
+// class when it is read.
+absl::StatusOr<SharedDataset> OpenLabelledImages(const LabelledImages& files);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_TRAIN_LABELLED_IMAGES_H_

@@ -1,0 +1,161 @@
+// Steps, checkpoints and ends of a training.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/train/trainer.h"
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
+#include "partita/train/batch_inputs.h"
+#include "runtime/plan/atomic_file.h"
+#include "runtime/tensor_file/bad_file.h"
+
+namespace partita {
+namespace {
+
+constexpr char kEntry[] = "train";
+constexpr char kLoss[] = "loss";
+
+// Before hours of training rather than after.
+absl::Status CheckWritable(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  return AtomicFile::Create(path).status();
+}
+
+absl::Status CheckPosition(const std::string& path,
+                           const TrainingPosition& position,
+                           int64_t steps_per_epoch) {
+  const bool agrees =
+      position.batch < steps_per_epoch &&
+      position.epoch <= position.step / steps_per_epoch &&
+      position.step == position.epoch * steps_per_epoch + position.batch;
+  if (agrees) return absl::OkStatus();
+  return BadFile(path,
+                 absl::StrCat("step ", position.step, " at epoch ",
+                              position.epoch, " batch ", position.batch),
+                 absl::StrCat("epochs of ", steps_per_epoch, " batches"),
+                 "the file is damaged");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(
+    Session& session, SharedDataset dataset, TrainerOptions options) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const Sampler sampler,
+      Sampler::Create(dataset->num_samples(), {.batch_size = options.batch_size,
+                                               .seed = options.seed,
+                                               .last = LastBatch::kPad}));
+  PARTITA_RETURN_IF_ERROR(CheckWritable(options.checkpoint));
+  std::unique_ptr<Trainer> trainer(
+      new Trainer(session, std::move(dataset), sampler, std::move(options)));
+  PARTITA_RETURN_IF_ERROR(trainer->CheckInputs());
+  return trainer;
+}
+
+Trainer::Trainer(Session& session, SharedDataset dataset,
+                 const Sampler& sampler, TrainerOptions options)
+    : session_(session),
+      dataset_(std::move(dataset)),
+      sampler_(sampler),
+      options_(std::move(options)) {}
+
+absl::Status Trainer::CheckInputs() const {
+  PARTITA_RETURN_IF_ERROR(session_.UseEntry(kEntry));
+  return CheckBatchInputs(session_, *dataset_, options_.batch_size);
+}
+
+absl::Status Trainer::Resume(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(const TrainingPosition position,
+                           ReadCheckpoint(path, options_.settings, session_));
+  PARTITA_RETURN_IF_ERROR(CheckPosition(path, position, steps_per_epoch()));
+  position_ = position;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainingEnd> Trainer::Run(TrainingObserver& observer) {
+  TrainingEnd end = TrainingEnd::kDone;
+  if (position_.epoch < options_.epochs) {
+    PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Loader> loader,
+                             Loader::Create(dataset_, sampler_,
+                                            {.first_epoch = position_.epoch,
+                                             .first_batch = position_.batch,
+                                             .end_epoch = options_.epochs}));
+    PARTITA_ASSIGN_OR_RETURN(end, RunBatches(*loader, observer));
+  }
+  PARTITA_RETURN_IF_ERROR(KeepCheckpoint());
+  return end;
+}
+
+absl::StatusOr<TrainingEnd> Trainer::RunBatches(Loader& loader,
+                                                TrainingObserver& observer) {
+  while (true) {
+    PARTITA_ASSIGN_OR_RETURN(std::optional<LoadedBatch> batch, loader.Next());
+    if (!batch.has_value()) return TrainingEnd::kDone;
+    PARTITA_ASSIGN_OR_RETURN(const TrainingStep step, Step(*batch));
+    batch.reset();
+    PARTITA_RETURN_IF_ERROR(observer.OnStep(step));
+    PARTITA_RETURN_IF_ERROR(CheckLoss(step));
+    Advance();
+    if (observer.WantsStop()) return TrainingEnd::kStopped;
+    if (IsCheckpointDue()) PARTITA_RETURN_IF_ERROR(KeepCheckpoint());
+    if (position_.batch == 0) {
+      PARTITA_RETURN_IF_ERROR(observer.OnEpoch(step.epoch));
+    }
+  }
+}
+
+absl::StatusOr<TrainingStep> Trainer::Step(LoadedBatch& batch) {
+  PARTITA_RETURN_IF_ERROR(session_.UseEntry(kEntry));
+  IgnoreFilling(*dataset_, kIgnoredLabel, batch);
+  PARTITA_RETURN_IF_ERROR(BindBatch(*dataset_, batch, session_));
+  PARTITA_RETURN_IF_ERROR(session_.Run());
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor* loss, session_.GetOutput(kLoss));
+  return TrainingStep{.epoch = position_.epoch,
+                      .batch = position_.batch,
+                      .step = position_.step,
+                      .loss = GetAsDouble(*loss, 0),
+                      .samples = batch.share().batch_counted};
+}
+
+absl::Status Trainer::CheckLoss(const TrainingStep& step) const {
+  if (!options_.stop_at_nan || std::isfinite(step.loss)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "step ", step.step + 1, " (epoch ", step.epoch + 1, " batch ",
+      step.batch + 1, "): found loss ", step.loss,
+      "; expected a finite number; lower the learning rate, or go on by --nan ",
+      "continue"));
+}
+
+void Trainer::Advance() {
+  ++position_.step;
+  if (++position_.batch < steps_per_epoch()) return;
+  position_.batch = 0;
+  ++position_.epoch;
+}
+
+bool Trainer::IsCheckpointDue() const {
+  const int64_t every = options_.every > 0 ? options_.every : steps_per_epoch();
+  return position_.step % every == 0;
+}
+
+absl::Status Trainer::KeepCheckpoint() {
+  if (options_.checkpoint.empty() || kept_step_ == position_.step) {
+    return absl::OkStatus();
+  }
+  const absl::Status written = WriteCheckpoint(options_.checkpoint, session_,
+                                               position_, options_.settings);
+  if (!written.ok()) {
+    return AtPlace(absl::StrCat("checkpoint after step ", position_.step),
+                   written);
+  }
+  kept_step_ = position_.step;
+  return absl::OkStatus();
+}
+
+}  // namespace partita

@@ -1,0 +1,111 @@
+// The training loop: batches through a step, checkpoints, the way back.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_TRAIN_TRAINER_H_
+#define PARTITA_PARTITA_TRAIN_TRAINER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "partita/session.h"
+#include "partita/train/checkpoint.h"
+#include "runtime/dataset/dataset.h"
+#include "runtime/dataset/loader.h"
+#include "runtime/dataset/sampler.h"
+
+namespace partita {
+
+// The label of samples that only fill up a batch: losses leave it out.
+inline constexpr int64_t kIgnoredLabel = -100;
+
+struct TrainerOptions {
+  int64_t batch_size = 1;  // of the step's inputs
+  int64_t epochs = 1;
+  uint64_t seed = 0;  // of the order of the samples
+  // A loss that is no finite number ends the training with an error; else it is
+  // told like any other.
+  bool stop_at_nan = true;
+  std::string checkpoint;  // path; empty: none
+  int64_t every = 0;       // steps from one to the next; 0: an epoch
+  std::vector<TrainingSetting> settings;  // what a checkpoint holds against
+};
+
+// A step that was just done.
+struct TrainingStep {
+  int64_t epoch = 0;  // from 0
+  int64_t batch = 0;  // in its epoch, from 0
+  int64_t step = 0;   // from 0, over all epochs
+  double loss = 0;
+  int64_t samples = 0;  // that count
+};
+
+// Whom a training tells how it goes. Errors end it.
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  virtual absl::Status OnStep(const TrainingStep& step) = 0;
+  // After an epoch's last step; may run the session's other entries.
+  virtual absl::Status OnEpoch(int64_t epoch) = 0;
+  // Asked after each step. Where it says yes, the training writes its
+  // checkpoint and ends.
+  virtual bool WantsStop() = 0;
+};
+
+enum class TrainingEnd {
+  kDone,     // all epochs
+  kStopped,  // the observer wanted it
+};
+
+// Runs the entry `train` once a batch: its inputs are fields of the dataset by
+// name, with the batch as dimension 0, its output `loss` is an f32 scalar. The
+// last batch of an epoch is filled up with samples labelled kIgnoredLabel.
+//
+// A training that was interrupted and resumed, however often, does the same
+// steps over the same batches from the same variables as one that was not, and
+// so has the same bits, provided that the step is a function of its inputs and
+// variables, as every plan's is.
+class Trainer {
+ public:
+  // InvalidArgument if dataset and entry do not fit together. The session stays
+  // the caller's and is for the trainer alone between two calls to an observer.
+  static absl::StatusOr<std::unique_ptr<Trainer>> Create(
+      Session& session, SharedDataset dataset, TrainerOptions options);
+
+  // Continues the training of this checkpoint.
+  absl::Status Resume(const std::string& path);
+
+  // Ends with a checkpoint if a path is given, unless by an error.
+  absl::StatusOr<TrainingEnd> Run(TrainingObserver& observer);
+
+  const TrainingPosition& position() const { return position_; }
+  int64_t steps_per_epoch() const { return sampler_.num_batches(); }
+  int64_t num_steps() const { return options_.epochs * steps_per_epoch(); }
+
+ private:
+  Trainer(Session& session, SharedDataset dataset, const Sampler& sampler,
+          TrainerOptions options);
+  absl::Status CheckInputs() const;
+  absl::StatusOr<TrainingEnd> RunBatches(Loader& loader,
+                                         TrainingObserver& observer);
+  absl::StatusOr<TrainingStep> Step(LoadedBatch& batch);
+  absl::Status CheckLoss(const TrainingStep& step) const;
+  void Advance();
+  // Writes one if the position is not that of the last.
+  absl::Status KeepCheckpoint();
+  bool IsCheckpointDue() const;
+
+  Session& session_;
+  const SharedDataset dataset_;
+  const Sampler sampler_;
+  const TrainerOptions options_;
+  TrainingPosition position_;
+  int64_t kept_step_ = -1;  // of the last checkpoint; -1: none yet
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_TRAIN_TRAINER_H_

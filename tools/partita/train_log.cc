@@ -1,0 +1,101 @@
+// Follows a training.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/train_log.h"
+
+#include <cmath>
+#include <utility>
+
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+// Faster than this nobody reads.
+constexpr std::chrono::milliseconds kBetweenLines(100);
+
+void Add(const TrainingStep& step, double seconds, TrainedSpan& span) {
+  ++span.steps;
+  span.samples += step.samples;
+  span.loss_sum += step.loss * static_cast<double>(step.samples);
+  span.seconds += seconds;
+}
+
+}  // namespace
+
+TrainLog::TrainLog(const TrainLogOptions& options, Progress& progress,
+                   TrainReport& report)
+    : options_(options),
+      progress_(progress),
+      report_(report),
+      step_began_(Clock::now()) {}
+
+double TrainLog::SecondsOfStep() {
+  const Clock::time_point now = Clock::now();
+  return std::chrono::duration<double>(now - std::exchange(step_began_, now))
+      .count();
+}
+
+absl::Status TrainLog::OnStep(const TrainingStep& step) {
+  const double seconds = SecondsOfStep();
+  Add(step, seconds, epoch_);
+  Add(step, seconds, report_.trained);
+  report_.step = step.step + 1;
+  if (!std::isfinite(step.loss)) ++report_.num_nan;
+  ShowProgress(step.loss);
+  if (options_.table == nullptr) return absl::OkStatus();
+  return options_.table->Add(step.step + 1, step.epoch + 1, step.loss,
+                             report_.trained.seconds);
+}
+
+void TrainLog::ShowProgress(double loss) {
+  if (step_began_ - shown_ < kBetweenLines) return;
+  shown_ = step_began_;
+  progress_.Stage(TrainProgressText(report_, loss));
+}
+
+absl::Status TrainLog::OnEpoch(int64_t epoch) {
+  EpochReport finished = {.epoch = epoch,
+                          .trained = std::exchange(epoch_, TrainedSpan()),
+                          .test = {}};
+  PARTITA_ASSIGN_OR_RETURN(finished.test, Test());
+  report_.finished.push_back(finished);
+  if (options_.table != nullptr) {
+    PARTITA_RETURN_IF_ERROR(options_.table->Flush());
+  }
+  if (options_.tells_epochs) {
+    progress_.Done();
+    PARTITA_RETURN_IF_ERROR(
+        WriteText("-", EpochText(finished, report_.epochs)));
+  }
+  SecondsOfStep();  // evaluation is no training
+  return absl::OkStatus();
+}
+
+bool TrainLog::WantsStop() {
+  return options_.interruption != nullptr && options_.interruption->came();
+}
+
+absl::Status TrainLog::End() {
+  if (options_.table != nullptr) {
+    PARTITA_RETURN_IF_ERROR(options_.table->Flush());
+  }
+  if (report_.interrupted) return absl::OkStatus();
+  if (!report_.finished.empty()) {
+    report_.test = report_.finished.back().test;
+    return absl::OkStatus();
+  }
+  PARTITA_ASSIGN_OR_RETURN(report_.test, Test());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<Evaluation>> TrainLog::Test() {
+  if (options_.test == nullptr) return std::nullopt;
+  progress_.Stage("evaluate");
+  PARTITA_ASSIGN_OR_RETURN(
+      const Evaluation test,
+      Evaluate(*options_.session, options_.test, options_.batch_size));
+  return test;
+}
+
+}  // namespace partita

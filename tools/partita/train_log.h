@@ -1,0 +1,63 @@
+// Follows a training: rates, progress, the loss table, accuracies.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_TRAIN_LOG_H_
+#define PARTITA_TOOLS_PARTITA_TRAIN_LOG_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "partita/session.h"
+#include "partita/train/trainer.h"
+#include "runtime/dataset/dataset.h"
+#include "tools/partita/interruption.h"
+#include "tools/partita/loss_table.h"
+#include "tools/partita/output.h"
+#include "tools/partita/train_report.h"
+
+namespace partita {
+
+// What a log writes to beside its report, and where it looks for the end; null
+// for what there is not.
+struct TrainLogOptions {
+  Session* session = nullptr;  // of `test`
+  SharedDataset test;
+  int64_t batch_size = 0;  // of `test`
+  LossTable* table = nullptr;
+  const Interruption* interruption = nullptr;
+  bool tells_epochs = false;  // a line each, to standard output
+};
+
+// Fills `report`, whose head the caller has filled. Both it and `progress` must
+// outlive this.
+class TrainLog final : public TrainingObserver {
+ public:
+  TrainLog(const TrainLogOptions& options, Progress& progress,
+           TrainReport& report);
+
+  absl::Status OnStep(const TrainingStep& step) override;
+  absl::Status OnEpoch(int64_t epoch) override;
+  bool WantsStop() override;
+  // Evaluates the last weights, unless OnEpoch just has.
+  absl::Status End();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  absl::StatusOr<std::optional<Evaluation>> Test();
+  void ShowProgress(double loss);
+  // Since the step before, or since the training began or went on.
+  double SecondsOfStep();
+
+  const TrainLogOptions options_;
+  Progress& progress_;
+  TrainReport& report_;
+  TrainedSpan epoch_;  // so far
+  Clock::time_point step_began_;
+  Clock::time_point shown_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_TRAIN_LOG_H_

@@ -1,0 +1,125 @@
+// Writes what a training says of itself.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/train_report.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+#include "tools/partita/report_text.h"
+
+namespace partita {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string TestText(const std::optional<Evaluation>& test) {
+  if (!test.has_value()) return "";
+  return absl::StrFormat(", test loss %.4f, test accuracy %.2f %%", test->loss,
+                         100 * test->accuracy());
+}
+
+// "1:02:03" or "2:03".
+std::string ClockText(double seconds) {
+  const int64_t whole = static_cast<int64_t>(std::ceil(seconds));
+  const int64_t minutes = whole / 60;
+  if (minutes < 60) return absl::StrFormat("%d:%02d", minutes, whole % 60);
+  return absl::StrFormat("%d:%02d:%02d", minutes / 60, minutes % 60,
+                         whole % 60);
+}
+
+Json TestJson(const std::optional<Evaluation>& test) {
+  if (!test.has_value()) return nullptr;
+  return {{"loss", test->loss},
+          {"accuracy", test->accuracy()},
+          {"samples", test->samples},
+          {"correct", test->correct}};
+}
+
+void AddTrained(const TrainedSpan& trained, Json& json) {
+  json["steps"] = trained.steps;
+  if (trained.steps == 0) return;
+  json["loss"] = trained.loss();
+  json["seconds"] = trained.seconds;
+  json["images_per_second"] = trained.samples_per_second();
+}
+
+}  // namespace
+
+std::string TrainBeginText(const TrainReport& report) {
+  std::string text = absl::StrCat(
+      report.model, " by ", report.strategy, ": ", report.samples, " images, ",
+      report.steps_per_epoch, " steps an epoch, ", report.epochs, " epochs\n");
+  if (report.first_step > 0) {
+    absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
+                    report.num_steps(), "\n");
+  }
+  return text;
+}
+
+std::string EpochText(const EpochReport& epoch, int64_t epochs) {
+  return absl::StrCat(
+      "epoch ", epoch.epoch + 1, " of ", epochs,
+      absl::StrFormat(": loss %.4f", epoch.trained.loss()),
+      TestText(epoch.test),
+      absl::StrFormat(", %.0f images/s\n", epoch.trained.samples_per_second()));
+}
+
+std::string TrainEndText(const TrainReport& report) {
+  std::string text =
+      absl::StrCat(report.interrupted ? "interrupted after step " : "trained ",
+                   report.step, " of ", report.num_steps(), " steps");
+  if (report.trained.steps > 0) {
+    absl::StrAppend(&text, ", ", report.trained.steps, " now in ",
+                    SecondsText(report.trained.seconds),
+                    absl::StrFormat(", %.0f images/s",
+                                    report.trained.samples_per_second()));
+  }
+  absl::StrAppend(&text, TestText(report.test));
+  if (report.num_nan > 0) {
+    absl::StrAppend(&text, ", ", report.num_nan,
+                    " losses that were no finite numbers");
+  }
+  if (!report.checkpoint.empty()) {
+    absl::StrAppend(&text, ", checkpoint ", report.checkpoint);
+  }
+  return text + "\n";
+}
+
+std::string TrainProgressText(const TrainReport& report, double loss) {
+  const TrainedSpan& trained = report.trained;
+  const double left = static_cast<double>(report.num_steps() - report.step) *
+                      trained.seconds / static_cast<double>(trained.steps);
+  return absl::StrCat("epoch ", (report.step - 1) / report.steps_per_epoch + 1,
+                      " of ", report.epochs, ", step ", report.step, " of ",
+                      report.num_steps(),
+                      absl::StrFormat(", loss %.4f, %.0f images/s, ", loss,
+                                      trained.samples_per_second()),
+                      ClockText(left), " left");
+}
+
+std::string TrainJson(const TrainReport& report) {
+  Json epochs = Json::array();
+  for (const EpochReport& epoch : report.finished) {
+    Json& json = epochs.emplace_back(Json{{"epoch", epoch.epoch + 1}});
+    AddTrained(epoch.trained, json);
+    json["test"] = TestJson(epoch.test);
+  }
+  Json json = {{"model", report.model},
+               {"strategy", report.strategy},
+               {"images", report.samples},
+               {"steps_per_epoch", report.steps_per_epoch},
+               {"first_step", report.first_step},
+               {"last_step", report.step},
+               {"interrupted", report.interrupted},
+               {"checkpoint", report.checkpoint},
+               {"nan_losses", report.num_nan},
+               {"epochs", epochs}};
+  AddTrained(report.trained, json);
+  json["test"] = TestJson(report.test);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace partita

@@ -1,0 +1,64 @@
+// What a training says of itself, for people and for programs.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_TRAIN_REPORT_H_
+#define PARTITA_TOOLS_PARTITA_TRAIN_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "partita/train/evaluation.h"
+
+namespace partita {
+
+// What was done in one go: of an epoch, or of all of them.
+struct TrainedSpan {
+  int64_t steps = 0;
+  int64_t samples = 0;
+  double loss_sum = 0;  // of the samples
+  double seconds = 0;   // without evaluation
+
+  double loss() const { return loss_sum / static_cast<double>(samples); }
+  double samples_per_second() const {
+    return static_cast<double>(samples) / seconds;
+  }
+};
+
+struct EpochReport {
+  int64_t epoch = 0;    // from 0
+  TrainedSpan trained;  // behind where this run began
+  std::optional<Evaluation> test;
+};
+
+struct TrainReport {
+  std::string model;
+  std::string strategy;
+  int64_t samples = 0;  // of the dataset
+  int64_t epochs = 0;   // asked for
+  int64_t steps_per_epoch = 0;
+  int64_t first_step = 0;  // where this run began
+  int64_t step = 0;        // steps done, those before this run included
+  std::vector<EpochReport> finished;
+  TrainedSpan trained;             // of this run
+  std::optional<Evaluation> test;  // of the weights at the end
+  int64_t num_nan = 0;             // steps whose loss was no finite number
+  bool interrupted = false;
+  std::string checkpoint;  // path, if one was written
+
+  int64_t num_steps() const { return epochs * steps_per_epoch; }
+};
+
+// One line each.
+std::string TrainBeginText(const TrainReport& report);
+std::string EpochText(const EpochReport& epoch, int64_t epochs);
+std::string TrainEndText(const TrainReport& report);
+// "epoch 2 of 5, step 1200 of 4690, loss 0.4123, 9123 images/s, 0:32 left".
+std::string TrainProgressText(const TrainReport& report, double loss);
+
+std::string TrainJson(const TrainReport& report);
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_TRAIN_REPORT_H_
