@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -127,7 +128,8 @@ absl::Status Trainer::CheckLoss(const TrainingStep& step) const {
   }
   return absl::FailedPreconditionError(absl::StrCat(
       "step ", step.step + 1, " (epoch ", step.epoch + 1, " batch ",
-      step.batch + 1, "): found loss ", step.loss,
+      step.batch + 1, "): found loss ",
+      std::isnan(step.loss) ? "nan" : "infinity",
       "; expected a finite number; lower the learning rate, or go on by --nan ",
       "continue"));
 }

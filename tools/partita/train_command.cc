@@ -199,14 +199,14 @@ absl::Status Run(const Arguments& arguments) {
       NewTrainer(request, prepared, train.dataset, arguments));
   TrainReport report =
       ReportHead(request, prepared, *trainer, train.dataset->num_samples());
+  // Without a checkpoint there is nothing to end in order for.
+  std::optional<Interruption> interruption;
+  if (arguments.has("checkpoint")) interruption.emplace();
   const bool as_json = arguments.has("json");
   progress.Done();
   if (!as_json) {
     PARTITA_RETURN_IF_ERROR(WriteText("-", TrainBeginText(report)));
   }
-  // Without a checkpoint there is nothing to end in order for.
-  std::optional<Interruption> interruption;
-  if (arguments.has("checkpoint")) interruption.emplace();
   PARTITA_RETURN_IF_ERROR(RunTraining(
       *trainer,
       {.session = prepared.session.get(),

@@ -1,0 +1,24 @@
+// A small dataset that a network can learn, as files of MNIST's kind.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_TRAIN_BAR_IMAGES_H_
+#define PARTITA_PARTITA_TRAIN_BAR_IMAGES_H_
+
+#include <cstdint>
+#include <string>
+
+namespace partita {
+
+struct ImageFiles {
+  std::string images;  // path of u8[samples, 28, 28]
+  std::string labels;  // path of u8[samples]
+};
+
+// IDX files, named after `prefix`, of noise with a bright bar whose place says
+// the label, 0..9.
+ImageFiles WriteBarImages(const std::string& prefix, int64_t samples,
+                          uint64_t seed);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_TRAIN_BAR_IMAGES_H_

@@ -1,0 +1,131 @@
+// Checkpoints come back whole, and no other training takes them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/train/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "graph/builder/graph_builder.h"
+#include "graph/builder/ops.h"
+#include "partita/compile.h"
+#include "placement/machine/sample_machines.h"
+#include "runtime/tensor_file/safetensors_writer.h"
+
+namespace partita {
+namespace {
+
+const std::vector<TrainingSetting> kSettings = {
+    {"batch", "8"}, {"seed", "7"}, {"graph", "a", true}};
+
+std::string Path() {
+  return absl::StrCat(testing::TempDir(), "/", getpid(), ".safetensors");
+}
+
+// A variable that grows by one a step.
+std::unique_ptr<Session> Counting(const std::string& variable) {
+  GraphBuilder b("train");
+  const Tensor old = b.Variable(variable, HostTensor::Of<float>({2}, {1, 5}));
+  const Tensor next = old + b.Scalar(DType::kF32, 1);
+  b.Update(variable, next);
+  b.Output("next", next);
+  auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  CompileOptions options;
+  options.strategy = "single";
+  auto compiled = Compile(*std::move(module), EqualCpus(1, 1 << 20), options);
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+  auto session =
+      Session::Create(std::make_shared<Plan>(std::move(compiled->plan)),
+                      {.devices = DeviceMode::kVirtual});
+  EXPECT_TRUE(session.ok()) << session.status();
+  return *std::move(session);
+}
+
+std::vector<float> Values(Session& session, const std::string& variable) {
+  const auto value = session.ReadVariable(variable);
+  EXPECT_TRUE(value.ok()) << value.status();
+  return {value->data<float>().begin(), value->data<float>().end()};
+}
+
+void WriteOne() {
+  const auto session = Counting("w");
+  ASSERT_TRUE(session->Run().ok());
+  const absl::Status written = WriteCheckpoint(
+      Path(), *session, {.epoch = 1, .batch = 2, .step = 8}, kSettings);
+  ASSERT_TRUE(written.ok()) << written;
+}
+
+// What a session that has not run says, with the path as FILE.
+std::string Refusal(absl::Span<const TrainingSetting> settings,
+                    const std::string& variable = "w") {
+  const auto session = Counting(variable);
+  const auto read = ReadCheckpoint(Path(), settings, *session);
+  EXPECT_EQ(Values(*session, variable), (std::vector<float>{1, 5}));
+  return absl::StrReplaceAll(read.status().message(), {{Path(), "FILE"}});
+}
+
+TEST(Checkpoint, VariablesAndPositionComeBack) {
+  WriteOne();
+  const auto session = Counting("w");
+  const auto position = ReadCheckpoint(Path(), kSettings, *session);
+  ASSERT_TRUE(position.ok()) << position.status();
+  EXPECT_EQ(position->epoch, 1);
+  EXPECT_EQ(position->batch, 2);
+  EXPECT_EQ(position->step, 8);
+  EXPECT_EQ(Values(*session, "w"), (std::vector<float>{2, 6}));
+}
+
+TEST(Checkpoint, OtherOptionsAreNamed) {
+  WriteOne();
+  EXPECT_EQ(Refusal({{"batch", "4"}, {"seed", "7"}, {"graph", "b", true}}),
+            "FILE: found batch 8; expected batch 4; continue a training with "
+            "what it was begun with");
+  EXPECT_EQ(Refusal({{"batch", "4"}, {"seed", "1"}, {"rate", "2"}}),
+            "FILE: found batch 8 and seed 7 and no rate; expected batch 4 and "
+            "seed 1 and rate 2; continue a training with what it was begun "
+            "with");
+  EXPECT_EQ(Refusal({{"batch", "8"}, {"seed", "7"}, {"graph", "b", true}}),
+            "FILE: found graph a; expected graph b; continue a training with "
+            "what it was begun with");
+}
+
+TEST(Checkpoint, OtherVariablesAreNamed) {
+  WriteOne();
+  EXPECT_EQ(Refusal(kSettings, "v"),
+            "FILE: holds other tensors than the model (2 differences); give "
+            "the file of this model\n"
+            "  found no tensor v; expected f32[2]\n"
+            "  found w: f32[2]; expected no tensor of this name");
+}
+
+std::string RefusalOf(const std::map<std::string, std::string>& metadata) {
+  const HostTensor w = HostTensor::Of<float>({2}, {3, 4});
+  EXPECT_TRUE(
+      WriteSafetensors(Path(), {{"w", w.type(), w.byte_span()}}, metadata)
+          .ok());
+  return Refusal({});
+}
+
+TEST(Checkpoint, OtherTensorFilesAreNoCheckpoints) {
+  EXPECT_EQ(RefusalOf({}),
+            "FILE: found tensors without a training's position; expected a "
+            "file that `partita train --checkpoint` wrote");
+  EXPECT_EQ(RefusalOf({{"partita_checkpoint", "2"}}),
+            "FILE: found checkpoint format 2; expected format 1; continue with "
+            "the program that wrote it");
+  EXPECT_EQ(RefusalOf({{"partita_checkpoint", "1"}, {"next_epoch", "-3"}}),
+            "FILE: found a training without a whole position; expected numbers "
+            "as next_epoch, next_batch and steps_done; the file is damaged");
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,316 @@
+// Trainings that are interrupted and resumed have the bits of one that is not.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/train/trainer.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/builder/examples/models.h"
+#include "graph/status_macros.h"
+#include "partita/compile.h"
+#include "partita/train/bar_images.h"
+#include "partita/train/dataset_hash.h"
+#include "partita/train/evaluation.h"
+#include "partita/train/labelled_images.h"
+#include "placement/machine/sample_machines.h"
+
+namespace partita {
+namespace {
+
+// Six batches an epoch, of which the last has three samples and five that fill
+// it up.
+constexpr int64_t kSamples = 43;
+constexpr int64_t kBatch = 8;
+constexpr int64_t kEpochs = 3;
+constexpr int64_t kSteps = 18;
+
+std::string Path(const std::string& name) {
+  return absl::StrCat(testing::TempDir(), "/", getpid(), "_", name);
+}
+
+std::string Content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+LabelledImages Described(const ImageFiles& files) {
+  return {.images = files.images,
+          .labels = files.labels,
+          .dims = {1, 28, 28},
+          .classes = 10,
+          .mean = 0.2f,
+          .stddev = 0.3f};
+}
+
+SharedDataset Images(int64_t samples = kSamples, uint64_t seed = 1) {
+  auto dataset =
+      OpenLabelledImages(Described(WriteBarImages(Path(""), samples, seed)));
+  EXPECT_TRUE(dataset.ok()) << dataset.status();
+  return *std::move(dataset);
+}
+
+std::shared_ptr<const Plan> CompilePlan(const MnistTrainingOptions& network) {
+  auto module = MnistTraining(network);
+  EXPECT_TRUE(module.ok()) << module.status();
+  CompileOptions options;
+  options.strategy = "single";
+  auto compiled =
+      Compile(*std::move(module), EqualCpus(1, int64_t{1} << 30), options);
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+  return std::make_shared<const Plan>(std::move(compiled->plan));
+}
+
+std::unique_ptr<Session> NewSession(std::shared_ptr<const Plan> plan) {
+  auto session =
+      Session::Create(std::move(plan), {.devices = DeviceMode::kVirtual});
+  EXPECT_TRUE(session.ok()) << session.status();
+  return *std::move(session);
+}
+
+std::shared_ptr<const Plan> SharedPlan() {
+  static const std::shared_ptr<const Plan>& plan =
+      *new auto(CompilePlan({.batch = kBatch, .learning_rate = 0.02}));
+  return plan;
+}
+
+// Stops after a step, counted from 1 over the whole training; 0: never.
+class StopsAfter final : public TrainingObserver {
+ public:
+  explicit StopsAfter(int64_t step) : step_(step) {}
+  absl::Status OnStep(const TrainingStep& step) override {
+    losses.push_back(step.loss);
+    samples += step.samples;
+    done_ = step.step + 1;
+    return absl::OkStatus();
+  }
+  absl::Status OnEpoch(int64_t epoch) override {
+    epochs.push_back(epoch);
+    return absl::OkStatus();
+  }
+  bool WantsStop() override { return done_ == step_; }
+
+  std::vector<double> losses;
+  std::vector<int64_t> epochs;
+  int64_t samples = 0;
+
+ private:
+  const int64_t step_;
+  int64_t done_ = 0;
+};
+
+TrainerOptions Options(const std::string& checkpoint) {
+  return {.batch_size = kBatch,
+          .epochs = kEpochs,
+          .seed = 7,
+          .checkpoint = checkpoint,
+          .settings = {{"batch", "8"}, {"seed", "7"}, {"plan", "a", true}}};
+}
+
+// A session of its own trains from the checkpoint, if it is there, until the
+// observer stops it.
+absl::StatusOr<TrainingEnd> TrainOn(const std::string& checkpoint,
+                                    TrainingObserver& observer) {
+  const auto session = NewSession(SharedPlan());
+  PARTITA_ASSIGN_OR_RETURN(
+      const auto trainer,
+      Trainer::Create(*session, Images(), Options(checkpoint)));
+  if (access(checkpoint.c_str(), F_OK) == 0) {
+    PARTITA_RETURN_IF_ERROR(trainer->Resume(checkpoint));
+  }
+  return trainer->Run(observer);
+}
+
+std::string TrainedAtOnce() {
+  const std::string path = Path("whole");
+  unlink(path.c_str());
+  StopsAfter never(0);
+  const auto end = TrainOn(path, never);
+  EXPECT_TRUE(end.ok()) << end.status();
+  EXPECT_EQ(*end, TrainingEnd::kDone);
+  EXPECT_EQ(never.losses.size(), kSteps);
+  EXPECT_EQ(never.epochs, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(never.samples, kEpochs * kSamples);
+  return Content(path);
+}
+
+TEST(Trainer, AnInterruptedTrainingHasTheBitsOfOneThatWasNot) {
+  const std::string whole = TrainedAtOnce();
+  for (int64_t step : {1, 5, 6, 7, 17}) {
+    SCOPED_TRACE(step);
+    const std::string path = Path("parts");
+    unlink(path.c_str());
+    StopsAfter first(step), rest(0);
+    EXPECT_EQ(*TrainOn(path, first), TrainingEnd::kStopped);
+    EXPECT_NE(Content(path), whole);
+    EXPECT_EQ(*TrainOn(path, rest), TrainingEnd::kDone);
+    EXPECT_EQ(static_cast<int64_t>(rest.losses.size()), kSteps - step);
+    EXPECT_EQ(Content(path), whole);
+  }
+}
+
+TEST(Trainer, SoHasOneThatIsInterruptedAfterEveryStep) {
+  const std::string whole = TrainedAtOnce();
+  const std::string path = Path("every");
+  unlink(path.c_str());
+  for (int64_t step = 1; step <= kSteps; ++step) {
+    StopsAfter one(step);
+    ASSERT_EQ(*TrainOn(path, one), TrainingEnd::kStopped);
+    ASSERT_EQ(one.losses.size(), 1u);
+  }
+  // Nothing is left to do.
+  StopsAfter none(0);
+  EXPECT_EQ(*TrainOn(path, none), TrainingEnd::kDone);
+  EXPECT_TRUE(none.losses.empty());
+  EXPECT_EQ(Content(path), whole);
+}
+
+TEST(Trainer, CheckpointsAreWrittenEverySoManySteps) {
+  const std::string path = Path("often");
+  const auto session = NewSession(SharedPlan());
+  TrainerOptions options = Options(path);
+  options.every = 4;
+  // Whether a new file is there by the end of each step.
+  class Watch final : public TrainingObserver {
+   public:
+    explicit Watch(std::string path) : path_(std::move(path)) {}
+    absl::Status OnStep(const TrainingStep& step) override {
+      if (unlink(path_.c_str()) == 0) written.push_back(step.step);
+      return absl::OkStatus();
+    }
+    absl::Status OnEpoch(int64_t) override { return absl::OkStatus(); }
+    bool WantsStop() override { return false; }
+    std::vector<int64_t> written;  // steps done by then
+
+   private:
+    const std::string path_;
+  };
+  unlink(path.c_str());
+  Watch watch(path);
+  const auto trainer = Trainer::Create(*session, Images(), options);
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  ASSERT_TRUE((*trainer)->Run(watch).ok());
+  EXPECT_EQ(watch.written, (std::vector<int64_t>{4, 8, 12, 16}));
+  EXPECT_EQ(access(path.c_str(), F_OK), 0);
+}
+
+TEST(Trainer, WhatIsTrainedTellsTheImagesApart) {
+  const auto session = NewSession(
+      CompilePlan({.batch = kBatch, .learning_rate = 0.02, .dropout = 0.1}));
+  const SharedDataset test = Images(51, 2);
+  TrainerOptions options = Options("");
+  options.epochs = 4;
+  const auto trainer = Trainer::Create(*session, Images(200), options);
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  StopsAfter never(0);
+  ASSERT_TRUE((*trainer)->Run(never).ok());
+  const auto after = Evaluate(*session, test, kBatch);
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_EQ(after->samples, 51);
+  EXPECT_GT(after->accuracy(), 0.8);
+  EXPECT_LT(after->loss, 1);
+}
+
+// With this rate the weights leave all bounds at the first step.
+absl::StatusOr<TrainingEnd> Diverge(bool stop_at_nan, StopsAfter& observer) {
+  const auto session =
+      NewSession(CompilePlan({.batch = kBatch, .learning_rate = 1e30}));
+  TrainerOptions options = Options("");
+  options.stop_at_nan = stop_at_nan;
+  PARTITA_ASSIGN_OR_RETURN(const auto trainer,
+                           Trainer::Create(*session, Images(), options));
+  return trainer->Run(observer);
+}
+
+TEST(Trainer, ALossThatIsNoNumberEndsTheTrainingAtItsStep) {
+  StopsAfter never(0);
+  EXPECT_EQ(Diverge(true, never).status().message(),
+            "step 2 (epoch 1 batch 2): found loss nan; expected a finite "
+            "number; lower the learning rate, or go on by --nan continue");
+  EXPECT_EQ(never.losses.size(), 2u);
+}
+
+TEST(Trainer, OrNotIfItIsToGoOn) {
+  StopsAfter never(0);
+  const auto end = Diverge(false, never);
+  ASSERT_TRUE(end.ok()) << end.status();
+  EXPECT_EQ(*end, TrainingEnd::kDone);
+  EXPECT_EQ(never.losses.size(), kSteps);
+}
+
+TEST(Trainer, AFullDiskIsToldWithTheStep) {
+  StopsAfter never(0);
+  const auto session = NewSession(SharedPlan());
+  const auto trainer =
+      Trainer::Create(*session, Images(), Options("/dev/full"));
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  EXPECT_EQ((*trainer)->Run(never).status().message(),
+            "checkpoint after step 6: /dev/full: cannot be written: No space "
+            "left on device");
+}
+
+TEST(Trainer, APositionThatNoTrainingHasIsRefused) {
+  const std::string path = Path("damaged");
+  const auto session = NewSession(SharedPlan());
+  const TrainerOptions options = Options("");
+  ASSERT_TRUE(WriteCheckpoint(path, *session,
+                              {.epoch = 1, .batch = 2, .step = 9},
+                              options.settings)
+                  .ok());
+  const auto trainer = Trainer::Create(*session, Images(), options);
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  EXPECT_EQ((*trainer)->Resume(path).message(),
+            path +
+                ": found step 9 at epoch 1 batch 2; expected epochs of 6 "
+                "batches; the file is damaged");
+}
+
+TEST(Trainer, AFolderThatIsNotThereIsToldBeforeTheFirstStep) {
+  const auto session = NewSession(SharedPlan());
+  EXPECT_EQ(Trainer::Create(*session, Images(), Options("/lost/x"))
+                .status()
+                .message(),
+            "/lost/x: cannot be created: No such file or directory");
+}
+
+TEST(Trainer, ADatasetOfOtherImagesIsRefused) {
+  const auto session = NewSession(SharedPlan());
+  TrainerOptions options = Options("");
+  options.batch_size = 4;
+  EXPECT_EQ(Trainer::Create(*session, Images(), options).status().message(),
+            "dataset: field images: found batches f32[4, 1, 28, 28]; expected "
+            "f32[8, 1, 28, 28]; give the dataset that the model was made for");
+}
+
+TEST(Trainer, ALabelThatIsNoClassIsToldByItsSample) {
+  const ImageFiles files = WriteBarImages(Path("bad"), 5, 1);
+  std::fstream labels(files.labels,
+                      std::ios::in | std::ios::out | std::ios::binary);
+  labels.seekp(8 + 3);  // behind the header
+  labels.put(11);
+  labels.close();
+  const auto dataset = OpenLabelledImages(Described(files));
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  EXPECT_EQ(HashDataset(**dataset).status().message(),
+            "sample 3: labels: found label 11; expected 0..9; correct the "
+            "dataset or the number of classes");
+}
+
+TEST(Trainer, DatasetsOfOtherSamplesHaveOtherHashes) {
+  const auto hash = [](int64_t samples, uint64_t seed) {
+    return HashDataset(*Images(samples, seed))->ToString();
+  };
+  EXPECT_EQ(hash(5, 1), hash(5, 1));
+  EXPECT_NE(hash(5, 1), hash(6, 1));
+  EXPECT_NE(hash(5, 1), hash(5, 2));
+}
+
+}  // namespace
+}  // namespace partita
