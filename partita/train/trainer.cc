@@ -113,7 +113,7 @@ absl::StatusOr<TrainingStep> Trainer::Step(LoadedBatch& batch) {
   PARTITA_RETURN_IF_ERROR(session_.UseEntry(kEntry));
   IgnoreFilling(*dataset_, kIgnoredLabel, batch);
   PARTITA_RETURN_IF_ERROR(BindBatch(*dataset_, batch, session_));
-  PARTITA_RETURN_IF_ERROR(session_.Run());
+  PARTITA_RETURN_IF_ERROR(session_.Run(options_.run));
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* loss, session_.GetOutput(kLoss));
   return TrainingStep{.epoch = position_.epoch,
                       .batch = position_.batch,

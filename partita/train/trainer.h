@@ -31,6 +31,7 @@ struct TrainerOptions {
   bool stop_at_nan = true;
   std::string checkpoint;  // path; empty: none
   int64_t every = 0;       // steps from one to the next; 0: an epoch
+  RunOptions run;          // of each step
   std::vector<TrainingSetting> settings;  // what a checkpoint holds against
 };
 

@@ -64,6 +64,9 @@ constexpr FlagDef kFlags[] = {
      NanChoices},
     {"csv", "FILE", "write step, epoch, loss and seconds of each step", nullptr,
      FileUse::kWrites},
+    {"trace", "FILE",
+     "write the last step's measured timeline in Chrome's format", nullptr,
+     FileUse::kWrites},
     {"json", nullptr, "report as JSON"},
 };
 
@@ -143,6 +146,7 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
       .seed = request.network.seed,
       .stop_at_nan = arguments.Get("nan", "stop") == "stop",
       .checkpoint = arguments.Get("checkpoint", ""),
+      .run = {.trace = arguments.has("trace")},
       .settings = prepared.settings};
   PARTITA_ASSIGN_OR_RETURN(
       options.every,
@@ -155,6 +159,12 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
     PARTITA_RETURN_IF_ERROR(trainer->Resume(arguments.Get("resume", "")));
   }
   return trainer;
+}
+
+absl::Status WriteTrace(Session& session, const Arguments& arguments) {
+  PARTITA_RETURN_IF_ERROR(session.UseEntry("train"));
+  PARTITA_ASSIGN_OR_RETURN(const std::string trace, session.LastTraceJson());
+  return WriteText(arguments.Get("trace", ""), trace);
 }
 
 TrainReport ReportHead(const TrainRequest& request, const Prepared& prepared,
@@ -216,6 +226,9 @@ absl::Status Run(const Arguments& arguments) {
        .tells_epochs = !as_json},
       arguments, progress, report));
   report.checkpoint = arguments.Get("checkpoint", "");
+  if (arguments.has("trace") && report.trained.steps > 0) {
+    PARTITA_RETURN_IF_ERROR(WriteTrace(*prepared.session, arguments));
+  }
   progress.Done();
   PARTITA_RETURN_IF_ERROR(
       WriteText("-", as_json ? TrainJson(report) : TrainEndText(report)));

@@ -51,7 +51,7 @@ struct Length {
 };
 
 // Most of its time goes into checkpoints.
-constexpr Length kShort = {.epochs = "50", .every = "1"};
+constexpr Length kShort = {.epochs = "30", .every = "1"};
 // Says more to standard output than fits into a pipe (Program's), and so does
 // not end before it is read.
 constexpr Length kTalkative = {.epochs = "200", .every = "40"};
