@@ -86,16 +86,21 @@ Differences Compare(const Metadata& metadata,
   return differences;
 }
 
-absl::Status CheckSettings(const std::string& path, const Metadata& metadata,
-                           absl::Span<const TrainingSetting> settings) {
-  Differences differences = Compare(metadata, settings, false);
-  if (differences.found.empty()) {
-    differences = Compare(metadata, settings, true);
-  }
+absl::Status Refuse(const std::string& path, const Differences& differences,
+                    absl::string_view fix) {
   if (differences.found.empty()) return absl::OkStatus();
   return BadFile(path, absl::StrJoin(differences.found, " and "),
-                 absl::StrJoin(differences.expected, " and "),
-                 "continue a training with what it was begun with");
+                 absl::StrJoin(differences.expected, " and "), fix);
+}
+
+absl::Status CheckSettings(const std::string& path, const Metadata& metadata,
+                           absl::Span<const TrainingSetting> settings) {
+  PARTITA_RETURN_IF_ERROR(
+      Refuse(path, Compare(metadata, settings, false),
+             "continue a training with what it was begun with"));
+  return Refuse(path, Compare(metadata, settings, true),
+                "continue a training by the program, on the machine and with "
+                "the strategy and pins that it was begun with");
 }
 
 absl::StatusOr<TrainingPosition> PositionIn(const std::string& path,

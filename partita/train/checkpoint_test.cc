@@ -94,8 +94,9 @@ TEST(Checkpoint, OtherOptionsAreNamed) {
             "seed 1 and rate 2; continue a training with what it was begun "
             "with");
   EXPECT_EQ(Refusal({{"batch", "8"}, {"seed", "7"}, {"graph", "b", true}}),
-            "FILE: found graph a; expected graph b; continue a training with "
-            "what it was begun with");
+            "FILE: found graph a; expected graph b; continue a training by the "
+            "program, on the machine and with the strategy and pins that it "
+            "was begun with");
 }
 
 TEST(Checkpoint, OtherVariablesAreNamed) {
