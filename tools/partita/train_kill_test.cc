@@ -50,8 +50,8 @@ struct Length {
   const char* every;   // steps from one checkpoint to the next
 };
 
-// Most of its time goes into checkpoints.
-constexpr Length kShort = {.epochs = "30", .every = "1"};
+// A third of its time goes into checkpoints, at all places of an epoch.
+constexpr Length kShort = {.epochs = "30", .every = "7"};
 // Says more to standard output than fits into a pipe (Program's), and so does
 // not end before it is read.
 constexpr Length kTalkative = {.epochs = "200", .every = "40"};
