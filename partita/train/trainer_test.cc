@@ -21,6 +21,7 @@
 #include "partita/train/evaluation.h"
 #include "partita/train/labelled_images.h"
 #include "placement/machine/sample_machines.h"
+#include "runtime/plan/plan.h"
 
 namespace partita {
 namespace {
@@ -57,13 +58,15 @@ SharedDataset Images(int64_t samples = kSamples, uint64_t seed = 1) {
   return *std::move(dataset);
 }
 
-std::shared_ptr<const Plan> CompilePlan(const MnistTrainingOptions& network) {
+std::shared_ptr<const Plan> CompilePlan(const MnistTrainingOptions& network,
+                                        const std::string& strategy = "single",
+                                        int devices = 1) {
   auto module = MnistTraining(network);
   EXPECT_TRUE(module.ok()) << module.status();
   CompileOptions options;
-  options.strategy = "single";
-  auto compiled =
-      Compile(*std::move(module), EqualCpus(1, int64_t{1} << 30), options);
+  options.strategy = strategy;
+  auto compiled = Compile(*std::move(module),
+                          EqualCpus(devices, int64_t{1} << 30), options);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
@@ -78,6 +81,13 @@ std::unique_ptr<Session> NewSession(std::shared_ptr<const Plan> plan) {
 std::shared_ptr<const Plan> SharedPlan() {
   static const std::shared_ptr<const Plan>& plan =
       *new auto(CompilePlan({.batch = kBatch, .learning_rate = 0.02}));
+  return plan;
+}
+
+// Parts of two, three and three images.
+std::shared_ptr<const Plan> PlanOnThreeDevices() {
+  static const std::shared_ptr<const Plan>& plan = *new auto(
+      CompilePlan({.batch = kBatch, .learning_rate = 0.02}, "data", 3));
   return plan;
 }
 
@@ -116,9 +126,10 @@ TrainerOptions Options(const std::string& checkpoint) {
 
 // A session of its own trains from the checkpoint, if it is there, until the
 // observer stops it.
-absl::StatusOr<TrainingEnd> TrainOn(const std::string& checkpoint,
-                                    TrainingObserver& observer) {
-  const auto session = NewSession(SharedPlan());
+absl::StatusOr<TrainingEnd> TrainOn(
+    const std::string& checkpoint, TrainingObserver& observer,
+    const std::shared_ptr<const Plan>& plan = SharedPlan()) {
+  const auto session = NewSession(plan);
   PARTITA_ASSIGN_OR_RETURN(
       const auto trainer,
       Trainer::Create(*session, Images(), Options(checkpoint)));
@@ -170,6 +181,68 @@ TEST(Trainer, SoHasOneThatIsInterruptedAfterEveryStep) {
   EXPECT_EQ(*TrainOn(path, none), TrainingEnd::kDone);
   EXPECT_TRUE(none.losses.empty());
   EXPECT_EQ(Content(path), whole);
+}
+
+std::vector<double> LossesOf(const std::shared_ptr<const Plan>& plan,
+                             const std::string& checkpoint) {
+  unlink(checkpoint.c_str());
+  StopsAfter never(0);
+  const auto end = TrainOn(checkpoint, never, plan);
+  EXPECT_TRUE(end.ok()) << end.status();
+  return never.losses;
+}
+
+TEST(Trainer, SeveralDevicesTrainAsOneDoesAndAreResumedToTheBit) {
+  const std::string path = Path("divided");
+  const std::vector<double> losses = LossesOf(PlanOnThreeDevices(), path);
+  const std::vector<double> alone = LossesOf(SharedPlan(), Path("alone"));
+  ASSERT_EQ(losses.size(), alone.size());
+  for (size_t i = 0; i < losses.size(); ++i) {
+    // Roundings grow from step to step.
+    EXPECT_NEAR(losses[i], alone[i], 1e-3 * (1 + alone[i])) << "step " << i;
+  }
+  const std::string whole = Content(path);
+  unlink(path.c_str());
+  StopsAfter first(7), rest(0);
+  EXPECT_EQ(*TrainOn(path, first, PlanOnThreeDevices()), TrainingEnd::kStopped);
+  EXPECT_EQ(*TrainOn(path, rest, PlanOnThreeDevices()), TrainingEnd::kDone);
+  EXPECT_EQ(Content(path), whole);
+}
+
+// Asks after every step whether the replicas of all variables are one.
+class ComparesReplicas final : public TrainingObserver {
+ public:
+  explicit ComparesReplicas(Session& session) : session_(session) {}
+  absl::Status OnStep(const TrainingStep& step) override {
+    for (const Variable& variable : session_.plan().module.variables()) {
+      PARTITA_ASSIGN_OR_RETURN(const auto replicas,
+                               session_.ReadReplicas(variable.name));
+      EXPECT_EQ(replicas.size(), 3u) << variable.name;
+      for (const HostTensor& replica : replicas) {
+        EXPECT_EQ(replica.byte_span(), replicas[0].byte_span())
+            << variable.name << " after step " << step.step;
+      }
+    }
+    return absl::OkStatus();
+  }
+  absl::Status OnEpoch(int64_t) override { return absl::OkStatus(); }
+  bool WantsStop() override { return false; }
+
+ private:
+  Session& session_;
+};
+
+TEST(Trainer, ReplicasAreOneAfterEveryStepAlsoOfAResumedTraining) {
+  const std::string path = Path("replicas");
+  unlink(path.c_str());
+  StopsAfter first(3);
+  ASSERT_EQ(*TrainOn(path, first, PlanOnThreeDevices()), TrainingEnd::kStopped);
+  const auto session = NewSession(PlanOnThreeDevices());
+  const auto trainer = Trainer::Create(*session, Images(), Options(path));
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  ASSERT_TRUE((*trainer)->Resume(path).ok());
+  ComparesReplicas compares(*session);
+  EXPECT_EQ(*(*trainer)->Run(compares), TrainingEnd::kDone);
 }
 
 TEST(Trainer, CheckpointsAreWrittenEverySoManySteps) {

@@ -53,6 +53,7 @@ constexpr FlagDef kFlags[] = {
     kPinFlag,
     kDeviceFlag,
     kStagesFlag,
+    kReplicasFlag,
     kIeeeFlag,
     {"virtual", nullptr, "host memory and threads play all devices"},
     // Written, but perhaps over the file of --resume.
