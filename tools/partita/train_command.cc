@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/builder/chosen_optimizer.h"
 #include "graph/fingerprint.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
@@ -42,8 +43,11 @@ constexpr FlagDef kFlags[] = {
     {"batch", "N", "images a step (default 64)"},
     {"epochs", "N", "how often every image is seen (default 10)"},
     {"seed", "N", "of weights, dropout and the images' order (default 1)"},
-    {"learning-rate", "X", "of SGD (default 0.01)"},
-    {"momentum", "X", "of SGD (default 0.5)"},
+    {"optimizer", "NAME", "sgd (default), adam, adamw, adagrad or rmsprop",
+     OptimizerNames},
+    {"learning-rate", "X", "of the optimizer (default 0.01)"},
+    {"momentum", "X", "of sgd and rmsprop (default 0.5)"},
+    {"weight-decay", "X", "of the optimizer (default 0)"},
     {"dropout", "X", "the probability that a number is left out (default 0.5)"},
     {"mean", "X", "of the images' bytes as 0..1 (default 0.1307)"},
     {"stddev", "X", "of the images' bytes as 0..1 (default 0.3081)"},

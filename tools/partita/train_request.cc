@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "graph/builder/chosen_optimizer.h"
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"
 
@@ -46,6 +47,25 @@ absl::StatusOr<double> GetBelow(const Arguments& arguments,
                                     "; expected a number below ", bound));
 }
 
+absl::Status ReadOptimizer(const Arguments& arguments,
+                           MnistTrainingOptions& network) {
+  network.optimizer = arguments.Get("optimizer", network.optimizer);
+  if (arguments.has("momentum") && !TakesMomentum(network.optimizer)) {
+    return CalledWrongly(
+        absl::StrCat("--momentum: found it with optimizer ", network.optimizer,
+                     ", which has none; expected --optimizer sgd or rmsprop"));
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      network.learning_rate,
+      arguments.GetDouble("learning-rate", network.learning_rate));
+  PARTITA_ASSIGN_OR_RETURN(
+      network.momentum, GetBelow(arguments, "momentum", network.momentum, 1));
+  PARTITA_ASSIGN_OR_RETURN(
+      network.weight_decay,
+      arguments.GetDouble("weight-decay", network.weight_decay));
+  return absl::OkStatus();
+}
+
 absl::Status ReadNetwork(const Arguments& arguments,
                          MnistTrainingOptions& network) {
   PARTITA_ASSIGN_OR_RETURN(
@@ -54,11 +74,7 @@ absl::Status ReadNetwork(const Arguments& arguments,
       const int64_t seed,
       arguments.GetInt("seed", 1, 0, std::numeric_limits<int64_t>::max()));
   network.seed = static_cast<uint64_t>(seed);
-  PARTITA_ASSIGN_OR_RETURN(
-      network.learning_rate,
-      arguments.GetDouble("learning-rate", network.learning_rate));
-  PARTITA_ASSIGN_OR_RETURN(
-      network.momentum, GetBelow(arguments, "momentum", network.momentum, 1));
+  PARTITA_RETURN_IF_ERROR(ReadOptimizer(arguments, network));
   PARTITA_ASSIGN_OR_RETURN(network.dropout,
                            GetBelow(arguments, "dropout", network.dropout, 1));
   return absl::OkStatus();
@@ -106,8 +122,10 @@ std::vector<TrainingSetting> SettingsOf(const TrainRequest& request) {
   return {{"model", request.model},
           {"batch", absl::StrCat(network.batch)},
           {"seed", absl::StrCat(network.seed)},
+          {"optimizer", network.optimizer},
           {"learning-rate", DoubleText(network.learning_rate)},
           {"momentum", DoubleText(network.momentum)},
+          {"weight-decay", DoubleText(network.weight_decay)},
           {"dropout", DoubleText(network.dropout)},
           {"mean", DoubleText(request.mean)},
           {"stddev", DoubleText(request.stddev)}};

@@ -2,12 +2,12 @@
 // an evaluation that share their weights.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "graph/builder/chosen_optimizer.h"
 #include "graph/builder/dropout.h"
 #include "graph/builder/examples/models.h"
 #include "graph/builder/examples/sizes.h"
 #include "graph/builder/losses.h"
 #include "graph/builder/ops.h"
-#include "graph/builder/optimizers.h"
 #include "graph/builder/random_tensor.h"
 #include "graph/status_macros.h"
 
@@ -84,8 +84,11 @@ absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options) {
       [&](Tensor x) { return Dropout(x, options.dropout, random); });
   const Tensor loss =
       NllLoss(probabilities, b.Input("labels", DType::kI64, {options.batch}));
-  Sgd(b.Gradients(loss), b.Scalar(DType::kF32, options.learning_rate),
-      {.momentum = options.momentum});
+  PARTITA_RETURN_IF_ERROR(Optimize(b, b.Gradients(loss), step,
+                                   {.name = options.optimizer,
+                                    .learning_rate = options.learning_rate,
+                                    .momentum = options.momentum,
+                                    .weight_decay = options.weight_decay}));
   b.Output("loss", loss);
 
   b.BeginFunction("evaluate");

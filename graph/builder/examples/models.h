@@ -5,6 +5,7 @@
 #define PARTITA_GRAPH_BUILDER_EXAMPLES_MODELS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
@@ -49,12 +50,14 @@ absl::StatusOr<Module> ResNet50(const ResNet50Options& options = {});
 struct MnistTrainingOptions {
   int64_t batch = 64;
   double learning_rate = 0.01;
-  double momentum = 0.5;
+  double momentum = 0.5;  // where the optimizer takes one
+  double weight_decay = 0;
+  std::string optimizer = "sgd";  // graph/builder/chosen_optimizer.h
   double dropout = 0.5;
   uint64_t seed = 1;
 };
 // @train(%images, %labels) -> %loss: forward, backward and the update of the
-// weights, which are variables, by SGD; and @evaluate(%images) ->
+// weights, which are variables, by the optimizer; and @evaluate(%images) ->
 // %log_probabilities. Images are [batch, 1, 28, 28]: convolution 10x5x5, pool,
 // convolution 20x5x5, dropout2d, pool, 320-50-10, in the scopes conv1, conv2,
 // fc1 and fc2.

@@ -1,0 +1,36 @@
+// An optimizer that is chosen by its name.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_BUILDER_CHOSEN_OPTIMIZER_H_
+#define PARTITA_GRAPH_BUILDER_CHOSEN_OPTIMIZER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "graph/builder/graph_builder.h"
+
+namespace partita {
+
+struct OptimizerChoice {
+  std::string name = "sgd";  // of OptimizerNames()
+  double learning_rate = 0.01;
+  double momentum = 0;  // of those that TakesMomentum says
+  double weight_decay = 0;
+};
+
+// "sgd", "adam", "adamw", "adagrad", "rmsprop" (optimizers.h).
+std::vector<std::string> OptimizerNames();
+bool TakesMomentum(absl::string_view name);
+
+// Updates the parameters. `step` counts from 0. InvalidArgument, and no update,
+// if there is no such optimizer.
+absl::Status Optimize(GraphBuilder& b, absl::Span<const Parameter> parameters,
+                      Tensor step, const OptimizerChoice& choice,
+                      CallSite site = CallSite::current());
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_BUILDER_CHOSEN_OPTIMIZER_H_
