@@ -166,12 +166,6 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
   return trainer;
 }
 
-absl::Status WriteTrace(Session& session, const Arguments& arguments) {
-  PARTITA_RETURN_IF_ERROR(session.UseEntry("train"));
-  PARTITA_ASSIGN_OR_RETURN(const std::string trace, session.LastTraceJson());
-  return WriteText(arguments.Get("trace", ""), trace);
-}
-
 TrainReport ReportHead(const TrainRequest& request, const Prepared& prepared,
                        const Trainer& trainer, int64_t samples) {
   return {.model = request.model,
@@ -228,12 +222,10 @@ absl::Status Run(const Arguments& arguments) {
        .test = test.dataset,
        .batch_size = request.network.batch,
        .interruption = interruption.has_value() ? &*interruption : nullptr,
+       .trace = arguments.Get("trace", ""),
        .tells_epochs = !as_json},
       arguments, progress, report));
   report.checkpoint = arguments.Get("checkpoint", "");
-  if (arguments.has("trace") && report.trained.steps > 0) {
-    PARTITA_RETURN_IF_ERROR(WriteTrace(*prepared.session, arguments));
-  }
   progress.Done();
   PARTITA_RETURN_IF_ERROR(
       WriteText("-", as_json ? TrainJson(report) : TrainEndText(report)));
@@ -248,12 +240,13 @@ const Subcommand kTrainCommand = {
     .usage = "train builtin:mnist --images FILE --labels FILE",
     .doc =
         "Trains a model on a dataset, and evaluates it after each epoch.\n"
-        "With --checkpoint the training is kept in a file every so many steps, "
-        "and at\nSIGINT and SIGTERM, after the step that is being done; "
-        "--resume "
-        "continues it\nbit for bit as if it had never been interrupted. A "
-        "checkpoint of another model,\nof other options, another dataset or "
-        "another plan is refused by name.",
+        "With --checkpoint the training is kept in a file every so many "
+        "steps, and at\nSIGINT and SIGTERM, after the step that is being "
+        "done; --resume continues it\nbit for bit as if it had never been "
+        "interrupted. A checkpoint of another model,\nof other options, "
+        "another dataset or another plan is refused by name.\n"
+        "On a host that other programs keep busy set OMP_WAIT_POLICY=passive "
+        "in the\nenvironment, as for `partita run`.",
     .operand = "model",
     .flags = kFlags,
     .run = Run,

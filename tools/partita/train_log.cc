@@ -58,6 +58,7 @@ absl::Status TrainLog::OnEpoch(int64_t epoch) {
   EpochReport finished = {.epoch = epoch,
                           .trained = std::exchange(epoch_, TrainedSpan()),
                           .test = {}};
+  PARTITA_RETURN_IF_ERROR(WriteTrace());
   PARTITA_ASSIGN_OR_RETURN(finished.test, Test());
   report_.finished.push_back(finished);
   if (options_.table != nullptr) {
@@ -80,13 +81,20 @@ absl::Status TrainLog::End() {
   if (options_.table != nullptr) {
     PARTITA_RETURN_IF_ERROR(options_.table->Flush());
   }
-  if (report_.interrupted) return absl::OkStatus();
+  if (report_.interrupted) return WriteTrace();
   if (!report_.finished.empty()) {
     report_.test = report_.finished.back().test;
     return absl::OkStatus();
   }
   PARTITA_ASSIGN_OR_RETURN(report_.test, Test());
   return absl::OkStatus();
+}
+
+absl::Status TrainLog::WriteTrace() const {
+  if (options_.trace.empty()) return absl::OkStatus();
+  PARTITA_ASSIGN_OR_RETURN(const std::string trace,
+                           options_.session->LastTraceJson());
+  return WriteText(options_.trace, trace);
 }
 
 absl::StatusOr<std::optional<Evaluation>> TrainLog::Test() {

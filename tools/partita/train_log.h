@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "partita/session.h"
@@ -22,11 +23,12 @@ namespace partita {
 // What a log writes to beside its report, and where it looks for the end; null
 // for what there is not.
 struct TrainLogOptions {
-  Session* session = nullptr;  // of `test`
+  Session* session = nullptr;  // that trains, and evaluates `test`
   SharedDataset test;
   int64_t batch_size = 0;  // of `test`
   LossTable* table = nullptr;
   const Interruption* interruption = nullptr;
+  std::string trace;          // path of the last step's timeline; empty: none
   bool tells_epochs = false;  // a line each, to standard output
 };
 
@@ -40,12 +42,14 @@ class TrainLog final : public TrainingObserver {
   absl::Status OnStep(const TrainingStep& step) override;
   absl::Status OnEpoch(int64_t epoch) override;
   bool WantsStop() override;
-  // Evaluates the last weights, unless OnEpoch just has.
+  // After the last step. Evaluates its weights, unless OnEpoch just has.
   absl::Status End();
 
  private:
   using Clock = std::chrono::steady_clock;
   absl::StatusOr<std::optional<Evaluation>> Test();
+  // While the step is the last thing that the session has done.
+  absl::Status WriteTrace() const;
   void ShowProgress(double loss);
   // Since the step before, or since the training began or went on.
   double SecondsOfStep();
