@@ -12,7 +12,8 @@ namespace partita {
 
 // All CPU devices of a plan on this host together have no more than this.
 struct HostCapacity {
-  int threads = 1;     // cores of the affinity mask, less if a cgroup says so
+  // Cores of the affinity mask, less if a cgroup or OMP_THREAD_LIMIT says so.
+  int threads = 1;
   int64_t memory = 0;  // bytes in all, free or not, less if a cgroup says so
   // DeviceTraits::isa that the processor has, best first; none if unknown.
   std::vector<std::string> isas;

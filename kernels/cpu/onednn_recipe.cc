@@ -154,12 +154,18 @@ std::string ImplementationName(const dnnl::primitive_desc& primitive) {
   return primitive.impl_info_str();
 }
 
-ThreadScope::ThreadScope(int threads) : before_(omp_get_max_threads()) {
-  if (threads != before_) omp_set_num_threads(threads);
+// A primitive that is made for more threads than its team has leaves out their
+// part of the work: teams must be as large as they are asked to be.
+ThreadScope::ThreadScope(int threads)
+    : before_(omp_get_max_threads()), dynamic_(omp_get_dynamic()) {
+  const int team = std::min(threads, omp_get_thread_limit());
+  if (team != before_) omp_set_num_threads(team);
+  if (dynamic_ != 0) omp_set_dynamic(0);
 }
 
 ThreadScope::~ThreadScope() {
   if (before_ != omp_get_max_threads()) omp_set_num_threads(before_);
+  if (dynamic_ != 0) omp_set_dynamic(dynamic_);
 }
 
 }  // namespace partita

@@ -116,8 +116,8 @@ int64_t WorkspaceBytes(const OnednnRecipe& recipe);
 // "brgconv:avx512_core"
 std::string ImplementationName(const dnnl::primitive_desc& primitive);
 
-// Gives the number of threads of every oneDNN call in its scope; primitive
-// descriptors depend on it.
+// Gives the number of threads of every oneDNN call in its scope, as far as
+// OMP_THREAD_LIMIT lets it; primitive descriptors depend on it.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -127,6 +127,7 @@ class ThreadScope {
 
  private:
   int before_;
+  int dynamic_;
 };
 
 }  // namespace partita

@@ -33,15 +33,21 @@ void CopyBlocks(const Blocks& to, const Blocks& from) {
 
 class HostStream : public DeviceStream {
  public:
-  explicit HostStream(int threads) : threads_(threads) {}
+  // Kernels are bound for teams of this size: neither OMP_THREAD_LIMIT nor
+  // OMP_DYNAMIC may make one smaller while they run.
+  explicit HostStream(int threads)
+      : threads_(std::min(threads, omp_get_thread_limit())) {}
 
   int Attach() override {
     const int before = omp_get_max_threads();
     if (before != threads_) omp_set_num_threads(threads_);
+    dynamic_ = omp_get_dynamic();
+    if (dynamic_ != 0) omp_set_dynamic(0);
     return before;
   }
   void Detach(int attached) override {
     if (attached != threads_) omp_set_num_threads(attached);
+    if (dynamic_ != 0) omp_set_dynamic(dynamic_);
   }
   absl::Status Copy(const Blocks& to, const Blocks& from) override {
     if (to.size() == 0) return absl::OkStatus();
@@ -64,6 +70,7 @@ class HostStream : public DeviceStream {
 
  private:
   const int threads_;
+  int dynamic_ = 0;  // as it was before Attach
 };
 
 class HostDevice : public Device {

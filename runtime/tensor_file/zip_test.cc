@@ -17,7 +17,8 @@ namespace {
 std::string Little(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) {
-    text.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+    text.push_back(static_cast<char>(value & 0xff));
+    value >>= 8;
   }
   return text;
 }
