@@ -22,8 +22,9 @@ struct ModelFile {
 };
 
 // Errors: NotFound, or InvalidArgument for bytes that are no model; neither
-// repeats the path; InvalidArgument also for nodes of the standard whose opset the
-// model does not name. Unimplemented for an opset that is too old or too new.
+// repeats the path; InvalidArgument also for nodes of the standard whose opset
+// the model does not name. Unimplemented for an opset that is too old or too
+// new.
 absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
     std::shared_ptr<const MappedFile> file);
 

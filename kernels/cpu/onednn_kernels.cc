@@ -22,14 +22,10 @@ namespace partita {
 namespace {
 
 const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv,
-    &kOnednnWinograd,
-    &kOnednnConvTranspose,
-    &kOnednnConvWeightGradient,
-    &kOnednnMatmul,
-    &kOnednnPool,
-    &kOnednnNorm,
-    &kOnednnResample,
+    &kOnednnConv,          &kOnednnWinograd,
+    &kOnednnConvTranspose, &kOnednnConvWeightGradient,
+    &kOnednnMatmul,        &kOnednnPool,
+    &kOnednnNorm,          &kOnednnResample,
     &kOnednnBinary,
 };
 
