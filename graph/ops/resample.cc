@@ -168,6 +168,13 @@ void ResamplePieces(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("sizes", sizes);
 }
 
+Attributes BackToOperand(const OpView& op) {
+  const Shape& dims = op.operand_type(0).dims;
+  Attributes attributes = op.node().attributes;
+  attributes.Set("sizes", std::vector<int64_t>(dims.begin(), dims.end()));
+  return attributes;
+}
+
 int64_t NearestTo(const OpView& op, const AxisMap& map, int64_t i) {
   return std::clamp<int64_t>(
       Nearest(op.attr_string("nearest"), CoordinateOf(op, map, i)), 0,

@@ -40,6 +40,10 @@ DimensionRule ResampleRule(const OpView& op);
 void ResamplePieces(const OpView& op, int factor, int64_t begin, int64_t end,
                     Attributes& attributes);
 
+// The op's attributes for the way back, from its result to the operand's
+// extents.
+Attributes BackToOperand(const OpView& op);
+
 // Four neighbours of a position, and how much each counts.
 using Weights = std::array<double, 4>;
 struct Sample {

@@ -100,10 +100,7 @@ Cost EstimateCost(const OpView& op) {
 
 // The same sampling, backwards, over the operand's extents.
 absl::Status Gradient(GradBuilder& b) {
-  const Shape dims = b.operand(0).dims();
-  Attributes attributes = b.op().node().attributes;
-  attributes.Set("sizes", std::vector<int64_t>(dims.begin(), dims.end()));
-  b.Yield(0, Apply(kResizeGradient, {b.grad(0)}, std::move(attributes)));
+  b.Yield(0, Apply(kResizeGradient, {b.grad(0)}, BackToOperand(b.op())));
   return b.status();
 }
 
