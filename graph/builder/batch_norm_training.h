@@ -13,6 +13,13 @@ namespace partita {
 struct BatchNormTrainingOptions {
   double momentum = 0.1;  // the batch's share of the running statistics
   double epsilon = 1e-5;
+  // Into how many equal parts, one behind the other, the batch falls, each with
+  // statistics of its own (ghost batch norm; Hoffer, Hubara and Soudry 2017).
+  // Running statistics are then those of the first part. With as many parts as
+  // there are replicas each has the statistics of what it is given, as in
+  // PyTorch's DistributedDataParallel, and nothing is sent for them; the
+  // numbers are the same on whatever devices the step runs.
+  int parts = 1;
 };
 
 // x [n, channels, ...] by the batch's own mean and variance (Ioffe and Szegedy

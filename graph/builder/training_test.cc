@@ -282,8 +282,16 @@ TEST(TrainingErrors, NameWhatWasFoundAndTheCallersLine) {
               const Tensor x = input(b, {1, 5});
               BatchNormTraining(x, x, x, "mean", "variance");
             }),
-            "batch norm in training: found f32[1, 5]; expected [n, channels, "
-            "...] of two elements a channel or more; use a larger batch");
+            "batch norm in training: found f32[1, 5] in 1 part; expected [n, "
+            "channels, ...] of equal parts with two elements a channel or "
+            "more; use another batch");
+  EXPECT_EQ(Refusal([&](GraphBuilder& b) {
+              const Tensor x = input(b, {5, 5});
+              BatchNormTraining(x, x, x, "mean", "variance", {.parts = 2});
+            }),
+            "batch norm in training: found f32[5, 5] in 2 parts; expected [n, "
+            "channels, ...] of equal parts with two elements a channel or "
+            "more; use another batch");
   EXPECT_EQ(Refusal([&](GraphBuilder& b) {
               CosineDecay(b.Constant(Word(0)), 1, 0, 0);
             }),

@@ -345,6 +345,40 @@ def record_batch_norm(out):
     out.write("running statistics: %s %s\n" % (numbers(mean), numbers(variance)))
 
 
+def small_conv_net():
+    module = torch.nn.Sequential(torch.nn.Conv1d(2, 3, 2), torch.nn.BatchNorm1d(3), torch.nn.ReLU(),
+                                 torch.nn.Flatten(), torch.nn.Linear(6, 2))
+    with torch.no_grad():
+        for number, parameter in enumerate(module.parameters()):
+            parameter.copy_(drawn(list(parameter.shape), number))
+    return module
+
+
+def train_replicas(replicas, x, target):
+    """One step of DistributedDataParallel, whose processes average gradients: returns the mean of the losses."""
+    losses = [F.mse_loss(replica(part), wanted)
+              for replica, part, wanted in zip(replicas, x.chunk(len(replicas)), target.chunk(len(replicas)))]
+    for replica, loss in zip(replicas, losses):
+        replica.zero_grad()
+        loss.backward()
+    with torch.no_grad():
+        for same in zip(*(replica.parameters() for replica in replicas)):
+            gradient = sum(parameter.grad for parameter in same) / len(replicas)
+            for parameter in same:
+                parameter -= 0.1 * gradient
+    return sum(losses) / len(losses)
+
+
+def record_replicas(out):
+    """Each half of the batch by its own statistics; the first replica's running statistics are what is kept."""
+    replicas = [small_conv_net(), small_conv_net()]
+    losses = [train_replicas(replicas, drawn([6, 2, 3], 10 + step), drawn([6, 2], 20 + step)) for step in range(4)]
+    out.write("losses of two replicas: %s\n" % " ".join(map(numbers, losses)))
+    state = replicas[0].state_dict()
+    for name in ("0.weight", "1.weight", "4.weight", "1.running_mean", "1.running_var"):
+        out.write("two replicas' %s: %s\n" % (name, numbers(state[name])))
+
+
 def record_clipping(out):
     values = [drawn([3], 0).requires_grad_(), drawn([2, 2], 1).requires_grad_()]
     for value in values:
@@ -371,6 +405,7 @@ def main():
         record_losses(out)
         record_recurrent(out)
         record_batch_norm(out)
+        record_replicas(out)
         record_clipping(out)
 
 

@@ -155,7 +155,8 @@ absl::Status CheckTolerances(const RunReport& report) {
       [](const OutputComparison& output) { return !output.difference.within; });
   if (bad == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("found ", bad, " outputs outside the tolerances; expected ",
+      absl::StrCat("found ", bad, " of ", report.outputs.size(),
+                   " outputs outside the tolerances; expected ",
                    "none; --rtol and --atol widen them"));
 }
 
