@@ -55,6 +55,8 @@ plan=$scratch/mlp.plan
 expect 0 "proved form" "$partita" compile "$model" --machine "$cpus" --output "$plan"
 expect 0 "proved by partita checker" "$partita" check "$plan"
 expect 0 "bit for bit" "$partita" run "$plan" --virtual --reference
+expect 0 "every output of every step equals" \
+  "$partita" run "$plan" --virtual --reference --chaos 1 --repeat 3
 
 # Plans as text go wherever plans go, and say who changed them.
 text=$scratch/mlp.txt

@@ -60,8 +60,10 @@ constexpr FlagDef kFlags[] = {
     {"rtol", "X", "relative tolerance of --test-data (default 1e-3)"},
     {"atol", "X",
      "absolute tolerance, as a part of the output's largest magnitude (1e-3)"},
-    {"reference", nullptr, "also compute by reference and compare bit for bit"},
-    {"chaos", "SEED", "random delays, which must not change the result"},
+    {"reference", nullptr,
+     "also compute by reference and compare every step bit for bit"},
+    {"chaos", "SEED",
+     "random delays, which must not change the result; others in each step"},
     {"repeat", "N", "run N times and report the median time"},
     {"trace", "FILE", "write the measured timeline in Chrome's format", nullptr,
      FileUse::kWrites},
@@ -160,15 +162,16 @@ absl::Status CheckTolerances(const RunReport& report) {
                    "none; --rtol and --atol widen them"));
 }
 
-// `reference` is of the step that ran last.
-absl::Status CompareReference(const Session& session,
+// Of the step that ran last, counted from 1.
+absl::Status CompareReference(const Session& session, int64_t step,
                               const std::vector<HostTensor>& reference) {
   for (int i = 0; i < session.num_outputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
     if (Compare(*actual, reference[i], 0, 0).same_bits) continue;
-    return absl::InternalError(absl::StrCat(
-        "output ", session.output_name(i),
-        ": found other bits than the plan's reference has; expected equal"));
+    return absl::InternalError(
+        absl::StrCat("output ", session.output_name(i), " of step ", step,
+                     ": found other bits than the plan's reference has; "
+                     "expected equal"));
   }
   return absl::OkStatus();
 }
@@ -207,23 +210,30 @@ absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-absl::Status RunSteps(Session& session, const Arguments& arguments,
-                      Progress& progress, std::vector<double>& seconds,
-                      std::vector<HostTensor>& reference) {
-  PARTITA_ASSIGN_OR_RETURN(const int64_t repeat,
-                           arguments.GetInt("repeat", 1, 1, 1'000'000));
+// What a step is run with; delays are others in each.
+absl::StatusOr<RunOptions> OptionsOf(const Arguments& arguments, int64_t step) {
   RunOptions options;
   options.trace = arguments.has("trace");
   if (arguments.has("chaos")) {
     PARTITA_ASSIGN_OR_RETURN(
         const int64_t seed,
         arguments.GetInt("chaos", 0, 0, std::numeric_limits<int64_t>::max()));
-    options.chaos_seed = static_cast<uint64_t>(seed);
+    options.chaos_seed = static_cast<uint64_t>(seed) + step;
   }
-  for (int64_t i = 0; i < repeat; ++i) {
-    progress.Stage(absl::StrCat("step ", i + 1, " of ", repeat));
-    if (i + 1 == repeat && arguments.has("reference")) {
-      // Before the last step: a step may change variables.
+  return options;
+}
+
+// Runs --repeat steps, each held against the reference if that is asked for.
+absl::Status RunSteps(Session& session, const Arguments& arguments,
+                      Progress& progress, std::vector<double>& seconds) {
+  PARTITA_ASSIGN_OR_RETURN(const int64_t repeat,
+                           arguments.GetInt("repeat", 1, 1, 1'000'000));
+  std::vector<HostTensor> reference;
+  for (int64_t step = 0; step < repeat; ++step) {
+    progress.Stage(absl::StrCat("step ", step + 1, " of ", repeat));
+    PARTITA_ASSIGN_OR_RETURN(const RunOptions options,
+                             OptionsOf(arguments, step));
+    if (arguments.has("reference")) {  // before the step changes variables
       PARTITA_ASSIGN_OR_RETURN(reference, session.RunReference());
     }
     const auto start = std::chrono::steady_clock::now();
@@ -231,6 +241,9 @@ absl::Status RunSteps(Session& session, const Arguments& arguments,
     seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
             .count());
+    if (arguments.has("reference")) {
+      PARTITA_RETURN_IF_ERROR(CompareReference(session, step + 1, reference));
+    }
   }
   std::sort(seconds.begin(), seconds.end());
   return absl::OkStatus();
@@ -270,16 +283,12 @@ absl::Status Run(const Arguments& arguments) {
   report.on_virtual_devices = arguments.has("virtual");
   report.notice = session->notice();
   report.replaced_kernels = session->ReplacedKernels();
-  std::vector<HostTensor> reference;
   PARTITA_RETURN_IF_ERROR(
-      RunSteps(*session, arguments, progress, report.seconds, reference));
+      RunSteps(*session, arguments, progress, report.seconds));
+  report.equals_reference = arguments.has("reference");
   report.memory = session->MemoryUse();
   progress.Stage("write");
   PARTITA_RETURN_IF_ERROR(WriteFiles(*session, arguments));
-  if (arguments.has("reference")) {
-    PARTITA_RETURN_IF_ERROR(CompareReference(*session, reference));
-    report.equals_reference = true;
-  }
   if (arguments.has("test-data")) {
     PARTITA_ASSIGN_OR_RETURN(
         report.outputs,

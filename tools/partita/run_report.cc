@@ -84,7 +84,9 @@ std::string RunText(const RunReport& report) {
                     " bytes, as the plan states\n");
   }
   if (report.equals_reference) {
-    text += "every output equals the plan's reference bit for bit\n";
+    absl::StrAppend(&text, "every output ",
+                    report.seconds.size() > 1 ? "of every step " : "",
+                    "equals the plan's reference bit for bit\n");
   }
   for (const OutputComparison& output : report.outputs) {
     text += ComparisonText(output);
