@@ -3,7 +3,6 @@
 
 #include "graph/onnx/graph_import.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,8 +12,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "graph/onnx/declared_type.h"
+#include "graph/onnx/fault_list.h"
 #include "graph/onnx/graph_inputs.h"
 #include "graph/onnx/node_import.h"
 #include "graph/onnx/opsets.h"
@@ -23,8 +22,6 @@
 
 namespace partita {
 namespace {
-
-constexpr size_t kMaxFaults = 20;
 
 class GraphImporter {
  public:
@@ -56,7 +53,7 @@ class GraphImporter {
     if (faults.empty()) return absl::OkStatus();
     return absl::UnimplementedError(absl::StrCat(
         "found ", faults.size(), faults.size() == 1 ? " node" : " nodes",
-        " whose op is not supported:\n  ", Joined(faults)));
+        " whose op is not supported:\n  ", JoinedFaults(faults)));
   }
 
   // Empty if the op is supported and in the model's opset.
@@ -78,16 +75,6 @@ class GraphImporter {
   static std::string NameOf(const onnx::NodeProto& node) {
     return node.name().empty() && node.output_size() > 0 ? node.output(0)
                                                          : node.name();
-  }
-
-  static std::string Joined(const std::vector<std::string>& lines) {
-    const size_t shown = std::min(lines.size(), kMaxFaults);
-    std::string text =
-        absl::StrJoin(lines.begin(), lines.begin() + shown, "\n  ");
-    if (shown < lines.size()) {
-      absl::StrAppend(&text, "\n  and ", lines.size() - shown, " more");
-    }
-    return text;
   }
 
   absl::Status AddInitializers() {
@@ -150,8 +137,9 @@ class GraphImporter {
       for (const std::string& output : node.output()) lost.insert(output);
     }
     if (faults.size() < 2) return first;
-    return Reworded(first, absl::StrCat("found ", faults.size(),
-                                        " faulty nodes:\n  ", Joined(faults)));
+    return Reworded(first,
+                    absl::StrCat("found ", faults.size(), " faulty nodes:\n  ",
+                                 JoinedFaults(faults)));
   }
 
   static bool ReadsAny(const onnx::NodeProto& node,

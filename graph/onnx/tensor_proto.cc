@@ -95,36 +95,43 @@ absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
 }
 
 std::optional<DType> DTypeOfOnnx(int data_type) {
-  switch (data_type) {
-    case onnx::TensorProto::FLOAT:
-      return DType::kF32;
-    case onnx::TensorProto::UINT8:
-      return DType::kU8;
-    case onnx::TensorProto::INT8:
-      return DType::kI8;
-    case onnx::TensorProto::UINT16:
-      return DType::kU16;
-    case onnx::TensorProto::INT16:
-      return DType::kI16;
-    case onnx::TensorProto::INT32:
-      return DType::kI32;
-    case onnx::TensorProto::INT64:
-      return DType::kI64;
-    case onnx::TensorProto::BOOL:
-      return DType::kBool;
-    case onnx::TensorProto::FLOAT16:
-      return DType::kF16;
-    case onnx::TensorProto::DOUBLE:
-      return DType::kF64;
-    case onnx::TensorProto::UINT32:
-      return DType::kU32;
-    case onnx::TensorProto::UINT64:
-      return DType::kU64;
-    case onnx::TensorProto::BFLOAT16:
-      return DType::kBF16;
-    default:
-      return std::nullopt;
+  for (int i = 0; i < kNumDTypes; ++i) {
+    const DType dtype = static_cast<DType>(i);
+    if (OnnxOfDType(dtype) == data_type) return dtype;
   }
+  return std::nullopt;
+}
+
+int OnnxOfDType(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return onnx::TensorProto::DOUBLE;
+    case DType::kF32:
+      return onnx::TensorProto::FLOAT;
+    case DType::kF16:
+      return onnx::TensorProto::FLOAT16;
+    case DType::kBF16:
+      return onnx::TensorProto::BFLOAT16;
+    case DType::kI64:
+      return onnx::TensorProto::INT64;
+    case DType::kI32:
+      return onnx::TensorProto::INT32;
+    case DType::kI16:
+      return onnx::TensorProto::INT16;
+    case DType::kI8:
+      return onnx::TensorProto::INT8;
+    case DType::kU8:
+      return onnx::TensorProto::UINT8;
+    case DType::kU16:
+      return onnx::TensorProto::UINT16;
+    case DType::kU32:
+      return onnx::TensorProto::UINT32;
+    case DType::kU64:
+      return onnx::TensorProto::UINT64;
+    case DType::kBool:
+      break;
+  }
+  return onnx::TensorProto::BOOL;
 }
 
 absl::StatusOr<TensorType> TypeOfProto(const onnx::TensorProto& proto) {

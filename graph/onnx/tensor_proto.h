@@ -25,6 +25,9 @@ absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
 // numbers.
 std::optional<DType> DTypeOfOnnx(int data_type);
 
+// The other way round.
+int OnnxOfDType(DType dtype);
+
 // Dtype and extents, checked.
 absl::StatusOr<TensorType> TypeOfProto(const onnx::TensorProto& proto);
 

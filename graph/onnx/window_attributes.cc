@@ -45,20 +45,6 @@ void PadSame(OnnxWindow& window, const Shape& dims, bool extra_before) {
   }
 }
 
-void AddCeil(OnnxWindow& window, const Shape& dims) {
-  window.ceil_extra.assign(window.kernel.size(), 0);
-  for (size_t i = 0; i < window.kernel.size(); ++i) {
-    const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    const int64_t padded = dims[i + 2] + window.before[i] + window.after[i];
-    const int64_t rest = padded - reach;
-    if (rest < 0 || rest % window.strides[i] == 0) continue;
-    const int64_t extra = window.strides[i] - rest % window.strides[i];
-    // A window that would start in the end padding is dropped.
-    const int64_t start = rest + extra;
-    if (start < dims[i + 2] + window.before[i]) window.ceil_extra[i] = extra;
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<OnnxWindow> ReadWindow(
@@ -100,8 +86,25 @@ absl::StatusOr<OnnxWindow> ReadWindow(
     return node.Invalid(absl::StrCat("auto_pad ", auto_pad),
                         "NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   }
-  if (node.Int("ceil_mode", 0) != 0) AddCeil(window, dims);
+  if (node.Int("ceil_mode", 0) != 0) {
+    window.ceil_extra = CeilExtra(window, dims);
+  }
   return window;
+}
+
+std::vector<int64_t> CeilExtra(const OnnxWindow& window, const Shape& dims) {
+  std::vector<int64_t> extras(window.kernel.size(), 0);
+  for (size_t i = 0; i < window.kernel.size(); ++i) {
+    const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t padded = dims[i + 2] + window.before[i] + window.after[i];
+    const int64_t rest = padded - reach;
+    if (rest < 0 || rest % window.strides[i] == 0) continue;
+    const int64_t extra = window.strides[i] - rest % window.strides[i];
+    // A window that would start in the end padding is dropped.
+    const int64_t start = rest + extra;
+    if (start < dims[i + 2] + window.before[i]) extras[i] = extra;
+  }
+  return extras;
 }
 
 Attributes WindowAttributes(const OnnxWindow& window) {

@@ -32,6 +32,9 @@ absl::StatusOr<OnnxWindow> ReadWindow(
     NodeImport& node, const Shape& dims,
     const std::vector<int64_t>& kernel_from_weights);
 
+// The end padding of ceil_mode for an input of `dims`.
+std::vector<int64_t> CeilExtra(const OnnxWindow& window, const Shape& dims);
+
 // strides, dilations, pads_before and pads_after, as our ops call them.
 Attributes WindowAttributes(const OnnxWindow& window);
 

@@ -1,0 +1,84 @@
+// Ops that pick and place elements by index as ONNX's.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/export/node_export.h"
+#include "graph/ops/op_list.h"
+
+namespace partita {
+namespace {
+
+absl::Status Gather(NodeExport& node) {
+  node.Give(node.operands()).Int("axis", node.op().attr_int("axis"));
+  return absl::OkStatus();
+}
+
+// ONNX counts every negative index from the end.
+absl::Status CheckFromEnd(const NodeExport& node) {
+  if (node.op().attr_bool("from_end")) return absl::OkStatus();
+  return node.Unsupported("from_end = false", "true");
+}
+
+absl::Status GatherElements(NodeExport& node) {
+  node.Give(node.operands()).Int("axis", node.op().attr_int("axis"));
+  return CheckFromEnd(node);
+}
+
+absl::Status GatherNd(NodeExport& node) {
+  node.Give(node.operands())
+      .Int("batch_dims", node.op().attr_int("batch_dims"));
+  return absl::OkStatus();
+}
+
+// Greatest and least came with opset 18.
+absl::Status SetReduction(const NodeExport& node, OnnxNode& written) {
+  const std::string reduction = node.op().attr_string("reduction");
+  if (reduction != "none" && reduction != "add" && reduction != "mul") {
+    return node.Unsupported(absl::StrCat("reduction \"", reduction, "\""),
+                            "\"none\", \"add\" or \"mul\"");
+  }
+  written.String("reduction", reduction);
+  return absl::OkStatus();
+}
+
+absl::Status ScatterElements(NodeExport& node) {
+  OnnxNode written = node.Give(node.operands());
+  written.Int("axis", node.op().attr_int("axis"));
+  const absl::Status status = SetReduction(node, written);
+  return status.ok() ? CheckFromEnd(node) : status;
+}
+
+absl::Status ScatterNd(NodeExport& node) {
+  OnnxNode written = node.Give(node.operands());
+  return SetReduction(node, written);
+}
+
+absl::Status OneHot(NodeExport& node) {
+  node.Give({node.operand(0), node.Int("depth", node.op().attr_int("depth")),
+             node.operand(1)})
+      .Int("axis", node.op().attr_int("axis"));
+  return absl::OkStatus();
+}
+
+absl::Status TopK(NodeExport& node) {
+  node.Give({node.operand(0), node.Ints("k", {node.op().attr_int("k")})})
+      .Int("axis", node.op().attr_int("axis"))
+      .Int("largest", node.op().attr_bool("largest"));
+  return absl::OkStatus();
+}
+
+constexpr ExportRow kRows[] = {
+    {&kGather, "Gather", Gather},
+    {&kGatherElements, "GatherElements", GatherElements},
+    {&kGatherNd, "GatherND", GatherNd},
+    {&kOneHot, "OneHot", OneHot},
+    {&kScatterElements, "ScatterElements", ScatterElements},
+    {&kScatterNd, "ScatterND", ScatterNd},
+    {&kTopK, "TopK", TopK},
+};
+
+}  // namespace
+
+absl::Span<const ExportRow> IndexExports() { return kRows; }
+
+}  // namespace partita

@@ -1,0 +1,130 @@
+// One node of a graph while it is written as nodes of ONNX: what an exporter
+// reads and writes.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_EXPORT_NODE_EXPORT_H_
+#define PARTITA_GRAPH_ONNX_EXPORT_NODE_EXPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+
+namespace onnx {
+class NodeProto;
+}  // namespace onnx
+
+namespace partita {
+
+class ModelDraft;
+struct ExportRow;
+
+// A node of the model that was just written, to be given its attributes.
+class OnnxNode {
+ public:
+  explicit OnnxNode(onnx::NodeProto* node) : node_(node) {}
+  // Its first result.
+  std::string output() const;
+
+  OnnxNode& Int(absl::string_view name, int64_t value);
+  // Rounded to f32, which ONNX's attributes are.
+  OnnxNode& Float(absl::string_view name, double value);
+  OnnxNode& String(absl::string_view name, absl::string_view value);
+  OnnxNode& Ints(absl::string_view name, absl::Span<const int64_t> values);
+  OnnxNode& Tensor(absl::string_view name, const HostTensor& value);
+
+ private:
+  onnx::NodeProto* node_;
+};
+
+// Values are known by their names in the model.
+class NodeExport {
+ public:
+  using Names = std::vector<std::string>;
+
+  // `names` has those of operands and results.
+  NodeExport(const OpView& op, const ExportRow& row,
+             const absl::flat_hash_map<ValueId, std::string>& names,
+             ModelDraft& draft);
+
+  const OpView& op() const { return op_; }
+  int rank(int operand) const { return op_.operand_type(operand).rank(); }
+  DType dtype(int operand) const { return op_.operand_type(operand).dtype; }
+  const std::string& operand(int i) const;
+  Names operands() const;
+
+  // A node that gives the op's results: of the row's ONNX op, or another.
+  OnnxNode Give(const Names& inputs);
+  OnnxNode Give(absl::string_view op_type, const Names& inputs);
+  // A node that gives a value for another one, of its first input's dtype if
+  // no other is said.
+  OnnxNode Step(absl::string_view op_type, const Names& inputs,
+                std::optional<DType> result = std::nullopt);
+  // An attribute of the op as the ONNX node's. A default, which is the same in
+  // ONNX, is left out.
+  void CopyFloat(OnnxNode& node, absl::string_view onnx_name,
+                 absl::string_view name) const;
+
+  // Constants; `what` is part of their names.
+  std::string Ints(absl::string_view what, const std::vector<int64_t>& values);
+  std::string Int(absl::string_view what, int64_t value);  // a scalar
+  std::string Scalar(absl::string_view what, DType dtype, const Number& value);
+  std::string Constant(absl::string_view what, HostTensor tensor);
+
+  // "mod %y: found FOUND; expected EXPECTED"
+  absl::Status Unsupported(absl::string_view found,
+                           absl::string_view expected) const;
+  // The first operand of a node above whose dtype its ONNX op does not take.
+  const absl::Status& fault() const { return fault_; }
+
+ private:
+  std::string NodeName() const;
+  OnnxNode Add(absl::string_view name, absl::string_view op_type,
+               const Names& inputs, const Names& outputs);
+  void CheckTypes(absl::string_view op_type, const Names& inputs);
+
+  const OpView& op_;
+  const ExportRow& row_;
+  const absl::flat_hash_map<ValueId, std::string>& names_;
+  ModelDraft& draft_;
+  absl::flat_hash_map<std::string, DType> dtypes_;
+  absl::Status fault_;
+};
+
+using Exporter = absl::Status (*)(NodeExport&);
+
+// One ONNX node over all operands, without attributes.
+absl::Status ExportAlike(NodeExport& node);
+
+// One op of ours. A family's file defines its rows; exporters.cc joins them.
+struct ExportRow {
+  const OpDef* op;
+  const char* op_type;  // in ONNX; empty: the exporter names several
+  Exporter write = ExportAlike;
+};
+
+absl::Span<const ExportRow> ElementwiseExports();
+absl::Span<const ExportRow> LinearExports();
+absl::Span<const ExportRow> PoolExports();
+absl::Span<const ExportRow> NormExports();
+absl::Span<const ExportRow> ReduceExports();
+absl::Span<const ExportRow> MoveExports();
+absl::Span<const ExportRow> ShapeExports();
+absl::Span<const ExportRow> IndexExports();
+absl::Span<const ExportRow> SourceExports();
+
+// Null if the opset has nothing for the op. Constants and variables, which are
+// initializers, have no row.
+const ExportRow* FindExport(const OpDef& op);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_EXPORT_NODE_EXPORT_H_

@@ -1,0 +1,100 @@
+// Normalisations as ONNX's.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <utility>
+
+#include "graph/onnx/export/node_export.h"
+#include "graph/ops/op_list.h"
+
+namespace partita {
+namespace {
+
+absl::Status WithEpsilon(NodeExport& node) {
+  OnnxNode written = node.Give(node.operands());
+  node.CopyFloat(written, "epsilon", "epsilon");
+  return absl::OkStatus();
+}
+
+absl::Status LayerNorm(NodeExport& node) {
+  OnnxNode written = node.Give(node.operands());
+  written.Int("axis", node.op().attr_int("axis"));
+  node.CopyFloat(written, "epsilon", "epsilon");
+  return absl::OkStatus();
+}
+
+absl::Status Lrn(NodeExport& node) {
+  OnnxNode written = node.Give(node.operands());
+  written.Int("size", node.op().attr_int("size"));
+  for (const char* name : {"alpha", "beta", "bias"}) {
+    node.CopyFloat(written, name, name);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LpNorm(NodeExport& node) {
+  node.Give(node.operands())
+      .Int("axis", node.op().attr_int("axis"))
+      .Int("p", node.op().attr_int("p"));
+  return absl::OkStatus();
+}
+
+absl::Status AlongAxis(NodeExport& node) {
+  node.Give(node.operands()).Int("axis", node.op().attr_int("axis"));
+  return absl::OkStatus();
+}
+
+std::string Filled(NodeExport& node, absl::string_view what, int64_t count,
+                   double value) {
+  HostTensor tensor(TensorType{node.dtype(0), {count}, {}});
+  for (int64_t i = 0; i < count; ++i) SetFromDouble(tensor, i, value);
+  return node.Constant(what, std::move(tensor));
+}
+
+// Of the shape [channels, 1, ...], so that it lines up with dimension 1.
+std::string PerChannel(NodeExport& node, int operand) {
+  std::vector<int64_t> shape(node.rank(0) - 1, 1);
+  shape[0] = node.op().operand_type(operand).dims[0];
+  return node
+      .Step("Reshape", {node.operand(operand), node.Ints("channels", shape)})
+      .output();
+}
+
+// Which came with opset 18: each group as a channel that is normalised alone,
+// then scale and bias.
+absl::Status GroupNorm(NodeExport& node) {
+  const Shape& dims = node.op().operand_type(0).dims;
+  const int64_t groups = node.op().attr_int("groups");
+  const int64_t rest = Product(absl::MakeConstSpan(dims).subspan(1)) / groups;
+  const OnnxNode grouped = node.Step(
+      "Reshape",
+      {node.operand(0), node.Ints("groups", {dims[0], groups, rest})});
+  OnnxNode alone = node.Step("InstanceNormalization",
+                             {grouped.output(), Filled(node, "ones", groups, 1),
+                              Filled(node, "zeros", groups, 0)});
+  node.CopyFloat(alone, "epsilon", "epsilon");
+  const OnnxNode whole = node.Step(
+      "Reshape",
+      {alone.output(), node.Ints("shape", {dims.begin(), dims.end()})});
+  const OnnxNode scaled =
+      node.Step("Mul", {whole.output(), PerChannel(node, 1)});
+  node.Give("Add", {scaled.output(), PerChannel(node, 2)});
+  return absl::OkStatus();
+}
+
+constexpr ExportRow kRows[] = {
+    {&kBatchNorm, "BatchNormalization", WithEpsilon},
+    {&kGroupNorm, "", GroupNorm},
+    {&kHardmax, "Hardmax", AlongAxis},
+    {&kInstanceNorm, "InstanceNormalization", WithEpsilon},
+    {&kLayerNorm, "LayerNormalization", LayerNorm},
+    {&kLogSoftmax, "LogSoftmax", AlongAxis},
+    {&kLpNorm, "LpNormalization", LpNorm},
+    {&kLrn, "LRN", Lrn},
+    {&kSoftmax, "Softmax", AlongAxis},
+};
+
+}  // namespace
+
+absl::Span<const ExportRow> NormExports() { return kRows; }
+
+}  // namespace partita

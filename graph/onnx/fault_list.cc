@@ -1,0 +1,23 @@
+// Joins what is to be told.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/fault_list.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace partita {
+
+std::string JoinedFaults(absl::Span<const std::string> faults) {
+  constexpr size_t kMaxFaults = 20;
+  const size_t shown = std::min(faults.size(), kMaxFaults);
+  std::string text = absl::StrJoin(faults.subspan(0, shown), "\n  ");
+  if (shown < faults.size()) {
+    absl::StrAppend(&text, "\n  and ", faults.size() - shown, " more");
+  }
+  return text;
+}
+
+}  // namespace partita

@@ -1,0 +1,18 @@
+// The faults of several nodes as one message.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_FAULT_LIST_H_
+#define PARTITA_GRAPH_ONNX_FAULT_LIST_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+
+namespace partita {
+
+// One a line, indented; of more than twenty the rest is counted.
+std::string JoinedFaults(absl::Span<const std::string> faults);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_FAULT_LIST_H_

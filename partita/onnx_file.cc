@@ -1,0 +1,48 @@
+// Writes the pieces of an exported model.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/onnx_file.h"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/export/export.h"
+#include "graph/status_macros.h"
+#include "runtime/plan/atomic_file.h"
+
+namespace partita {
+namespace {
+
+absl::Status WritePieces(const std::vector<FilePiece>& pieces,
+                         const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                           AtomicFile::Create(path));
+  for (const FilePiece& piece : pieces) {
+    const auto* head = reinterpret_cast<const std::byte*>(piece.head.data());
+    PARTITA_RETURN_IF_ERROR(
+        file->Write(absl::MakeConstSpan(head, piece.head.size())));
+    PARTITA_RETURN_IF_ERROR(file->Write(piece.weight));
+  }
+  return file->Commit();
+}
+
+}  // namespace
+
+absl::Status WriteOnnx(const Module& module, absl::string_view function,
+                       const std::string& path,
+                       const VariableValues& variables) {
+  const std::string weights = absl::StrCat(path, ".data");
+  ExportOptions options;
+  options.variables = variables;
+  options.weight_file = std::filesystem::path(weights).filename().string();
+  PARTITA_ASSIGN_OR_RETURN(const ExportedModel exported,
+                           ExportOnnx(module, function, options));
+  if (!exported.weights.empty()) {
+    PARTITA_RETURN_IF_ERROR(WritePieces(exported.weights, weights));
+  }
+  return WritePieces(exported.model, path);
+}
+
+}  // namespace partita
