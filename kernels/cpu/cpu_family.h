@@ -15,21 +15,30 @@ namespace partita {
 
 struct CpuFamily {
   const char* kernel;  // "cpu.move"
+  int version = 1;     // of its order of operations
   double bandwidth;    // share of the device's that it reaches
   bool exact;          // the same bits as eval
   // Layouts, one for all operands and results that have its rank, in which the
   // family computes the node; empty if it cannot.
   std::vector<std::string> (*layouts)(const OpView& node);
-  // For a node of such layouts. Kernels need no workspace.
+  // For a node of such layouts.
   std::unique_ptr<BoundKernel> (*bind)(const OpView& node, int threads);
-  bool in_place = false;  // result 0 may be operand 0
+  // Bytes that a launch needs where operand 0 has this layout; missing: none.
+  int64_t (*workspace)(const OpView& node, const Layout& layout) = nullptr;
+  bool in_place = false;           // result 0 may be operand 0
+  bool results_row_major = false;  // whatever layout the operands have
 };
 
 extern const CpuFamily kCpuMove;
 extern const CpuFamily kCpuFill;
 extern const CpuFamily kCpuGather;
+extern const CpuFamily kCpuGatherElements;
+extern const CpuFamily kCpuGatherGradient;
+extern const CpuFamily kCpuScatterElements;
 extern const CpuFamily kCpuReduce;
 extern const CpuFamily kCpuMaxPool;
+extern const CpuFamily kCpuMaxPoolGradient;
+extern const CpuFamily kCpuRandomUniform;
 extern const CpuFamily kCpuSoftmax;
 
 }  // namespace partita

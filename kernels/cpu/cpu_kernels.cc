@@ -14,8 +14,11 @@
 namespace partita {
 namespace {
 
-const CpuFamily* const kFamilies[] = {&kCpuMove,   &kCpuFill,    &kCpuGather,
-                                      &kCpuReduce, &kCpuMaxPool, &kCpuSoftmax};
+const CpuFamily* const kFamilies[] = {
+    &kCpuMove,           &kCpuFill,           &kCpuGather,
+    &kCpuGatherElements, &kCpuGatherGradient, &kCpuScatterElements,
+    &kCpuReduce,         &kCpuMaxPool,        &kCpuMaxPoolGradient,
+    &kCpuRandomUniform,  &kCpuSoftmax};
 
 // Row-major for values of another rank.
 Layout LayoutFor(const TensorType& type, const std::string& text) {
@@ -26,8 +29,19 @@ Layout LayoutFor(const TensorType& type, const std::string& text) {
   return layout;
 }
 
+Layout ResultLayout(const CpuFamily& family, const TensorType& type,
+                    const std::string& text) {
+  return family.results_row_major ? Layout() : LayoutFor(type, text);
+}
+
 std::string Arithmetic(const CpuFamily& family) {
-  return family.exact ? "exact" : absl::StrCat(family.kernel, " 1");
+  return family.exact ? "exact"
+                      : absl::StrCat(family.kernel, " ", family.version);
+}
+
+int64_t WorkspaceOf(const CpuFamily& family, const OpView& node,
+                    const Layout& layout) {
+  return family.workspace == nullptr ? 0 : family.workspace(node, layout);
 }
 
 std::vector<InPlacePair> PairsOf(const CpuFamily& family) {
@@ -44,13 +58,16 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
     choice.operands.push_back(LayoutFor(node.operand_type(i), layout));
   }
   for (int i = 0; i < node.num_results(); ++i) {
-    choice.results.push_back(LayoutFor(node.result_type(i), layout));
+    choice.results.push_back(ResultLayout(family, node.result_type(i), layout));
     // Read once and written once, whatever else the operands hold.
     bytes += 2.0 * static_cast<double>(node.result_type(i).num_bytes());
   }
   bytes = std::max(bytes, node.op().cost(node).bytes);
   choice.seconds = device.launch_seconds +
                    bytes / (MemoryBandwidth(device) * family.bandwidth) + 1e-7;
+  if (!choice.operands.empty()) {
+    choice.workspace = WorkspaceOf(family, node, choice.operands[0]);
+  }
   choice.in_place = PairsOf(family);
   choice.arithmetic = Arithmetic(family);
   return choice;
@@ -66,11 +83,24 @@ bool Takes(const CpuFamily& family, const OpView& node) {
     }
     for (int i = 0; i < node.num_results(); ++i) {
       const TensorType& type = node.result_type(i);
-      same &= type.layout == LayoutFor(type, text);
+      same &= type.layout == ResultLayout(family, type, text);
     }
     if (same) return true;
   }
   return false;
+}
+
+int64_t NeededWorkspace(const CpuFamily& family, const OpView& node) {
+  if (node.num_operands() == 0) return 0;
+  return WorkspaceOf(family, node, node.operand_type(0).layout);
+}
+
+absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(request.node.ToString(), ": found ", needed,
+                   " bytes of workspace needed by ", request.binding->kernel,
+                   "; expected at most ", request.binding->workspace,
+                   "; compile the plan again"));
 }
 
 }  // namespace
@@ -95,6 +125,10 @@ absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
          request.binding->kernel != name()) ||
         !Takes(*family, request.node)) {
       continue;
+    }
+    const int64_t needed = NeededWorkspace(*family, request.node);
+    if (needed > request.binding->workspace) {
+      return TooLittleWorkspace(request, needed);
     }
     return LibraryKernel{family->bind(request.node, request.device->threads),
                          {family->kernel, Arithmetic(*family)},

@@ -13,9 +13,9 @@
 namespace partita {
 
 // "cpu.move": transpose, slice, split, concat, expand, pad, tile, reshape,
-// depth_to_space, space_to_depth. "cpu.gather". "cpu.reduce": f32 sums, means,
-// maxima, minima over any axes. None needs workspace, and none depends on the
-// number of threads.
+// depth_to_space, space_to_depth. "cpu.gather" and other kernels of indices.
+// "cpu.reduce": f32 sums, means, maxima, minima over any axes. Max pools,
+// softmax, random numbers. None depends on the number of threads.
 class CpuCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,

@@ -3,6 +3,10 @@
 
 #include "kernels/cpu/cpu_kernels.h"
 
+#include <limits>
+#include <string>
+#include <vector>
+
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
@@ -132,6 +136,93 @@ TEST(CpuGather, AxesAndNegativeIndices) {
   }
 }
 
+TEST(CpuGather, EnoughSlicesForSeveralThreads) {
+  const HostTensor rows = HostTensor::Of<int64_t>({5}, {40, 0, -1, 7, 7});
+  KernelCheckOptions options;
+  options.operands = {nullptr, &rows};
+  ExpectRight(OneNode(kGather, {F32({3, 41, 1601}), rows.type()},
+                      {{"axis", int64_t{1}}}),
+              options);
+}
+
+TEST(CpuGatherGradient, SlicesOfOneIndexAreAddedUp) {
+  const HostTensor wide = HostTensor::Of<int64_t>({2, 3}, {0, -1, 2, 2, 2, -3});
+  const HostTensor narrow = HostTensor::Of<int32_t>({1}, {1});
+  for (int64_t axis : {0, 1, -1}) {
+    KernelCheckOptions options;
+    options.operands = {nullptr, &wide};
+    Shape dy = {5, 7};
+    dy.insert(axis < 0 ? dy.end() : dy.begin() + axis, {2, 3});
+    ExpectRight(OneNode(kGatherGradient, {F32(dy), wide.type()},
+                        {{"axis", axis}, {"extent", int64_t{4}}}),
+                options);
+    options.operands = {nullptr, &narrow};
+    dy = {5, 1301};
+    dy.insert(axis < 0 ? dy.end() : dy.begin() + axis, 1);
+    ExpectRight(OneNode(kGatherGradient, {F32(dy), narrow.type()},
+                        {{"axis", axis}, {"extent", int64_t{3}}}),
+                options);
+  }
+}
+
+TEST(CpuGatherElements, EveryAxisAndElementSize) {
+  const HostTensor indices =
+      HostTensor::Of<int64_t>({2, 2, 2}, {0, 1, -1, 0, 1, 1, -2, 0});
+  const HostTensor narrow = HostTensor::Of<int32_t>({2, 1, 2}, {2, 0, -3, 1});
+  for (DType dtype : {DType::kI8, DType::kBF16, DType::kF32, DType::kI64}) {
+    KernelCheckOptions options;
+    options.operands = {nullptr, &indices};
+    for (int64_t axis : {0, 1, -1}) {
+      ExpectRight(
+          OneNode(kGatherElements, {Type(dtype, {2, 2, 2}), indices.type()},
+                  {{"axis", axis}}),
+          options);
+    }
+    options.operands = {nullptr, &narrow};
+    ExpectRight(
+        OneNode(kGatherElements, {Type(dtype, {2, 3, 2}), narrow.type()},
+                {{"axis", int64_t{1}}}),
+        options);
+  }
+}
+
+TEST(CpuScatterElements, ReplacesAndAdds) {
+  // Two updates name one element.
+  const HostTensor indices = HostTensor::Of<int64_t>(
+      {2, 3, 2}, {0, 1, -1, 1, 1, 1, -2, 0, 3, 0, 2, 2});
+  for (const char* reduction : {"none", "add"}) {
+    for (DType dtype : {DType::kI8, DType::kBF16, DType::kF32, DType::kI64}) {
+      const bool adds = std::string(reduction) == "add";
+      if (adds && dtype != DType::kF32) continue;
+      KernelCheckOptions options;
+      options.operands = {nullptr, &indices};
+      ExpectRight(
+          OneNode(
+              kScatterElements,
+              {Type(dtype, {2, 4, 2}), indices.type(), Type(dtype, {2, 3, 2})},
+              {{"axis", int64_t{1}}, {"reduction", std::string(reduction)}}),
+          options);
+    }
+  }
+}
+
+// The message is eval's.
+TEST(CpuGatherElements, AnIndexOutOfRangeIsAnError) {
+  const HostTensor indices = HostTensor::Of<int64_t>({1, 1}, {-1});
+  const OneNode one(kGatherElements, {F32({1, 3}), indices.type()},
+                    {{"axis", int64_t{1}}, {"from_end", false}});
+  const KernelBinding binding{"cpu.gather_elements", 0, {}, ""};
+  const DeviceTraits device = TestCpu(1);
+  const auto kernel =
+      std::move(CpuLibrary().Bind({one.node(), &binding, &device})->kernel);
+  float x[3] = {}, y[1] = {};
+  std::vector<void*> operands = {x, const_cast<std::byte*>(indices.bytes())};
+  std::vector<void*> results = {y};
+  EXPECT_EQ(
+      kernel->Launch({.operands = operands, .results = results}).message(),
+      "gather_elements %2: found index -1; expected 0..2; correct the indices");
+}
+
 TEST(CpuGather, AnIndexOutOfRangeIsAnError) {
   const HostTensor indices = HostTensor::Of<int64_t>({1}, {3});
   const OneNode one(kGather, {F32({3}), indices.type()});
@@ -159,6 +250,32 @@ TEST(CpuReduce, AnyAxes) {
     }
     ExpectRight(OneNode(*op, {F32({300, 300})}, {{"axes", Ints{1}}}));
   }
+}
+
+// One result is made by many tasks, and many results of few elements each.
+TEST(CpuReduce, LongAndWide) {
+  for (const OpDef* op :
+       {&kReduceSum, &kReduceMean, &kReduceMax, &kReduceMin}) {
+    ExpectRight(OneNode(*op, {F32({70001})}, {{"axes", Ints{0}}}));
+    ExpectRight(OneNode(*op, {F32({1009, 131})}, {{"axes", Ints{0}}}));
+    ExpectRight(OneNode(*op, {F32({1009, 131})}, {{"axes", Ints{0, 1}}}));
+    ExpectRight(OneNode(*op, {F32({3, 1, 700, 65})}, {{"axes", Ints{2}}}));
+  }
+}
+
+TEST(CpuReduce, ImagesAsConvolutionsLeaveThem) {
+  for (const Ints& axes : {Ints{0, 2, 3}, Ints{2, 3}, Ints{1}, Ints{1, 3}}) {
+    // Row-major, channels last, blocks of 8 and of 16.
+    EXPECT_EQ(ExpectRight(
+                  OneNode(kReduceSum, {F32({3, 32, 9, 7})}, {{"axes", axes}})),
+              4);
+    EXPECT_EQ(ExpectRight(OneNode(kReduceMax, {F32({2, 19, 33, 31})},
+                                  {{"axes", axes}, {"keep_dims", false}})),
+              2)
+        << "a block's padding is no element";
+  }
+  ExpectRight(
+      OneNode(kReduceSum, {F32({4, 16, 65, 67})}, {{"axes", Ints{0, 2, 3}}}));
 }
 
 TEST(CpuMaxPool, WindowsInEveryLayout) {
@@ -191,6 +308,80 @@ TEST(CpuMaxPool, AWindowWithoutElementsIsMinusInfinity) {
                       {{"kernel", Ints{1, 1}},
                        {"pads_before", Ints{2, 2}},
                        {"pads_after", Ints{1, 1}}}));
+}
+
+// dy of a max pool of x.
+OneNode MaxPoolGradientOf(const Shape& x, const Attributes& attributes) {
+  const OneNode pool(kMaxPool, {F32(x)}, attributes);
+  return OneNode(kMaxPoolGradient,
+                 {F32(x), F32(pool.node().result_type(0).dims)}, attributes);
+}
+
+TEST(CpuMaxPoolGradient, WindowsInEveryLayout) {
+  for (int64_t channels : {1, 16, 19}) {
+    // Row-major, channels last, blocks of 8 and of 16.
+    EXPECT_EQ(ExpectRight(MaxPoolGradientOf({2, channels, 9, 7},
+                                            {{"kernel", Ints{3, 2}},
+                                             {"strides", Ints{2, 1}},
+                                             {"pads_before", Ints{1, 0}},
+                                             {"pads_after", Ints{1, 1}}})),
+              4);
+  }
+  ExpectRight(MaxPoolGradientOf({1, 5, 17}, {{"kernel", Ints{3}}}));
+  ExpectRight(MaxPoolGradientOf({1, 16, 8, 7}, {{"kernel", Ints{3, 2}},
+                                                {"strides", Ints{2, 2}},
+                                                {"ceil_extra", Ints{1, 1}}}));
+  ExpectRight(MaxPoolGradientOf(
+      {1, 16, 9, 9}, {{"kernel", Ints{3, 3}}, {"dilations", Ints{2, 2}}}));
+  ExpectRight(
+      MaxPoolGradientOf({1, 3, 7, 5, 9}, {{"kernel", Ints{2, 3, 2}},
+                                          {"strides", Ints{1, 2, 3}},
+                                          {"pads_before", Ints{1, 1, 0}}}));
+  ExpectRight(MaxPoolGradientOf(
+      {2, 40, 33, 31}, {{"kernel", Ints{3, 3}}, {"strides", Ints{2, 2}}}));
+  // Rows and channels that are dealt with in pieces.
+  ExpectRight(MaxPoolGradientOf({1, 1100, 3, 5}, {{"kernel", Ints{2, 2}}}));
+  ExpectRight(MaxPoolGradientOf({1, 2, 2, 2201}, {{"kernel", Ints{2, 2}}}));
+}
+
+TEST(CpuMaxPoolGradient, TheFirstOfEqualsAndNaN) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kLeast = -std::numeric_limits<float>::infinity();
+  const HostTensor x = HostTensor::Of<float>(
+      {1, 1, 4, 4}, {1, 1, kNaN, 2, 1, 1, 3, kNaN,  //
+                     kLeast, kLeast, 0, -0.0f, kLeast, kLeast, 0, 5});
+  KernelCheckOptions options;
+  options.operands = {&x, nullptr};
+  for (const Ints& strides : {Ints{2, 2}, Ints{1, 1}}) {
+    ExpectRight(MaxPoolGradientOf({1, 1, 4, 4}, {{"kernel", Ints{2, 2}},
+                                                 {"strides", strides}}),
+                options);
+  }
+}
+
+TEST(CpuRandomUniform, TheBitsAreEvalsWhereverThePieceLies) {
+  const HostTensor seed = HostTensor::Of<uint64_t>({}, {0x123456789abcdef0});
+  const HostTensor step = HostTensor::Of<uint64_t>({}, {7});
+  KernelCheckOptions options;
+  options.operands = {&seed, &step};
+  const auto expect = [&](Attributes attributes) {
+    attributes.Set("id", int64_t{3});
+    ExpectRight(OneNode(kRandomUniform, {seed.type(), step.type()}, attributes),
+                options);
+  };
+  for (const Ints& shape :
+       {Ints{}, Ints{1}, Ints{63}, Ints{64}, Ints{67, 1001}}) {
+    expect({{"shape", shape}});
+  }
+  expect({{"shape", Ints{3, 5, 7}},
+          {"whole", Ints{4, 5, 7}},
+          {"origin", Ints{1, 0, 0}}});
+  expect({{"shape", Ints{3, 2, 7}},
+          {"whole", Ints{4, 5, 7}},
+          {"origin", Ints{1, 3, 0}}});
+  expect({{"shape", Ints{3, 2, 3}},
+          {"whole", Ints{4, 5, 7}},
+          {"origin", Ints{0, 1, 2}}});
 }
 
 TEST(CpuSoftmax, EveryAxis) {

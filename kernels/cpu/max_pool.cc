@@ -3,13 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "absl/strings/str_cat.h"
-#include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
+#include "kernels/cpu/pool_image.h"
 #include "kernels/cpu/vector_code.h"
 
 namespace partita {
@@ -51,41 +49,9 @@ template <int kInner>
   }
 }
 
-// One spatial dimension of the window; those that the image lacks have extent
-// and kernel 1.
-struct Axis {
-  int64_t large = 1, small = 1, kernel = 1, stride = 1, dilation = 1,
-          before = 0;
-  // Positions [first, end) at which tap k meets an element.
-  [[gnu::always_inline]] int64_t First(int64_t k) const {
-    const int64_t gap = before - k * dilation;
-    return gap <= 0 ? 0 : std::min(small, (gap + stride - 1) / stride);
-  }
-  [[gnu::always_inline]] int64_t End(int64_t k) const {
-    const int64_t room = large - 1 + before - k * dilation;
-    return room < 0 ? 0 : std::min(small, room / stride + 1);
-  }
-  [[gnu::always_inline]] int64_t Meets(int64_t position, int64_t k) const {
-    return position * stride - before + k * dilation;
-  }
-  [[gnu::always_inline]] bool Has(int64_t at) const {
-    return at >= 0 && at < large;
-  }
-};
-
-// The image as [planes, depth, height, width, inner], `inner` being channels
-// that lie together.
-struct Image {
-  std::array<Axis, 3> axes;
-  int64_t channels = 1;
-  int64_t inner = 1;
-  int64_t blocks = 1;  // of channels, in one image
-  int64_t planes = 1;
-};
-
 // One row of results.
 struct PoolRow {
-  [[gnu::always_inline]] static inline void Run(const Image* image,
+  [[gnu::always_inline]] static inline void Run(const PoolImage* image,
                                                 const float* x, int64_t plane,
                                                 int64_t row, float* best) {
     const auto& [depth, height, width] = image->axes;
@@ -104,7 +70,7 @@ struct PoolRow {
   }
 
   // The taps of one line of the window.
-  [[gnu::always_inline]] static inline void Taps(const Axis& width,
+  [[gnu::always_inline]] static inline void Taps(const PoolAxis& width,
                                                  int64_t inner,
                                                  const float* line,
                                                  float* best) {
@@ -128,7 +94,7 @@ struct PoolRow {
   }
 
   // Channels that only fill up a block stay zero.
-  [[gnu::always_inline]] static inline void ClearPadding(const Image& image,
+  [[gnu::always_inline]] static inline void ClearPadding(const PoolImage& image,
                                                          int64_t plane,
                                                          float* best) {
     const int64_t used = image.channels - plane % image.blocks * image.inner;
@@ -142,28 +108,9 @@ struct PoolRow {
 
 class MaxPoolKernel : public BoundKernel {
  public:
-  MaxPoolKernel(const OpView& node, int threads) : threads_(threads) {
-    const TensorType& x = node.operand_type(0);
-    const Shape& small = node.result_type(0).dims;
-    const int spatial = x.rank() - 2;
-    for (int i = 0; i < spatial; ++i) {
-      Axis& axis = image_.axes[3 - spatial + i];
-      axis = {x.dims[i + 2],
-              small[i + 2],
-              node.attr_ints("kernel")[i],
-              At(node, "strides", i, 1),
-              At(node, "dilations", i, 1),
-              At(node, "pads_before", i, 0)};
-    }
-    image_.channels = x.dims[1];
-    if (!x.layout.blocks.empty()) {
-      image_.inner = x.layout.blocks[0].size;
-    } else if (!x.layout.is_row_major()) {
-      image_.inner = image_.channels;
-    }
-    image_.blocks = (image_.channels + image_.inner - 1) / image_.inner;
-    image_.planes = x.dims[0] * image_.blocks;
-  }
+  MaxPoolKernel(const OpView& node, int threads)
+      : image_(PoolImageOf(node, node.result_type(0).dims)),
+        threads_(threads) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
     const float* x = static_cast<const float*>(args.operands[0]);
@@ -173,37 +120,20 @@ class MaxPoolKernel : public BoundKernel {
     const int team = image_.planes * rows * width < (16 << 10) ? 1 : threads_;
 #pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
     for (int64_t i = 0; i < image_.planes * rows; ++i) {
-      RunVectorised<PoolRow>(static_cast<const Image*>(&image_), x, i / rows,
-                             i % rows, y + i * width);
+      RunVectorised<PoolRow>(static_cast<const PoolImage*>(&image_), x,
+                             i / rows, i % rows, y + i * width);
     }
     return absl::OkStatus();
   }
 
  private:
-  static int64_t At(const OpView& node, const char* name, int i,
-                    int64_t otherwise) {
-    const std::vector<int64_t>& values = node.attr_ints(name);
-    return i < static_cast<int>(values.size()) ? values[i] : otherwise;
-  }
-
-  Image image_;
+  PoolImage image_;
   int threads_;
 };
 
 std::vector<std::string> Layouts(const OpView& node) {
   if (!node.is(kMaxPool)) return {};
-  const TensorType& x = node.operand_type(0);
-  if (x.dtype != DType::kF32 || x.rank() > 5 || x.num_elements() == 0 ||
-      node.result_type(0).num_elements() == 0) {
-    return {};
-  }
-  const std::string all = std::string("abcde").substr(0, x.rank());
-  std::vector<std::string> layouts = {"",
-                                      absl::StrCat("a", all.substr(2), "b")};
-  for (int block : {8, 16}) {
-    layouts.push_back(absl::StrCat(all, block, "b"));
-  }
-  return layouts;
+  return PoolLayouts(node);
 }
 
 std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {

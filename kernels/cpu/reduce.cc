@@ -1,142 +1,270 @@
-// cpu.reduce: f32 sums, means, maxima, minima over any axes, row-major. The
-// tree of additions depends on the shape only: each result adds its elements in
-// eight strands, strand by strand, in double.
+// cpu.reduce: f32 sums, means, maxima, minima over any axes, in any layout that
+// needs no padding. The tree of additions depends on the shape only: the
+// reduced elements are divided into chunks, those of a chunk are added in
+// strands where they are neighbours and else one by one, all in double.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
+#include "kernels/cpu/reduce_loops.h"
+#include "kernels/cpu/vector_code.h"
 
 namespace partita {
 namespace {
 
 struct Sum {
   static constexpr double kStart = 0;
-  static double Join(double a, double b) { return a + b; }
+  [[gnu::always_inline]] static inline double Join(double a, double b) {
+    return a + b;
+  }
 };
 struct Max {
   static constexpr double kStart = -HUGE_VAL;
-  static double Join(double a, double b) {
-    return a > b || std::isnan(a) ? a : b;
+  [[gnu::always_inline]] static inline double Join(double a, double b) {
+    return (a > b) | (a != a) ? a : b;
   }
 };
 struct Min {
   static constexpr double kStart = HUGE_VAL;
-  static double Join(double a, double b) {
-    return a < b || std::isnan(a) ? a : b;
+  [[gnu::always_inline]] static inline double Join(double a, double b) {
+    return (a < b) | (a != a) ? a : b;
   }
 };
 
-// Kept and reduced dimensions, neighbours of one kind merged.
-struct Dim {
-  int64_t size;
-  int64_t stride;
+// Results side by side, or strands of one.
+constexpr int kLanes = 64;
+constexpr int kStrands = 16;
+
+// Elements [begin, end) of a chunk's `columns` results.
+struct Chunk {
+  const ReduceLoops* loops;
+  const float* x;
+  int64_t begin, end;
+  int columns;
 };
+
+[[gnu::always_inline]] inline const float* PlaceOf(const ReduceLoops& loops,
+                                                   const float* x,
+                                                   int64_t element) {
+  for (size_t d = loops.reduced.size(); d-- > 0;) {
+    const ReduceLoops::Dim& dim = loops.reduced[d];
+    x += element % dim.size * dim.stride;
+    element /= dim.size;
+  }
+  return x;
+}
+
+// totals[j] = all elements of column j.
+template <typename J>
+struct JoinColumns {
+  [[gnu::always_inline]] static inline void Run(Chunk c, double* totals) {
+    const ReduceLoops::Dim& inner = c.loops->reduced.back();
+    double lanes[kLanes];
+    std::fill_n(lanes, kLanes, J::kStart);
+    for (int64_t at = c.begin; at < c.end;) {
+      const int64_t run = std::min(inner.size - at % inner.size, c.end - at);
+      const float* x = PlaceOf(*c.loops, c.x, at);
+      c.columns == kLanes ? Rows(x, inner.stride, run, kLanes, lanes)
+                          : Rows(x, inner.stride, run, c.columns, lanes);
+      at += run;
+    }
+    std::copy_n(lanes, c.columns, totals);
+  }
+  [[gnu::always_inline]] static inline void Rows(const float* x, int64_t stride,
+                                                 int64_t rows, int columns,
+                                                 double* lanes) {
+    for (int64_t i = 0; i < rows; ++i, x += stride) {
+#pragma omp simd
+      for (int j = 0; j < columns; ++j) {
+        lanes[j] = J::Join(lanes[j], static_cast<double>(x[j]));
+      }
+    }
+  }
+};
+
+// The same for one column whose elements are neighbours.
+template <typename J>
+struct JoinLine {
+  [[gnu::always_inline]] static inline void Run(Chunk c, double* total) {
+    const ReduceLoops::Dim& inner = c.loops->reduced.back();
+    double strands[kStrands];
+    std::fill_n(strands, kStrands, J::kStart);
+    for (int64_t at = c.begin; at < c.end;) {
+      const int64_t run = std::min(inner.size - at % inner.size, c.end - at);
+      Line(PlaceOf(*c.loops, c.x, at), run, strands);
+      at += run;
+    }
+    for (int width = kStrands / 2; width > 0; width /= 2) {
+      for (int s = 0; s < width; ++s) {
+        strands[s] = J::Join(strands[s], strands[s + width]);
+      }
+    }
+    *total = strands[0];
+  }
+  [[gnu::always_inline]] static inline void Line(const float* x, int64_t count,
+                                                 double* strands) {
+    int64_t i = 0;
+    for (; i + kStrands <= count; i += kStrands) {
+#pragma omp simd
+      for (int s = 0; s < kStrands; ++s) {
+        strands[s] = J::Join(strands[s], static_cast<double>(x[i + s]));
+      }
+    }
+    for (int s = 0; i < count; ++i, ++s) {
+      strands[s] = J::Join(strands[s], static_cast<double>(x[i]));
+    }
+  }
+};
+
+// How the work is divided: by the shape alone.
+struct Division {
+  explicit Division(const ReduceLoops& loops) {
+    constexpr int64_t kTasks = 64;          // enough for any team
+    constexpr int64_t kElements = 8 << 10;  // a task is worth its start
+    blocks = (loops.columns.size + kLanes - 1) / kLanes;
+    const int64_t apart = loops.groups * blocks;
+    const int64_t width = std::min<int64_t>(loops.columns.size, kLanes);
+    chunks = std::clamp<int64_t>(
+        std::min((kTasks + apart - 1) / apart, loops.count * width / kElements),
+        1, loops.count);
+    chunk = (loops.count + chunks - 1) / chunks;
+    // Lines keep their strands whole.
+    chunk = (chunk + kStrands - 1) / kStrands * kStrands;
+    chunks = (loops.count + chunk - 1) / chunk;
+  }
+  int64_t blocks;  // of columns
+  int64_t chunks;  // of the reduced elements
+  int64_t chunk;   // elements in each but the last
+};
+
+int64_t Workspace(const OpView& node, const Layout& layout) {
+  const ReduceLoops loops = ReduceLoopsOf(node, layout);
+  const Division division(loops);
+  return division.chunks == 1
+             ? 0
+             : division.chunks * loops.results * int64_t{sizeof(double)};
+}
 
 class ReduceKernel : public BoundKernel {
  public:
-  ReduceKernel(const OpView& node, int threads) : threads_(threads) {
-    const Shape& dims = node.operand_type(0).dims;
-    const Shape strides = RowMajorStrides(dims);
-    const std::vector<int64_t>& axes = node.attr_ints("axes");
-    int last = -1;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      const int kind = std::find(axes.begin(), axes.end(),
-                                 static_cast<int64_t>(i)) != axes.end();
-      std::vector<Dim>& list = kind != 0 ? reduced_ : kept_;
-      if (kind == last) {
-        list.back() = {list.back().size * dims[i], strides[i]};
-      } else {
-        list.push_back({dims[i], strides[i]});
-      }
-      last = kind;
-      (kind != 0 ? count_ : results_) *= dims[i];
-    }
-    if (reduced_.empty()) reduced_.push_back({1, 1});
-    op_ = &node.op();
-  }
+  ReduceKernel(const OpView& node, int threads)
+      : op_(node.op()),
+        loops_(ReduceLoopsOf(node, node.operand_type(0).layout)),
+        division_(loops_),
+        team_(loops_.results * loops_.count < (32 << 10) ? 1 : threads) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
     const float* x = static_cast<const float*>(args.operands[0]);
     float* y = static_cast<float*>(args.results[0]);
-    if (op_ == &kReduceMax) {
-      Reduce<Max>(x, y, 1);
-    } else if (op_ == &kReduceMin) {
-      Reduce<Min>(x, y, 1);
+    double* partial = static_cast<double*>(args.workspace);
+    if (&op_ == &kReduceMax) {
+      Reduce<Max>(x, y, partial);
+    } else if (&op_ == &kReduceMin) {
+      Reduce<Min>(x, y, partial);
     } else {
-      Reduce<Sum>(x, y, op_ == &kReduceMean ? static_cast<double>(count_) : 1);
+      Reduce<Sum>(x, y, partial);
     }
     return absl::OkStatus();
   }
 
  private:
   template <typename J>
-  void Reduce(const float* x, float* y, double divisor) const {
-    const int team = results_ * count_ < (64 << 10) ? 1 : threads_;
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-    for (int64_t i = 0; i < results_; ++i) {
-      const float* from = x;
-      int64_t rest = i;
-      for (size_t d = kept_.size(); d-- > 0;) {
-        from += rest % kept_[d].size * kept_[d].stride;
-        rest /= kept_[d].size;
+  void Reduce(const float* x, float* y, double* partial) const {
+    const int64_t tasks = loops_.groups * division_.blocks * division_.chunks;
+#pragma omp parallel for num_threads(team_) schedule(static) if (team_ > 1)
+    for (int64_t task = 0; task < tasks; ++task) {
+      const int64_t chunk = task % division_.chunks;
+      const int64_t block = task / division_.chunks % division_.blocks;
+      const int64_t group = task / division_.chunks / division_.blocks;
+      double totals[kLanes];
+      const Chunk c = ChunkOf(x, group, block, chunk);
+      loops_.columns.size > 1
+          ? RunVectorised<JoinColumns<J>>(c, static_cast<double*>(totals))
+          : RunVectorised<JoinLine<J>>(c, static_cast<double*>(totals));
+      if (division_.chunks == 1) {
+        Write(totals, group, block * kLanes, c.columns, y);
+      } else {
+        std::copy_n(totals, c.columns,
+                    partial + chunk * loops_.results +
+                        group * loops_.columns.size + block * kLanes);
       }
-      y[i] = static_cast<float>(All<J>(from, 0) / divisor);
+    }
+    if (division_.chunks > 1) JoinChunks<J>(partial, y);
+  }
+
+  Chunk ChunkOf(const float* x, int64_t group, int64_t block,
+                int64_t chunk) const {
+    int64_t rest = group;
+    for (size_t d = loops_.kept.size(); d-- > 0; rest /= loops_.kept[d].size) {
+      x += rest % loops_.kept[d].size * loops_.kept[d].stride;
+    }
+    const int64_t column = block * kLanes;
+    const int64_t begin = chunk * division_.chunk;
+    return {&loops_, x + column, begin,
+            std::min(begin + division_.chunk, loops_.count),
+            static_cast<int>(
+                std::min<int64_t>(kLanes, loops_.columns.size - column))};
+  }
+
+  // Totals of neighbouring columns of a group.
+  void Write(const double* totals, int64_t group, int64_t column,
+             int64_t columns, float* y) const {
+    int64_t rest = group;
+    for (size_t d = loops_.kept.size(); d-- > 0; rest /= loops_.kept[d].size) {
+      y += rest % loops_.kept[d].size * loops_.kept[d].to_stride;
+    }
+    const double divisor =
+        &op_ == &kReduceMean ? static_cast<double>(loops_.count) : 1;
+    for (int64_t j = 0; j < columns; ++j) {
+      y[(column + j) * loops_.columns.to_stride] =
+          static_cast<float>(totals[j] / divisor);
     }
   }
 
   template <typename J>
-  double All(const float* x, size_t dim) const {
-    const Dim d = reduced_[dim];
-    if (dim + 1 == reduced_.size()) return Line<J>(x, d);
-    double total = J::kStart;
-    for (int64_t i = 0; i < d.size; ++i) {
-      total = J::Join(total, All<J>(x + i * d.stride, dim + 1));
-    }
-    return total;
-  }
-
-  template <typename J>
-  static double Line(const float* x, Dim d) {
-    constexpr int kStrands = 8;
-    double strands[kStrands];
-    std::fill_n(strands, kStrands, J::kStart);
-    int64_t i = 0;
-    for (; i + kStrands <= d.size; i += kStrands) {
-      for (int s = 0; s < kStrands; ++s) {
-        strands[s] = J::Join(strands[s], x[(i + s) * d.stride]);
+  void JoinChunks(double* partial, float* y) const {
+    for (int64_t chunk = 1; chunk < division_.chunks; ++chunk) {
+      const double* from = partial + chunk * loops_.results;
+#pragma omp simd
+      for (int64_t i = 0; i < loops_.results; ++i) {
+        partial[i] = J::Join(partial[i], from[i]);
       }
     }
-    for (int s = 0; i < d.size; ++i, ++s) {
-      strands[s] = J::Join(strands[s], x[i * d.stride]);
+    for (int64_t group = 0; group < loops_.groups; ++group) {
+      Write(partial + group * loops_.columns.size, group, 0,
+            loops_.columns.size, y);
     }
-    double total = strands[0];
-    for (int s = 1; s < kStrands; ++s) total = J::Join(total, strands[s]);
-    return total;
   }
 
-  const OpDef* op_;
-  std::vector<Dim> kept_;
-  std::vector<Dim> reduced_;
-  int64_t results_ = 1;
-  int64_t count_ = 1;
-  int threads_;
+  const OpDef& op_;
+  const ReduceLoops loops_;
+  const Division division_;
+  const int team_;
 };
 
+// Row-major, and of images those in which convolutions leave them, if no
+// channel only fills up a block.
 std::vector<std::string> Layouts(const OpView& node) {
   const bool known = node.is(kReduceSum) || node.is(kReduceMean) ||
                      node.is(kReduceMax) || node.is(kReduceMin);
-  if (!known || node.operand_type(0).dtype != DType::kF32 ||
-      node.operand_type(0).num_elements() == 0) {
-    return {};
+  if (!known) return {};
+  const TensorType& x = node.operand_type(0);
+  if (x.dtype != DType::kF32 || x.num_elements() == 0) return {};
+  std::vector<std::string> layouts = {""};
+  if (x.rank() < 3 || x.rank() > 5) return layouts;
+  const std::string all = std::string("abcde").substr(0, x.rank());
+  layouts.push_back(absl::StrCat("a", all.substr(2), "b"));
+  for (int block : {8, 16}) {
+    if (x.dims[1] % block == 0) {
+      layouts.push_back(absl::StrCat(all, block, "b"));
+    }
   }
-  for (int64_t axis : node.attr_ints("axes")) {
-    if (axis < 0) return {};
-  }
-  return {""};
+  return layouts;
 }
 
 std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
@@ -147,10 +275,13 @@ std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
 
 extern const CpuFamily kCpuReduce = {
     .kernel = "cpu.reduce",
-    .bandwidth = 0.2,
+    .version = 2,
+    .bandwidth = 0.5,
     .exact = false,
     .layouts = Layouts,
     .bind = Bind,
+    .workspace = Workspace,
+    .results_row_major = true,
 };
 
 }  // namespace partita

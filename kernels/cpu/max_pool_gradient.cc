@@ -1,0 +1,210 @@
+// cpu.max_pool_gradient: each window gives its gradient to its greatest
+// element, the first of equals, a NaN being greater than all.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "graph/ops/op_list.h"
+#include "kernels/cpu/cpu_family.h"
+#include "kernels/cpu/pool_image.h"
+#include "kernels/cpu/vector_code.h"
+
+namespace partita {
+namespace {
+
+// What is kept of windows at a time: the greatest element and its tap, -1 where
+// none has been met.
+constexpr int64_t kMaxWindows = 1024;
+struct Windows {
+  float greatest[kMaxWindows];
+  int32_t tap[kMaxWindows];
+};
+
+// Windows [at, at + count) meet their next element, x[i step].
+template <int64_t kStep>
+[[gnu::always_inline]] inline void MeetBy(Windows& windows, int64_t at,
+                                          int64_t count, int32_t tap,
+                                          const float* x, int64_t step) {
+  if constexpr (kStep != 0) step = kStep;
+  float* greatest = windows.greatest + at;
+  int32_t* taps = windows.tap + at;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const float v = x[i * step];
+    const bool takes = (taps[i] < 0) | (v > greatest[i]) | (v != v);
+    greatest[i] = takes ? v : greatest[i];
+    taps[i] = takes ? tap : taps[i];
+  }
+}
+
+// Those whose greatest element this tap met add their gradient to it.
+template <int64_t kStep>
+[[gnu::always_inline]] inline void GiveBy(const Windows& windows, int64_t at,
+                                          int64_t count, int32_t tap,
+                                          const float* dy, float* dx,
+                                          int64_t step) {
+  if constexpr (kStep != 0) step = kStep;
+  const int32_t* taps = windows.tap + at;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    dx[i * step] += taps[i] == tap ? dy[i] : 0.0f;
+  }
+}
+
+struct Meet {
+  template <int64_t kStep>
+  [[gnu::always_inline]] inline void Run(Windows& windows, int64_t at,
+                                         int64_t count, int32_t tap,
+                                         int64_t large, int64_t,
+                                         int64_t step) const {
+    MeetBy<kStep>(windows, at, count, tap, x + large, step);
+  }
+  const float* x;
+};
+struct Give {
+  template <int64_t kStep>
+  [[gnu::always_inline]] inline void Run(Windows& windows, int64_t at,
+                                         int64_t count, int32_t tap,
+                                         int64_t large, int64_t small,
+                                         int64_t step) const {
+    GiveBy<kStep>(windows, at, count, tap, dy + small, dx + large, step);
+  }
+  const float* dy;
+  float* dx;
+};
+
+// Windows at `positions` places from `position` on of one row, of `lanes`
+// channels from `lane` on.
+struct Piece {
+  int64_t row, position, positions, lane, lanes;
+};
+
+// What one line of the window's taps meets: neighbours at once.
+template <typename Step>
+[[gnu::always_inline]] inline void AlongLine(const PoolImage& image,
+                                             const Piece& piece, int64_t line,
+                                             int32_t tap, const Step& step,
+                                             Windows& windows) {
+  const PoolAxis& width = image.axes[2];
+  const int64_t inner = image.inner;
+  for (int64_t k = 0; k < width.kernel; ++k, ++tap) {
+    const int64_t first = std::max(width.First(k), piece.position);
+    const int64_t end =
+        std::min(width.End(k), piece.position + piece.positions);
+    if (first >= end) continue;
+    const int64_t large =
+        (line * width.large + width.Meets(first, k)) * inner + piece.lane;
+    const int64_t small =
+        (piece.row * width.small + first) * inner + piece.lane;
+    const int64_t at = (first - piece.position) * piece.lanes;
+    if (inner > 1) {
+      for (int64_t o = 0; o < end - first; ++o) {
+        step.template Run<1>(windows, at + o * piece.lanes, piece.lanes, tap,
+                             large + o * width.stride * inner,
+                             small + o * inner, 1);
+      }
+    } else if (width.stride == 2) {
+      step.template Run<2>(windows, at, end - first, tap, large, small, 2);
+    } else {
+      step.template Run<0>(windows, at, end - first, tap, large, small,
+                           width.stride);
+    }
+  }
+}
+
+template <typename Step>
+[[gnu::always_inline]] inline void ForEachTap(const PoolImage& image,
+                                              const Piece& piece,
+                                              const Step& step,
+                                              Windows& windows) {
+  const auto& [depth, height, width] = image.axes;
+  for (int64_t kd = 0; kd < depth.kernel; ++kd) {
+    const int64_t d = depth.Meets(piece.row / height.small, kd);
+    if (!depth.Has(d)) continue;
+    for (int64_t kh = 0; kh < height.kernel; ++kh) {
+      const int64_t h = height.Meets(piece.row % height.small, kh);
+      if (!height.Has(h)) continue;
+      const int64_t tap = (kd * height.kernel + kh) * width.kernel;
+      AlongLine(image, piece, d * height.large + h, static_cast<int32_t>(tap),
+                step, windows);
+    }
+  }
+}
+
+// One plane, piece by piece.
+struct PlaneGradient {
+  [[gnu::always_inline]] static inline void Run(const PoolImage* image,
+                                                const float* x, const float* dy,
+                                                float* dx) {
+    const auto& [depth, height, width] = image->axes;
+    const int64_t lanes = std::min(image->inner, kMaxWindows);
+    const int64_t positions = std::min(width.small, kMaxWindows / lanes);
+    Windows windows;
+    for (int64_t row = 0; row < depth.small * height.small; ++row) {
+      for (int64_t lane = 0; lane < image->inner; lane += lanes) {
+        for (int64_t o = 0; o < width.small; o += positions) {
+          const Piece piece = {row, o, std::min(positions, width.small - o),
+                               lane, std::min(lanes, image->inner - lane)};
+          std::fill_n(windows.tap, piece.positions * piece.lanes, -1);
+          ForEachTap(*image, piece, Meet{x}, windows);
+          ForEachTap(*image, piece, Give{dy, dx}, windows);
+        }
+      }
+    }
+  }
+};
+
+class MaxPoolGradientKernel : public BoundKernel {
+ public:
+  MaxPoolGradientKernel(const OpView& node, int threads)
+      : image_(PoolImageOf(node, node.operand_type(1).dims)),
+        threads_(threads) {}
+
+  absl::Status Launch(const LaunchArgs& args) override {
+    const float* x = static_cast<const float*>(args.operands[0]);
+    const float* dy = static_cast<const float*>(args.operands[1]);
+    float* dx = static_cast<float*>(args.results[0]);
+    const auto& [depth, height, width] = image_.axes;
+    const int64_t large =
+        depth.large * height.large * width.large * image_.inner;
+    const int64_t small =
+        depth.small * height.small * width.small * image_.inner;
+    const int team = image_.planes * large < (16 << 10) ? 1 : threads_;
+#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
+    for (int64_t plane = 0; plane < image_.planes; ++plane) {
+      std::memset(dx + plane * large, 0, large * sizeof(float));
+      RunVectorised<PlaneGradient>(static_cast<const PoolImage*>(&image_),
+                                   x + plane * large, dy + plane * small,
+                                   dx + plane * large);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  PoolImage image_;
+  int threads_;
+};
+
+std::vector<std::string> Layouts(const OpView& node) {
+  if (!node.is(kMaxPoolGradient)) return {};
+  if (node.operand_type(1).num_elements() == 0) return {};
+  return PoolLayouts(node);
+}
+
+std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+  return std::make_unique<MaxPoolGradientKernel>(node, threads);
+}
+
+}  // namespace
+
+extern const CpuFamily kCpuMaxPoolGradient = {
+    .kernel = "cpu.max_pool_gradient",
+    .bandwidth = 0.2,
+    .exact = false,
+    .layouts = Layouts,
+    .bind = Bind,
+};
+
+}  // namespace partita

@@ -1,0 +1,84 @@
+// Splits the operand's dimensions as its layout says, then merges neighbours.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/reduce_loops.h"
+
+namespace partita {
+namespace {
+
+using Dim = ReduceLoops::Dim;
+
+// The result's strides by the operand's dimensions, 0 where reduced.
+Shape ResultStrides(const OpView& node) {
+  Shape dims = node.operand_type(0).dims;
+  for (int64_t axis : node.attr_ints("axes")) {
+    dims[axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis] = 1;
+  }
+  Shape strides = RowMajorStrides(dims);
+  for (int64_t axis : node.attr_ints("axes")) {
+    strides[axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis] = 0;
+  }
+  return strides;
+}
+
+// Outermost first; a blocked dimension is two.
+std::vector<Dim> InMemoryOrder(const Shape& x, const Layout& layout,
+                               const Shape& to) {
+  const Shape extents = PhysicalDims(layout, x);
+  const Shape strides = RowMajorStrides(extents);
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t dim = layout.is_row_major() ? i : layout.order[i];
+    dims.push_back({extents[i], strides[i], to[dim]});
+  }
+  for (size_t b = 0; b < layout.blocks.size(); ++b) {
+    const Layout::Block& block = layout.blocks[b];
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (layout.order[i] == block.dim) dims[i].to_stride *= block.size;
+    }
+    dims.push_back({block.size, strides[x.size() + b], to[block.dim]});
+  }
+  return dims;
+}
+
+bool AreOne(const Dim& outer, const Dim& inner) {
+  return outer.stride == inner.size * inner.stride &&
+         outer.to_stride == inner.size * inner.to_stride &&
+         (outer.to_stride == 0) == (inner.to_stride == 0);
+}
+
+std::vector<Dim> Merged(const std::vector<Dim>& dims) {
+  std::vector<Dim> merged;
+  for (const Dim& dim : dims) {
+    if (dim.size == 1) continue;
+    if (!merged.empty() && AreOne(merged.back(), dim)) {
+      merged.back() = {merged.back().size * dim.size, dim.stride,
+                       dim.to_stride};
+    } else {
+      merged.push_back(dim);
+    }
+  }
+  return merged;
+}
+
+}  // namespace
+
+ReduceLoops ReduceLoopsOf(const OpView& node, const Layout& layout) {
+  std::vector<Dim> dims = Merged(
+      InMemoryOrder(node.operand_type(0).dims, layout, ResultStrides(node)));
+  ReduceLoops loops;
+  if (!dims.empty() && dims.back().to_stride != 0) {
+    loops.columns = dims.back();
+    dims.pop_back();
+  }
+  for (const Dim& dim : dims) {
+    const bool is_kept = dim.to_stride != 0;
+    (is_kept ? loops.kept : loops.reduced).push_back(dim);
+    (is_kept ? loops.groups : loops.count) *= dim.size;
+  }
+  if (loops.reduced.empty()) loops.reduced.push_back({1, 1, 0});
+  loops.results = loops.groups * loops.columns.size;
+  return loops;
+}
+
+}  // namespace partita

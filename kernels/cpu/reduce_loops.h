@@ -1,0 +1,36 @@
+// A reduction as loops over memory, in a layout.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_REDUCE_LOOPS_H_
+#define PARTITA_KERNELS_CPU_REDUCE_LOOPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/op_view.h"
+
+namespace partita {
+
+// Dimensions in the order in which they lie in memory, neighbours of one kind
+// merged where they are one dimension on both sides.
+struct ReduceLoops {
+  struct Dim {
+    int64_t size;
+    int64_t stride;     // in the operand, in elements
+    int64_t to_stride;  // in the result; 0 if reduced
+  };
+  std::vector<Dim> kept;
+  std::vector<Dim> reduced;  // one of size 1 if there is none
+  // The innermost kept dimension lies in neighbours, and is not in `kept`.
+  Dim columns = {1, 1, 1};
+  int64_t groups = 1;  // product of `kept`
+  int64_t count = 1;   // product of `reduced`
+  int64_t results = 1;
+};
+
+// Of operand 0 in this layout; the result is row-major.
+ReduceLoops ReduceLoopsOf(const OpView& node, const Layout& layout);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_REDUCE_LOOPS_H_
