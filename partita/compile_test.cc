@@ -7,10 +7,13 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "graph/builder/examples/models.h"
+#include "graph/builder/ops.h"
+#include "graph/builder/random_tensor.h"
 #include "graph/op_set.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
@@ -159,6 +162,26 @@ TEST(CompileTest, ByRequestNoKernelStraysFromIeee) {
   ASSERT_TRUE(strict.ok()) << strict.status();
   EXPECT_EQ(Strays(strict->plan.module), 0);
   EXPECT_TRUE(strict->report.fallbacks.empty());
+}
+
+// oneDNN adds no mask to products of batches of heads.
+TEST(CompileTest, WhatNoLibraryTakesBehindAMatmulIsOneLoop) {
+  GraphBuilder b("scores");
+  const Tensor q = b.Input("q", DType::kF32, {2, 3, 8, 4});
+  const Tensor k = b.Input("k", DType::kF32, {2, 3, 8, 4});
+  const Tensor mask =
+      b.Constant(RandomTensor({DType::kF32, {8, 8}, {}}, 1, -1, 1));
+  b.Output("y", MatMul(q, k, {.transpose_b = true}) * 0.5 + mask);
+  const auto compiled = Compile(*b.Build(), EqualCpus(1, 1 << 26));
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  std::vector<std::string> kernels;
+  for (const OpView& node : compiled->plan.module.main().ops()) {
+    if (node.node().kernel.has_value()) {
+      kernels.push_back(node.node().kernel->kernel);
+    }
+  }
+  EXPECT_EQ(kernels,
+            (std::vector<std::string>{"onednn.matmul", "codegen.elementwise"}));
 }
 
 TEST(CompileTest, NotesSayWhatBecameOfTheStrategies) {

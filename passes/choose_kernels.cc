@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
@@ -188,7 +189,48 @@ class Chooser {
       }
       pending_.push_front(NodeId(id));
     }
+    return FuseTail(first);
+  }
+
+  // What no library computes behind a convolution or matmul may be one loop of
+  // its own: the nodes from `first` on but the first, if all are elementwise.
+  absl::Status FuseTail(int first) {
+    const int end = graph_.node_id_bound();
+    std::vector<NodeId> tail;
+    for (int id = first + 1; id < end; ++id) tail.push_back(NodeId(id));
+    if (tail.size() < 2 || IsElementwise(NodeId(first)) ||
+        !absl::c_all_of(tail, [&](NodeId id) { return IsElementwise(id); })) {
+      return absl::OkStatus();
+    }
+    const Placement placement = PlacementOf(tail);
+    PARTITA_ASSIGN_OR_RETURN(const NodeId fused,
+                             MakeFused(graph_, tail, tail.back()));
+    graph_.node(fused).placement = placement;
+    pending_.erase(pending_.begin() + 1, pending_.begin() + 1 + tail.size());
+    pending_.insert(pending_.begin() + 1, fused);
     return absl::OkStatus();
+  }
+
+  bool IsElementwise(NodeId id) const {
+    return graph_.node(id).op->traits.elementwise;
+  }
+
+  // Of a fused node of these, which reads what they read of others, in the
+  // order in which they do.
+  Placement PlacementOf(const std::vector<NodeId>& members) const {
+    Placement placement = graph_.node(members.back()).placement;
+    if (!IsCut(graph_.view(members.back()))) return placement;
+    placement.operands.clear();
+    absl::flat_hash_set<ValueId> seen;
+    for (NodeId member : members) {
+      const Node& node = graph_.node(member);
+      for (size_t i = 0; i < node.operands.size(); ++i) {
+        if (!seen.insert(node.operands[i]).second) continue;
+        placement.operands.push_back(node.placement.operands[i]);
+      }
+      for (ValueId result : node.results) seen.insert(result);
+    }
+    return placement;
   }
 
   double SecondsOf(const OpView& op, const KernelChoice& choice,

@@ -9,6 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/batch.h"
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -28,6 +29,16 @@ bool IsRoot(const OpView& op) {
   return op.is(kConv) || op.is(kMatmul) || op.is(kConvTranspose);
 }
 
+bool IsVariable(const ValueView& value) {
+  const std::optional<OpView> maker = value.defining_op();
+  return maker.has_value() && maker->op().traits.reads_variable;
+}
+
+// The operand of an add or mul that is not computed inside.
+ValueView Other(const OpView& op, const ValueView& running) {
+  return op.operand(op.operand(0).id() == running.id() ? 1 : 0);
+}
+
 // True if `op` may join: `running` is the operand computed inside.
 bool Joins(const OpView& op, const ValueView& running) {
   if (op.num_results() != 1 || op.result_type(0) != running.type()) {
@@ -35,10 +46,17 @@ bool Joins(const OpView& op, const ValueView& running) {
   }
   if (absl::c_linear_search(kActivations, &op.op())) return true;
   if (!op.is(kAdd) && !op.is(kMul)) return false;
-  const int other = op.operand(0).id() == running.id() ? 1 : 0;
-  if (op.operand(other).id() == running.id()) return false;
-  return op.operand_type(other) == running.type() ||
-         op.operand(other).is_constant();
+  const ValueView other = Other(op, running);
+  if (other.id() == running.id()) return false;
+  return other.type() == running.type() || other.is_constant() ||
+         IsVariable(other);
+}
+
+// A bias or scale that is being trained. Behind it nothing joins: libraries'
+// activations lose a NaN (docs/numerics.md), by which training shows that it
+// has diverged.
+bool IsTrained(const OpView& op, const ValueView& running) {
+  return op.num_operands() == 2 && IsVariable(Other(op, running));
 }
 
 // Every other operand must exist before the fused node does, which stands at
@@ -53,6 +71,7 @@ std::vector<NodeId> Chain(const OpView& root) {
     if (!next.has_value() || !Joins(*next, running)) break;
     if (!joint.Admit(next->node())) break;
     members.push_back(next->id());
+    if (IsTrained(*next, running)) break;
     running = next->result(0);
   }
   return members;

@@ -18,7 +18,8 @@ namespace partita {
 //   %y = relu %s                 }
 //
 // Takes: activations, and add or mul with a value of the result's extents or a
-// constant that broadcasts. Each value inside has one reader.
+// constant that broadcasts; with a variable that does, as the last. Each value
+// inside has one reader.
 // Skips: a convolution that nothing follows, and a matmul that sums over the
 // batch: parts of a weight's gradient can be added up only before anything else
 // is done with them, and the update fuses with itself.

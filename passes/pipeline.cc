@@ -28,6 +28,7 @@
 #include "passes/recognise_activations.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
+#include "passes/repeat_cheap_ops.h"
 #include "passes/unfold_conv_transpose.h"
 
 namespace partita {
@@ -48,6 +49,7 @@ constexpr Pass kSourcePasses[] = {
     {"unfold_conv_transpose", UnfoldConvTranspose},   // with its final bias
     {"remove_dead", RemoveDead},  // unread ops count as readers to the fusions
     {"fuse_epilogue", FuseEpilogue},
+    {"repeat_cheap_ops", RepeatCheapOps},   // where clusters can take them in
     {"fuse_elementwise", FuseElementwise},  // what no convolution took
     {"remove_dead", RemoveDead},            // last: the others leave unread ops
 };
