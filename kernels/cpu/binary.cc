@@ -3,6 +3,8 @@
 // and minima: oneDNN's lose a NaN of the first operand.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <utility>
+
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/memory_desc.h"
@@ -82,6 +84,8 @@ std::optional<Shape> MiddleView(const Shape& dims, const Shape& broadcast) {
     if (kept && part == 2) return std::nullopt;
     view[part] *= dims[i];
   }
+  // Of one value the result is all behind it: oneDNN's loop is over the last.
+  if (part == 0) std::swap(view[0], view[2]);
   return view;
 }
 

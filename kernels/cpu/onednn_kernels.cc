@@ -113,9 +113,54 @@ Work WinogradWork(const OpView& node, const OnednnRecipe& recipe) {
           static_cast<double>(w.num_bytes() + 2 * TransformedBytes(recipe))};
 }
 
+bool IsConvolutionByGemm(const OnednnRecipe& recipe) {
+  const dnnl::primitive::kind kind = recipe.primitive.get_kind();
+  return (kind == dnnl::primitive::kind::convolution ||
+          kind == dnnl::primitive::kind::deconvolution) &&
+         absl::StrContains(ImplementationName(recipe.primitive), "gemm");
+}
+
+const dnnl::memory::desc* DescOf(const OnednnRecipe& recipe, int id) {
+  for (const OnednnRecipe::Argument& argument : recipe.arguments) {
+    if (argument.id == id) return &argument.desc;
+  }
+  return nullptr;
+}
+
+// Weights that no cache of a core keeps.
+constexpr double kLargeWeights = 1 << 20;
+
+// Bytes that a convolution by gemm moves beside its operands. It is a product
+// for each image, of a matrix that has a column of all taps' elements for each
+// position, which is written and read; each product reads large weights anew,
+// or adds to their gradient.
+double GemmTraffic(const OpView& node, const OnednnRecipe& recipe) {
+  const auto* source = DescOf(recipe, DNNL_ARG_SRC);
+  const auto* weights = DescOf(recipe, DNNL_ARG_WEIGHTS);
+  if (weights == nullptr) weights = DescOf(recipe, DNNL_ARG_DIFF_WEIGHTS);
+  const dnnl::memory::dims dims = weights->dims();
+  const size_t grouped = dims.size() - source->dims().size();
+  double taps = 1;
+  for (size_t i = grouped + 2; i < dims.size(); ++i) {
+    taps *= static_cast<double>(dims[i]);
+  }
+  const double products = node.op().cost(node).flops / 2;
+  double bytes = 0;
+  if (taps > 1) {
+    bytes += 2 * sizeof(float) * products / static_cast<double>(dims[grouped]);
+  }
+  const double weight_bytes = static_cast<double>(weights->get_size());
+  if (weight_bytes > kLargeWeights) {
+    bytes += weight_bytes * static_cast<double>(source->dims()[0] - 1);
+  }
+  return bytes;
+}
+
 Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
   if (recipe.winograd.has_value()) return WinogradWork(node, recipe);
-  return {.flops = node.op().cost(node).flops};
+  Work work = {.flops = node.op().cost(node).flops};
+  if (IsConvolutionByGemm(recipe)) work.streaming = GemmTraffic(node, recipe);
+  return work;
 }
 
 // The share of the peak that additions between loads and stores reach.
