@@ -3,7 +3,7 @@
 
 #include "runtime/device/arena_guard.h"
 
-#include <algorithm>
+#include <iterator>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -50,29 +50,53 @@ void ArenaGuard::Close(absl::Span<const Blocks> declared) {
   }
 }
 
+// The entry of this byte, made if there is none.
+ArenaGuard::Holders::iterator ArenaGuard::EntryAt(std::byte* at) {
+  const auto next = holders_.upper_bound(at);
+  if (next == holders_.begin()) return holders_.emplace_hint(next, at, 0);
+  const auto before = std::prev(next);
+  if (before->first == at) return before;
+  return holders_.emplace_hint(next, at, before->second);
+}
+
 void ArenaGuard::OpenInterval(Interval interval) {
   if (interval.first == interval.second) return;
-  ++open_[interval];
+  const auto first = EntryAt(interval.first);
+  const auto last = EntryAt(interval.second);
+  for (auto entry = first; entry != last; ++entry) ++entry->second;
+  DropEqual(first, std::next(last));
   ASAN_UNPOISON_MEMORY_REGION(interval.first, interval.second - interval.first);
 }
 
-// Poisons what no other open interval covers, and never a byte that one does:
-// its command may be reading it at this moment.
+// Poisons what no other command holds open, and never a byte that one does: it
+// may be reading it at this moment.
 void ArenaGuard::CloseInterval(Interval interval) {
-  const auto found = open_.find(interval);
-  if (found == open_.end() || --found->second > 0) return;
-  open_.erase(found);
-  std::byte* begin = interval.first;
-  for (const auto& [other, holders] : open_) {
-    if (other.second <= begin) continue;
-    if (other.first >= interval.second) break;
-    if (other.first > begin) {
-      ASAN_POISON_MEMORY_REGION(begin, other.first - begin);
+  if (interval.first == interval.second) return;
+  const auto first = EntryAt(interval.first);
+  const auto last = EntryAt(interval.second);
+  for (auto entry = first; entry != last; ++entry) --entry->second;
+  PoisonFree(first, last);
+  DropEqual(first, std::next(last));
+}
+
+// Neighbours at once: poison ends at multiples of 8 bytes only, unless what
+// follows is poisoned too.
+void ArenaGuard::PoisonFree(Holders::iterator first, Holders::iterator last) {
+  while (first != last) {
+    auto end = first;
+    while (end != last && end->second == 0) ++end;
+    if (end != first) {
+      ASAN_POISON_MEMORY_REGION(first->first, end->first - first->first);
     }
-    begin = std::max(begin, other.second);
+    first = end == last ? last : std::next(end);
   }
-  if (begin < interval.second) {
-    ASAN_POISON_MEMORY_REGION(begin, interval.second - begin);
+}
+
+// Entries that say what the one before them says, so that the map stays small.
+void ArenaGuard::DropEqual(Holders::iterator first, Holders::iterator last) {
+  while (first != last) {
+    const int before = first == holders_.begin() ? 0 : std::prev(first)->second;
+    first = first->second == before ? holders_.erase(first) : std::next(first);
   }
 }
 

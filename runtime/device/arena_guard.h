@@ -35,13 +35,19 @@ class ArenaGuard {
 
  private:
   using Interval = std::pair<std::byte*, std::byte*>;  // begin, end
+  // By the byte from which on, up to the next entry, so many commands hold the
+  // arena open; before the first entry and after the last one, none.
+  using Holders = std::map<std::byte*, int>;
   void OpenInterval(Interval interval);
   void CloseInterval(Interval interval);
+  Holders::iterator EntryAt(std::byte* at);
+  void PoisonFree(Holders::iterator first, Holders::iterator last);
+  void DropEqual(Holders::iterator first, Holders::iterator last);
 
   std::byte* base_;
   int64_t size_;
   std::mutex mutex_;
-  std::map<Interval, int> open_;  // how many commands hold each interval open
+  Holders holders_;
 };
 
 }  // namespace partita

@@ -72,5 +72,32 @@ TEST_F(ArenaGuardTest, ABlockOfColumnsOpensItsColumnsOnly) {
   EXPECT_EQ(Picture(arena_), "xxxxxxxx");
 }
 
+// Opened and closed in any order, as many times as it is held.
+TEST_F(ArenaGuardTest, HoldsOfManyCommandsAddUp) {
+  ArenaGuard guard(arena_.data(), 64);
+  guard.Open({At(0, 4), At(2, 4), At(4, 4)});
+  guard.Close({At(2, 4)});
+  EXPECT_EQ(Picture(arena_), "........");
+  guard.Close({At(4, 4)});
+  EXPECT_EQ(Picture(arena_), "....xxxx");
+  guard.Open({At(3, 2)});
+  guard.Close({At(0, 4)});
+  EXPECT_EQ(Picture(arena_), "xxx..xxx");
+  guard.Close({At(3, 2)});
+  EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+}
+
+// A split along an inner dimension has a block for every row: seconds, not
+// minutes.
+TEST(ArenaGuard, ManyRowsTakeTimeInProportion) {
+  std::vector<std::byte> arena(16 * 200'000);
+  ArenaGuard guard(arena.data(), static_cast<int64_t>(arena.size()));
+  const Blocks rows = {arena.data(), 8, 200'000, 16};
+  for (int i = 0; i < 3; ++i) {
+    guard.Open({rows});
+    guard.Close({rows});
+  }
+}
+
 }  // namespace
 }  // namespace partita

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -42,6 +43,11 @@ class MetadataReader {
   NodeId Node(int place, absl::Span<const NodeId> order);
   template <typename Id>
   std::vector<Id> Ids(const flatbuffers::Vector<int32_t>* from);
+  // False, and a fault, if the elements do not lie where their type may:
+  // FlatBuffers' own verifier (2.0) looks no further than the vector's length,
+  // which is of 4 bytes. Nothing may be read of such a vector.
+  template <typename T>
+  bool Aligned(const flatbuffers::Vector<T>& from);
   // Calls unpack(const T&) until there is a fault.
   template <typename T, typename Fn>
   void ForEach(const Tables<T>* from, Fn unpack);
@@ -60,6 +66,17 @@ std::vector<Id> MetadataReader::Ids(const flatbuffers::Vector<int32_t>* from) {
   ids.reserve(from->size());
   for (int32_t index : *from) ids.emplace_back(index);
   return ids;
+}
+
+template <typename T>
+bool MetadataReader::Aligned(const flatbuffers::Vector<T>& from) {
+  using Element = std::remove_const_t<std::remove_pointer_t<T>>;
+  const auto first = reinterpret_cast<uintptr_t>(from.Data());
+  if (first % alignof(Element) == 0) return true;
+  Fail("metadata",
+       "found numbers of 8 bytes that begin between two of them; "
+       "the file is damaged: copy or compile it again");
+  return false;
 }
 
 template <typename T, typename Fn>

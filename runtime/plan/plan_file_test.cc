@@ -389,6 +389,27 @@ TEST_F(PlanFile, PredictedTimesAreNumbersOfThisWorld) {
   EXPECT_EQ(error_with(1e-6, 5), "");
 }
 
+// FlatBuffers' verifier lets this through.
+TEST_F(PlanFile, NumbersThatBeginBetweenTwoAreRefused) {
+  std::string bytes = Written(EveryConstructWithBytes());
+  const std::string first_command = Bytes(0.0) + Bytes(1e-6);
+  const size_t length = bytes.find(first_command) - sizeof(uint32_t);
+  ASSERT_LT(length, bytes.size());
+  int moved = 0;  // references to the vector of commands, 4 bytes further on
+  for (size_t at = length % 4; at < length; at += 4) {
+    if (bytes.compare(at, 4, Bytes(static_cast<uint32_t>(length - at))) != 0) {
+      continue;
+    }
+    bytes.replace(at, 4, Bytes(static_cast<uint32_t>(length - at + 4)));
+    ++moved;
+  }
+  ASSERT_EQ(moved, 1);
+  MendHash(bytes);
+  EXPECT_EQ(ErrorOf(bytes),
+            "m.plan: metadata: found numbers of 8 bytes that begin between two "
+            "of them; the file is damaged: copy or compile it again");
+}
+
 TEST_F(PlanFile, NotesThatCannotBeReadAreNotWritten) {
   Plan plan = EveryConstructWithBytes();
   plan.notes->entries[0].nodes[0].seconds = -2;

@@ -41,9 +41,11 @@ DeviceTraits UnpackTraits(const fb::Device& from, MetadataReader& reader) {
   traits.kind = static_cast<DeviceKind>(from.kind());
   traits.threads = from.threads();
   traits.isa = reader.Text(from.isa());
-  const size_t rates = from.peak_flops() ? from.peak_flops()->size() : 0;
-  for (size_t i = 0; i < std::min(rates, traits.peak_flops.size()); ++i) {
-    traits.peak_flops[i] = from.peak_flops()->Get(i);
+  if (from.peak_flops() != nullptr && reader.Aligned(*from.peak_flops())) {
+    const size_t rates = from.peak_flops()->size();
+    for (size_t i = 0; i < std::min(rates, traits.peak_flops.size()); ++i) {
+      traits.peak_flops[i] = from.peak_flops()->Get(i);
+    }
   }
   traits.memory_bandwidth = from.memory_bandwidth();
   traits.launch_seconds = from.launch_seconds();
@@ -102,7 +104,7 @@ EntryNotes UnpackEntryNotes(const fb::EntryNotes& from, const Graph* graph,
     notes.nodes.push_back({reader.Node(note.node(), order),
                            reader.Text(note.reason()), note.seconds()});
   });
-  if (from.predicted() != nullptr &&
+  if (from.predicted() != nullptr && reader.Aligned(*from.predicted()) &&
       reader.Spend(int64_t{16} * from.predicted()->size())) {
     for (const fb::CommandNote* note : *from.predicted()) {
       notes.predicted.push_back({note->start_seconds(), note->end_seconds()});
