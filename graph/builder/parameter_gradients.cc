@@ -19,6 +19,22 @@ Tensor SumOfSquares(Tensor x) {
   return Op(kReduceSumSquare, {x}, {{"axes", axes}, {"keep_dims", false}});
 }
 
+// What is computed of one parameter goes where its layer goes.
+GraphBuilder::Scope ScopeOf(const Parameter& parameter) {
+  const Tensor value = parameter.value;
+  return GraphBuilder::Scope(*parameter.gradient.builder(),
+                             value.valid() ? value.scope() : "");
+}
+
+// In f32 at least: squares of halves overflow.
+Tensor SquaredNorm(const Parameter& parameter) {
+  const GraphBuilder::Scope scope = ScopeOf(parameter);
+  const Tensor gradient = parameter.gradient;
+  const DType dtype =
+      gradient.type().dtype == DType::kF64 ? DType::kF64 : DType::kF32;
+  return Cast(SumOfSquares(Cast(gradient, dtype)), DType::kF64);
+}
+
 std::string SumName(const Parameter& parameter) {
   return absl::StrCat(parameter.variable, ".gradient");
 }
@@ -31,16 +47,13 @@ std::vector<Parameter> ClipByNorm(std::vector<Parameter> parameters,
   const GraphBuilder::At caller(parameters[0].gradient.builder(), site);
   Tensor squares;
   for (const Parameter& parameter : parameters) {
-    // In f32 at least: squares of halves overflow.
-    const Tensor gradient = parameter.gradient;
-    if (!gradient.valid()) return parameters;
-    const DType dtype =
-        gradient.type().dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-    const Tensor one = Cast(SumOfSquares(Cast(gradient, dtype)), DType::kF64);
+    if (!parameter.gradient.valid()) return parameters;
+    const Tensor one = SquaredNorm(parameter);
     squares = squares.valid() ? squares + one : one;
   }
   const Tensor scale = Min(max_norm / (Sqrt(squares) + 1e-6), 1);
   for (Parameter& parameter : parameters) {
+    const GraphBuilder::Scope scope = ScopeOf(parameter);
     parameter.gradient =
         parameter.gradient * Cast(scale, parameter.gradient.type().dtype);
   }
@@ -54,6 +67,7 @@ void AccumulateGradients(absl::Span<const Parameter> parameters,
   for (const Parameter& parameter : parameters) {
     if (!parameter.gradient.valid()) return;
     GraphBuilder& b = *parameter.gradient.builder();
+    const GraphBuilder::Scope scope = ScopeOf(parameter);
     const Tensor sum =
         b.Variable(SumName(parameter), HostTensor(parameter.gradient.type()),
                    /*trainable=*/false);

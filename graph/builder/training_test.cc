@@ -133,6 +133,20 @@ TEST(Training, TheStepOfThePageRuns) {
   EXPECT_GT(Numbers((*values)[0])[0], 0);
 }
 
+// So that a pin of the layer holds for it.
+TEST(ClipByNorm, ScalesEachGradientInTheScopeOfItsLayer) {
+  GraphBuilder b("clip");
+  const Tensor x = b.Input("x", DType::kF64, {});
+  Tensor y;
+  {
+    const GraphBuilder::Scope scope(b, "layer");
+    y = b.Variable("w", Float64(10)) * x;
+  }
+  const std::vector<Parameter> clipped = ClipByNorm(b.Gradients(y), 1);
+  ASSERT_EQ(clipped.size(), 1u);
+  EXPECT_EQ(clipped[0].gradient.scope(), "layer");
+}
+
 // Two batches, then one update by the mean of their gradients: 1 and 3 of w =
 // 10 at rate 1.
 TEST(AccumulatedGradients, UpdateByTheirMeanAndStartAgain) {
