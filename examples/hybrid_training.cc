@@ -1,5 +1,6 @@
 // Trains a text classifier whose embedding lies on the CPU and whose LSTM runs
-// on a GPU: the table alone is larger than the GPU's memory.
+// on a GPU: the table and its gradient are larger than the GPU's memory.
+// SPDX-License-Identifier: Apache-2.0
 //
 //   hybrid_training MACHINE.json     (a CPU `cpu:0` and a GPU `gpu:0`)
 //

@@ -72,7 +72,8 @@ template <typename T>
 bool MetadataReader::Aligned(const flatbuffers::Vector<T>& from) {
   using Element = std::remove_const_t<std::remove_pointer_t<T>>;
   const auto first = reinterpret_cast<uintptr_t>(from.Data());
-  if (first % alignof(Element) == 0) return true;
+  // Of no elements it is written wherever its length fits.
+  if (from.size() == 0 || first % alignof(Element) == 0) return true;
   Fail("metadata",
        "found numbers of 8 bytes that begin between two of them; "
        "the file is damaged: copy or compile it again");

@@ -404,6 +404,7 @@ TEST_F(PlanFile, NumbersThatBeginBetweenTwoAreRefused) {
     ++moved;
   }
   ASSERT_EQ(moved, 1);
+  bytes[length + 4] = 1;  // the length that is found there
   MendHash(bytes);
   EXPECT_EQ(ErrorOf(bytes),
             "m.plan: metadata: found numbers of 8 bytes that begin between two "
