@@ -1,0 +1,159 @@
+// Makes plans of training steps, and times them: tests/bench/train calls it.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "graph/builder/examples/models.h"
+#include "graph/builder/random_tensor.h"
+#include "partita/partita.h"
+
+namespace partita {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: training_bench compile MODEL BATCH DEVICES THREADS PLAN\n"
+    "       training_bench run PLAN STEPS\n";
+
+absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch) {
+  if (name == "mnist") return MnistTraining({.batch = batch});
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": found no such model; expected mnist"));
+}
+
+// Like devices with this host's rates for so many threads.
+Machine MachineOf(int devices, int threads) {
+  const MachineDevice host = DetectHost({.gpus = false}).devices[0];
+  const double share = static_cast<double>(threads) / host.traits.threads;
+  Machine machine{.name = "bench"};
+  for (int i = 0; i < devices; ++i) {
+    MachineDevice cpu = host;
+    cpu.traits.name = absl::StrCat("cpu:", i);
+    cpu.traits.threads = threads;
+    for (double& rate : cpu.traits.peak_flops) rate *= share;
+    cpu.traits.memory_bandwidth *= share;
+    cpu.memory = host.memory / devices;
+    cpu.reserve = host.reserve / devices;
+    for (const MachineDevice& other : machine.devices) {
+      machine.links.push_back({.from = other.traits.name,
+                               .to = cpu.traits.name,
+                               .bandwidth = 5e9,
+                               .latency = 1e-5});
+    }
+    machine.devices.push_back(std::move(cpu));
+  }
+  return machine;
+}
+
+absl::Status CompileStep(const std::string& model, int64_t batch, int devices,
+                         int threads, const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(Module module, ModelOf(model, batch));
+  CompileOptions options;
+  options.strategy = devices > 1 ? "data" : "single";
+  PARTITA_ASSIGN_OR_RETURN(
+      const Compiled compiled,
+      Compile(std::move(module), MachineOf(devices, threads), options));
+  for (const std::string& node : compiled.report.fallbacks) {
+    std::fprintf(stderr, "no fast kernel: %s\n", node.c_str());
+  }
+  return WritePlan(compiled.plan, path).status();
+}
+
+// Images of 0..1, or labels and tokens.
+absl::Status SetInputs(Session& session) {
+  for (int i = 0; i < session.num_inputs(); ++i) {
+    const TensorType& type = session.input_type(i);
+    const double high = type.dtype == DType::kF32 ? 1 : 10;
+    PARTITA_RETURN_IF_ERROR(
+        session.SetInput(i, RandomTensor(type, i + 1, 0, high)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<double> MedianSeconds(Session& session, int steps) {
+  std::vector<double> seconds;
+  for (int i = 0; i < steps; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    PARTITA_RETURN_IF_ERROR(session.Run());
+    const std::chrono::duration<double> taken =
+        std::chrono::steady_clock::now() - start;
+    seconds.push_back(taken.count());
+  }
+  const auto middle = seconds.begin() + steps / 2;
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
+}
+
+// A line of /proc/self/status, in bytes.
+int64_t Memory(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  std::string name;
+  int64_t kibibytes = 0;
+  while (status >> name && name != field) {
+    status.ignore(1 << 12, '\n');
+  }
+  status >> kibibytes;
+  return kibibytes * 1024;
+}
+
+absl::Status RunSteps(const std::string& path, int steps) {
+  const int64_t before = Memory("VmRSS:");
+  LoadOptions options;
+  options.devices = DeviceMode::kVirtual;  // one host plays two, too
+  options.trust_code = true;
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                           Session::Load(path, options));
+  PARTITA_RETURN_IF_ERROR(session->UseEntry("train"));
+  PARTITA_RETURN_IF_ERROR(SetInputs(*session));
+  PARTITA_RETURN_IF_ERROR(MedianSeconds(*session, 3).status());
+  std::ofstream("/proc/self/clear_refs") << 5;  // the peak begins anew
+  PARTITA_ASSIGN_OR_RETURN(const double seconds,
+                           MedianSeconds(*session, steps));
+  int64_t arenas = 0;
+  for (const DeviceMemory& device : session->MemoryUse()) {
+    arenas += device.arena;
+  }
+  std::printf("{\"seconds\": %.9f, \"bytes\": %lld, \"arenas\": %lld}\n",
+              seconds, static_cast<long long>(Memory("VmHWM:") - before),
+              static_cast<long long>(arenas));
+  return absl::OkStatus();
+}
+
+// Every argument behind the model or plan is a count of at least 1.
+int Count(const char* text) { return std::max(0, std::atoi(text)); }
+
+absl::Status Main(absl::Span<char* const> arguments) {
+  if (arguments.size() == 7 && arguments[1] == std::string("compile") &&
+      Count(arguments[3]) > 0 && Count(arguments[4]) > 0 &&
+      Count(arguments[5]) > 0) {
+    return CompileStep(arguments[2], Count(arguments[3]), Count(arguments[4]),
+                       Count(arguments[5]), arguments[6]);
+  }
+  if (arguments.size() == 4 && arguments[1] == std::string("run") &&
+      Count(arguments[3]) > 0) {
+    return RunSteps(arguments[2], Count(arguments[3]));
+  }
+  return absl::InvalidArgumentError(kUsage);
+}
+
+}  // namespace
+}  // namespace partita
+
+int main(int argc, char** argv) {
+  const absl::Status status =
+      partita::Main(absl::MakeConstSpan(argv, static_cast<size_t>(argc)));
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return 1;
+}
