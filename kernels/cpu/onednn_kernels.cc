@@ -354,11 +354,11 @@ std::vector<KernelChoice> OnednnCatalog::Choices(
   if (device.kind != DeviceKind::kCpu) return {};
   const std::string key = AnswerKey(node, device);
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (auto it = answers_.find(key); it != answers_.end()) return it->second;
   }
   std::vector<KernelChoice> choices = AskAll(node, device);
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   return answers_.try_emplace(key, std::move(choices)).first->second;
 }
 

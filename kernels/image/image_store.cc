@@ -7,14 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <mutex>
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 
 namespace partita {
 namespace {
@@ -25,9 +24,8 @@ struct Mapping {
 };
 
 struct Store {
-  absl::Mutex mutex;
-  absl::flat_hash_map<std::string, std::vector<Mapping>> by_target
-      ABSL_GUARDED_BY(mutex);
+  std::mutex mutex;  // guards what follows
+  absl::flat_hash_map<std::string, std::vector<Mapping>> by_target;
 };
 
 Store& TheStore() {
@@ -92,7 +90,7 @@ absl::Status TrustImage(const KernelImage& image) {
   if (!ProcessorRuns(image.target)) return absl::OkStatus();
   const ContentHash hash = HashBytes(image.bytes);
   Store& store = TheStore();
-  absl::MutexLock lock(&store.mutex);
+  const std::lock_guard<std::mutex> lock(store.mutex);
   std::vector<Mapping>& mappings = store.by_target[image.target];
   for (const Mapping& mapping : mappings) {
     if (mapping.hash == hash) return absl::OkStatus();
@@ -105,7 +103,7 @@ absl::Status TrustImage(const KernelImage& image) {
 
 ElementwiseEntry FindEntry(absl::string_view target, const std::string& name) {
   Store& store = TheStore();
-  absl::MutexLock lock(&store.mutex);
+  const std::lock_guard<std::mutex> lock(store.mutex);
   const auto found = store.by_target.find(std::string(target));
   if (found == store.by_target.end()) return nullptr;
   for (const Mapping& mapping : found->second) {
