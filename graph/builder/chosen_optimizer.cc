@@ -76,9 +76,9 @@ bool TakesMomentum(absl::string_view name) {
   return found != nullptr && found->takes_momentum;
 }
 
-absl::Status Optimize(GraphBuilder& b, absl::Span<const Parameter> parameters,
-                      Tensor step, const OptimizerChoice& choice,
-                      CallSite site) {
+absl::Status Optimize(absl::Span<const Parameter> parameters,
+                      Tensor learning_rate, Tensor step,
+                      const OptimizerChoice& choice, CallSite site) {
   const NamedOptimizer* found = Find(choice.name);
   if (found == nullptr) {
     return absl::InvalidArgumentError(
@@ -86,7 +86,7 @@ absl::Status Optimize(GraphBuilder& b, absl::Span<const Parameter> parameters,
                      absl::StrJoin(OptimizerNames(), ", ")));
   }
   found->update({.parameters = parameters,
-                 .learning_rate = b.Scalar(DType::kF32, choice.learning_rate),
+                 .learning_rate = learning_rate,
                  .count = step,
                  .site = site},
                 choice);

@@ -16,8 +16,7 @@ namespace partita {
 
 struct OptimizerChoice {
   std::string name = "sgd";  // of OptimizerNames()
-  double learning_rate = 0.01;
-  double momentum = 0;  // of those that TakesMomentum says
+  double momentum = 0;       // of those that TakesMomentum says
   double weight_decay = 0;
 };
 
@@ -25,10 +24,11 @@ struct OptimizerChoice {
 std::vector<std::string> OptimizerNames();
 bool TakesMomentum(absl::string_view name);
 
-// Updates the parameters. `step` counts from 0. InvalidArgument, and no update,
-// if there is no such optimizer.
-absl::Status Optimize(GraphBuilder& b, absl::Span<const Parameter> parameters,
-                      Tensor step, const OptimizerChoice& choice,
+// Updates the parameters. The rate is a scalar, `step` counts from 0.
+// InvalidArgument, and no update, if there is no such optimizer.
+absl::Status Optimize(absl::Span<const Parameter> parameters,
+                      Tensor learning_rate, Tensor step,
+                      const OptimizerChoice& choice,
                       CallSite site = CallSite::current());
 
 }  // namespace partita

@@ -36,31 +36,32 @@ Fingerprint Trained(const Update& update) {
 Fingerprint TrainedBy(const OptimizerChoice& choice) {
   return Trained([&](GraphBuilder& b, absl::Span<const Parameter> parameters,
                      Tensor step) {
-    const absl::Status status = Optimize(b, parameters, step, choice);
+    const absl::Status status =
+        Optimize(parameters, b.Scalar(DType::kF32, 0.25), step, choice);
     EXPECT_TRUE(status.ok()) << status;
   });
 }
 
 TEST(ChosenOptimizer, IsTheOneOfThatName) {
   const auto rate = [](GraphBuilder& b) { return b.Scalar(DType::kF32, 0.25); };
-  EXPECT_EQ(TrainedBy({"sgd", 0.25, 0.5, 0.125}),
+  EXPECT_EQ(TrainedBy({"sgd", 0.5, 0.125}),
             Trained([&](GraphBuilder& b, auto parameters, Tensor) {
               Sgd(parameters, rate(b),
                   {.momentum = 0.5, .weight_decay = 0.125});
             }));
-  EXPECT_EQ(TrainedBy({"adam", 0.25, 0, 0.125}),
+  EXPECT_EQ(TrainedBy({"adam", 0, 0.125}),
             Trained([&](GraphBuilder& b, auto parameters, Tensor step) {
               Adam(parameters, rate(b), step, {.weight_decay = 0.125});
             }));
-  EXPECT_EQ(TrainedBy({"adamw", 0.25, 0, 0.125}),
+  EXPECT_EQ(TrainedBy({"adamw", 0, 0.125}),
             Trained([&](GraphBuilder& b, auto parameters, Tensor step) {
               AdamW(parameters, rate(b), step, {.weight_decay = 0.125});
             }));
-  EXPECT_EQ(TrainedBy({"adagrad", 0.25, 0, 0.125}),
+  EXPECT_EQ(TrainedBy({"adagrad", 0, 0.125}),
             Trained([&](GraphBuilder& b, auto parameters, Tensor) {
               Adagrad(parameters, rate(b), {.weight_decay = 0.125});
             }));
-  EXPECT_EQ(TrainedBy({"rmsprop", 0.25, 0.5, 0.125}),
+  EXPECT_EQ(TrainedBy({"rmsprop", 0.5, 0.125}),
             Trained([&](GraphBuilder& b, auto parameters, Tensor) {
               RmsProp(parameters, rate(b),
                       {.momentum = 0.5, .weight_decay = 0.125});
@@ -70,7 +71,7 @@ TEST(ChosenOptimizer, IsTheOneOfThatName) {
 TEST(ChosenOptimizer, OnlySomeTakeMomentum) {
   for (const std::string& name : OptimizerNames()) {
     EXPECT_EQ(TakesMomentum(name), name == "sgd" || name == "rmsprop") << name;
-    EXPECT_EQ(TrainedBy({name, 0.25, 0.5}) == TrainedBy({name, 0.25, 0}),
+    EXPECT_EQ(TrainedBy({name, 0.5}) == TrainedBy({name, 0}),
               !TakesMomentum(name))
         << name;
   }
@@ -78,7 +79,8 @@ TEST(ChosenOptimizer, OnlySomeTakeMomentum) {
 
 TEST(ChosenOptimizer, ANameThatNoneHasIsRefused) {
   GraphBuilder b("train");
-  EXPECT_EQ(Optimize(b, {}, CountSteps(b), {.name = "lion"}).message(),
+  const Tensor rate = b.Scalar(DType::kF32, 0.25);
+  EXPECT_EQ(Optimize({}, rate, CountSteps(b), {.name = "lion"}).message(),
             "optimizer: found lion; expected one of sgd, adam, adamw, adagrad, "
             "rmsprop");
 }

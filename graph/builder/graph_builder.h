@@ -98,6 +98,11 @@ class GraphBuilder {
   void Output(std::string name, Tensor value,
               CallSite site = CallSite::current());
 
+  // The function that is being built, for code that changes what it has, and a
+  // value of it.
+  Graph& graph() { return *graph_; }
+  Tensor TensorOf(ValueId value) { return {this, graph_, value}; }
+
   // A value of the function by its name, or an output by what callers call it.
   Tensor Find(const std::string& name, CallSite site = CallSite::current());
 

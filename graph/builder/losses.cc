@@ -41,6 +41,15 @@ Tensor PickLabels(Tensor log_probabilities, Tensor labels) {
   return Reshape(picked, flat);
 }
 
+// Of those whose target is no NaN.
+Tensor MeanSquareOfKnown(Tensor difference, Tensor target) {
+  const Tensor unknown = Op(kIsNan, {target});
+  const Tensor zero = difference.builder()->Scalar(difference.type().dtype, 0);
+  const Tensor known = Select(unknown, zero, difference);
+  const Tensor counted = 1 - Cast(unknown, difference.type().dtype);
+  return SumOfAll(known * known) / SumOfAll(counted);
+}
+
 }  // namespace
 
 Tensor NllLoss(Tensor log_probabilities, Tensor labels,
@@ -77,10 +86,12 @@ Tensor CrossEntropyLoss(Tensor scores, Tensor labels, ClassLossOptions options,
   return NllLoss(LogSoftmax(scores, 1), labels, options);
 }
 
-Tensor MseLoss(Tensor x, Tensor target, CallSite site) {
+Tensor MseLoss(Tensor x, Tensor target, SquareLossOptions options,
+               CallSite site) {
   const GraphBuilder::At caller(x.builder(), site);
   const Tensor difference = Sub(x, target);
   if (!difference.valid()) return {};
+  if (options.ignore_nan) return MeanSquareOfKnown(difference, target);
   // A sum, of which parts can be computed apart, as a mean can not.
   return SumOfAll(difference * difference) /
          static_cast<double>(difference.type().num_elements());

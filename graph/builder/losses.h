@@ -31,8 +31,14 @@ Tensor CrossEntropyLoss(Tensor scores, Tensor labels,
                         ClassLossOptions options = {},
                         CallSite site = CallSite::current());
 
+struct SquareLossOptions {
+  // An element whose target is a NaN counts neither in the sum nor in the mean.
+  bool ignore_nan = false;
+};
+
 // The mean of squared differences.
-Tensor MseLoss(Tensor x, Tensor target, CallSite site = CallSite::current());
+Tensor MseLoss(Tensor x, Tensor target, SquareLossOptions options = {},
+               CallSite site = CallSite::current());
 
 }  // namespace partita
 

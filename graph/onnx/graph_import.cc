@@ -12,12 +12,15 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "graph/onnx/declared_type.h"
 #include "graph/onnx/fault_list.h"
 #include "graph/onnx/graph_inputs.h"
 #include "graph/onnx/node_import.h"
 #include "graph/onnx/opsets.h"
 #include "graph/onnx/weight_files.h"
+#include "graph/op_view.h"
+#include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -30,7 +33,7 @@ class GraphImporter {
         opset_(model.opset),
         options_(options),
         weights_(model.file),
-        graph_(module_.AddFunction("main")),
+        graph_(module_.AddFunction(options.function)),
         known_(graph_) {}
 
   absl::StatusOr<Module> Run() && {
@@ -39,6 +42,7 @@ class GraphImporter {
     PARTITA_RETURN_IF_ERROR(AddInputs());
     PARTITA_RETURN_IF_ERROR(AddNodes());
     PARTITA_RETURN_IF_ERROR(SetOutputs());
+    if (options_.weights_as_variables) MakeVariables();
     return std::move(module_);
   }
 
@@ -85,10 +89,23 @@ class GraphImporter {
     for (const onnx::TensorProto& tensor : proto_.initializer()) {
       PARTITA_ASSIGN_OR_RETURN(const LiteralId literal,
                                weights_.Add(tensor, module_.literals()));
-      PARTITA_RETURN_IF_ERROR(
-          Define(tensor.name(), graph_.AddConstant(literal, tensor.name())));
+      PARTITA_RETURN_IF_ERROR(DefineWeight(tensor.name(), literal));
     }
     return absl::OkStatus();
+  }
+
+  absl::Status DefineWeight(const std::string& name, LiteralId literal) {
+    weight_names_.push_back(name);
+    return Define(name, graph_.AddConstant(literal, name));
+  }
+
+  // Exporters keep one of several weights that have the same values, as they
+  // have before any training, and give the others by this op. What is trained
+  // must be apart again.
+  bool IsSharedWeight(const onnx::NodeProto& node) const {
+    return options_.weights_as_variables && node.op_type() == "Identity" &&
+           node.input_size() == 1 && node.output_size() == 1 &&
+           absl::c_linear_search(weight_names_, node.input(0));
   }
 
   absl::Status Define(const std::string& name, ValueId value) {
@@ -151,6 +168,12 @@ class GraphImporter {
   }
 
   absl::Status AddNode(const onnx::NodeProto& proto) {
+    if (IsSharedWeight(proto)) {
+      const NodeId weight =
+          graph_.value(values_.at(proto.input(0))).defining_node;
+      return DefineWeight(proto.output(0),
+                          graph_.view(weight).attr_literal("value"));
+    }
     NodeImport node(proto, opset_, graph_, known_, values_, weights_);
     for (const std::string& input : proto.input()) {
       if (input.empty() || values_.contains(input)) continue;
@@ -206,6 +229,39 @@ class GraphImporter {
     return absl::OkStatus();
   }
 
+  // After all nodes: converters may need to know a weight's values.
+  void MakeVariables() {
+    for (const std::string& name : weight_names_) {
+      const ValueId constant = values_.at(name);
+      const TensorType& type = graph_.type(constant);
+      const bool is_weight = IsFloat(type.dtype) && type.rank() > 0 &&
+                             !graph_.value(constant).uses.empty();
+      if (is_weight) MakeVariable(name, constant);
+    }
+  }
+
+  void MakeVariable(const std::string& name, ValueId constant) {
+    const TensorType type = graph_.type(constant);
+    const NodeId node = graph_.value(constant).defining_node;
+    module_.AddVariable({name, type, graph_.view(node).attr_literal("value"),
+                         /*trainable=*/!IsStatistic(constant)});
+    NodeSpec read{
+        .op = &kVariable,
+        .attributes = {{"name", name},
+                       {"dtype", type.dtype},
+                       {"shape", std::vector<int64_t>(type.dims.begin(),
+                                                      type.dims.end())}},
+        .result_names = {name}};
+    graph_.ReplaceAllUses(constant, *graph_.AddValue(std::move(read), node));
+    graph_.Erase(node);
+  }
+
+  bool IsStatistic(ValueId value) const {
+    return absl::c_any_of(graph_.value(value).uses, [&](const Use& use) {
+      return graph_.node(use.node).op == &kBatchNorm && use.operand >= 3;
+    });
+  }
+
   // "output y (node act)"
   std::string WhatOf(const std::string& output) const {
     for (const onnx::NodeProto& node : proto_.node()) {
@@ -224,6 +280,7 @@ class GraphImporter {
   Graph& graph_;
   KnownValues known_;
   absl::flat_hash_map<std::string, ValueId> values_;  // by ONNX name
+  std::vector<std::string> weight_names_;  // of constants, initializers first
 };
 
 }  // namespace

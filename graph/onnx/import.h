@@ -12,15 +12,15 @@
 
 namespace partita {
 
-// Reads a model of opset 7 to 28 (opsets.h); the function is named "main".
-// Weights stay in the mapped model or in external data files, which must lie
-// inside the model's folder; none of these files may change while the module
-// lives (MappedFile). Scopes come from node names, locations name the ONNX
-// node. Errors: NotFound or InvalidArgument for a file that is no model or is
-// cut short; InvalidArgument naming the dimensions that `options` must bind,
-// what it binds that the model does not have, or an output that is not as the
-// model declares it; Unimplemented listing every node whose op or attribute is
-// not supported or newer than the model's opset.
+// Reads a model of opset 7 to 28 (opsets.h) as one function. Weights stay in the
+// mapped model or in external data files, which must lie inside the model's
+// folder; none of these files may change while the module lives (MappedFile).
+// Scopes come from node names, locations name the ONNX node. Errors: NotFound
+// or InvalidArgument for a file that is no model or is cut short;
+// InvalidArgument naming the dimensions that `options` must bind, what it binds
+// that the model does not have, or an output that is not as the model declares
+// it; Unimplemented listing every node whose op or attribute is not supported
+// or newer than the model's opset.
 absl::StatusOr<Module> ImportOnnx(const std::string& path,
                                   const ImportOptions& options);
 

@@ -24,6 +24,10 @@ struct ImportOptions {
   // Values of inputs that decide shapes or branches, by input name. Such an
   // input becomes a constant and is no input of the function any more.
   std::map<std::string, std::vector<Number>> values;
+  std::string function = "main";  // its name
+  // Float initializers of one dimension or more become variables, for training.
+  // All are trainable but means and variances of batch norms.
+  bool weights_as_variables = false;
 };
 
 // A field of ImportOptions.

@@ -7,15 +7,12 @@
 #include <cstdint>
 #include <string>
 
+#include "partita/train/labelled_images.h"
+
 namespace partita {
 
-struct ImageFiles {
-  std::string images;  // path of u8[samples, 28, 28]
-  std::string labels;  // path of u8[samples]
-};
-
-// IDX files, named after `prefix`, of noise with a bright bar whose place says
-// the label, 0..9.
+// IDX files of u8, named after `prefix`: [samples, 28, 28] of noise with a
+// bright bar whose place says the label, 0..9.
 ImageFiles WriteBarImages(const std::string& prefix, int64_t samples,
                           uint64_t seed);
 

@@ -3,6 +3,8 @@
 
 #include "partita/train/batch_inputs.h"
 
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/tensor_file/bad_file.h"
@@ -39,11 +41,14 @@ void IgnoreFilling(const Dataset& dataset, int64_t label, LoadedBatch& batch) {
   const absl::StatusOr<int> field = dataset.FieldIndex(kLabelField);
   if (!field.ok()) return;  // nothing to label
   HostTensor& labels = batch.field(*field);
+  const Number ignored = IsFloat(labels.type().dtype)
+                             ? Number(std::numeric_limits<double>::quiet_NaN())
+                             : Number(label);
   const int64_t samples = static_cast<int64_t>(batch.share().samples.size());
   const int64_t per_sample = labels.type().num_elements() / samples;
   for (int64_t i = batch.share().num_counted * per_sample;
        i < samples * per_sample; ++i) {
-    SetNumber(labels, i, Number(label));
+    SetNumber(labels, i, ignored);
   }
 }
 

@@ -16,6 +16,8 @@ namespace partita {
 
 // The field that says what a sample is.
 inline constexpr char kLabelField[] = "labels";
+// The label of samples that only fill up a batch: losses leave it out.
+inline constexpr int64_t kIgnoredLabel = -100;
 
 // Every input of the entry in use must be a field of the dataset, its extents
 // behind `batch_size`. InvalidArgument, which names both, otherwise.
@@ -26,7 +28,7 @@ absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
 absl::Status BindBatch(const Dataset& dataset, const LoadedBatch& batch,
                        Session& session);
 
-// Labels what only fills the batch up.
+// Labels what only fills the batch up; by a NaN where labels are floats.
 void IgnoreFilling(const Dataset& dataset, int64_t label, LoadedBatch& batch);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Counts right answers.
+// Counts right answers, or adds squares up.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/evaluation.h"
@@ -16,18 +16,45 @@ namespace partita {
 namespace {
 
 // Sums in the order of the samples: the same for every number of workers.
-void Count(const HostTensor& log_probabilities, const HostTensor& labels,
-           int64_t samples, Evaluation& sum) {
+void AddAnswers(const HostTensor& log_probabilities, const HostTensor& labels,
+                int64_t count, Evaluation& sum) {
   const int64_t classes = log_probabilities.type().dims.back();
   const absl::Span<const float> values = log_probabilities.data<float>();
-  for (int64_t n = 0; n < samples; ++n) {
-    const absl::Span<const float> row = values.subspan(n * classes, classes);
+  for (int64_t n = 0; n < count; ++n) {
     const int64_t label = labels.data<int64_t>()[n];
+    if (label == kIgnoredLabel) continue;
+    const absl::Span<const float> row = values.subspan(n * classes, classes);
     const int64_t answer = absl::c_max_element(row) - row.begin();
-    sum.correct += answer == label ? 1 : 0;
+    *sum.correct += answer == label ? 1 : 0;
     sum.loss -= row[label];
-    ++sum.samples;
+    ++sum.labels;
   }
+}
+
+void AddSquares(const HostTensor& predictions, const HostTensor& labels,
+                int64_t count, Evaluation& sum) {
+  for (int64_t n = 0; n < count; ++n) {
+    const double difference =
+        predictions.data<float>()[n] - labels.data<float>()[n];
+    sum.loss += difference * difference;
+    ++sum.labels;
+  }
+}
+
+// The counted part of a batch.
+absl::Status AddBatch(const Session& session, const HostTensor& labels,
+                      const BatchShare& share, Evaluation& sum) {
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor* found, session.GetOutput(0));
+  const int64_t per_sample =
+      labels.type().num_elements() / static_cast<int64_t>(share.samples.size());
+  const int64_t count = share.num_counted * per_sample;
+  if (sum.correct.has_value()) {
+    AddAnswers(*found, labels, count, sum);
+  } else {
+    AddSquares(*found, labels, count, sum);
+  }
+  sum.samples += share.num_counted;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -45,17 +72,17 @@ absl::StatusOr<Evaluation> Evaluate(Session& session, SharedDataset dataset,
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Loader> loader,
                            Loader::Create(dataset, sampler, {}));
   Evaluation sum;
+  if (session.output_name(0) == kLogProbabilities) sum.correct = 0;
   while (true) {
     PARTITA_ASSIGN_OR_RETURN(const std::optional<LoadedBatch> batch,
                              loader->Next());
     if (!batch.has_value()) break;
     PARTITA_RETURN_IF_ERROR(BindBatch(*dataset, *batch, session));
     PARTITA_RETURN_IF_ERROR(session.Run());
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor* found,
-                             session.GetOutput("log_probabilities"));
-    Count(*found, batch->field(labels), batch->share().num_counted, sum);
+    PARTITA_RETURN_IF_ERROR(
+        AddBatch(session, batch->field(labels), batch->share(), sum));
   }
-  sum.loss /= static_cast<double>(sum.samples);
+  sum.loss /= static_cast<double>(sum.labels);
   return sum;
 }
 

@@ -12,23 +12,19 @@
 #include "runtime/tensor_file/bad_file.h"
 
 namespace partita {
-namespace {
-
-constexpr char kImageField[] = "images";
-
-}  // namespace
-
-absl::StatusOr<SharedDataset> OpenLabelledImages(const LabelledImages& files) {
-  PARTITA_ASSIGN_OR_RETURN(SharedDataset dataset,
-                           OpenArrays({{kImageField, files.images, ""},
-                                       {kLabelField, files.labels, ""}}));
+absl::StatusOr<SharedDataset> OpenLabelledImages(const LabelledImages& images) {
+  PARTITA_ASSIGN_OR_RETURN(
+      SharedDataset dataset,
+      OpenArrays({{kImageField, images.files.images, ""},
+                  {kLabelField, images.files.labels, ""}}));
   absl::StatusOr<SharedDataset> normalized = Normalize(
       std::move(dataset), kImageField,
-      {.mean = {files.mean}, .stddev = {files.stddev}, .dims = files.dims});
-  if (!normalized.ok()) return AtPlace(files.images, normalized.status());
+      {.mean = {images.mean}, .stddev = {images.stddev}, .dims = images.dims});
+  if (!normalized.ok())
+    return AtPlace(images.files.images, normalized.status());
   absl::StatusOr<SharedDataset> checked = CheckLabels(
-      *std::move(normalized), kLabelField, {.num_classes = files.classes});
-  if (!checked.ok()) return AtPlace(files.labels, checked.status());
+      *std::move(normalized), kLabelField, {.num_classes = images.classes});
+  if (!checked.ok()) return AtPlace(images.files.labels, checked.status());
   return checked;
 }
 

@@ -13,17 +13,23 @@
 
 namespace partita {
 
-struct LabelledImages {
-  std::string images;  // IDX or .npy: [samples, ...], bytes
+inline constexpr char kImageField[] = "images";
+
+struct ImageFiles {
+  std::string images;  // path of an IDX or .npy file: [samples, ...], bytes
   std::string labels;  // [samples], integers
-  Shape dims;          // of an image as the model reads it
+};
+
+struct LabelledImages {
+  ImageFiles files;
+  Shape dims;  // of an image as the model reads it; empty: as it is
   int64_t classes = 0;
   float mean = 0;  // of what is 0..1 of a byte's 0..255
   float stddev = 1;
 };
 
-// Fields `images`, f32 and normalized, and `labels`, i64, each checked to be a
-// class when it is read.
+// Fields kImageField, f32 and normalized, and kLabelField, i64, each checked to
+// be a class when it is read.
 absl::StatusOr<SharedDataset> OpenLabelledImages(const LabelledImages& files);
 
 }  // namespace partita

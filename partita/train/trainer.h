@@ -19,9 +19,6 @@
 
 namespace partita {
 
-// The label of samples that only fill up a batch: losses leave it out.
-inline constexpr int64_t kIgnoredLabel = -100;
-
 struct TrainerOptions {
   int64_t batch_size = 1;  // of the step's inputs
   int64_t epochs = 1;

@@ -15,12 +15,11 @@
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
 #include "graph/status_macros.h"
-#include "partita/compile.h"
 #include "partita/train/bar_images.h"
 #include "partita/train/dataset_hash.h"
 #include "partita/train/evaluation.h"
 #include "partita/train/labelled_images.h"
-#include "placement/machine/sample_machines.h"
+#include "partita/train/testing/test_training.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -33,18 +32,8 @@ constexpr int64_t kBatch = 8;
 constexpr int64_t kEpochs = 3;
 constexpr int64_t kSteps = 18;
 
-std::string Path(const std::string& name) {
-  return absl::StrCat(testing::TempDir(), "/", getpid(), "_", name);
-}
-
-std::string Content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 LabelledImages Described(const ImageFiles& files) {
-  return {.images = files.images,
-          .labels = files.labels,
+  return {.files = files,
           .dims = {1, 28, 28},
           .classes = 10,
           .mean = 0.2f,
@@ -52,69 +41,29 @@ LabelledImages Described(const ImageFiles& files) {
 }
 
 SharedDataset Images(int64_t samples = kSamples, uint64_t seed = 1) {
-  auto dataset =
-      OpenLabelledImages(Described(WriteBarImages(Path(""), samples, seed)));
+  auto dataset = OpenLabelledImages(
+      Described(WriteBarImages(TestPath(""), samples, seed)));
   EXPECT_TRUE(dataset.ok()) << dataset.status();
   return *std::move(dataset);
 }
 
-std::shared_ptr<const Plan> CompilePlan(const MnistTrainingOptions& network,
-                                        const std::string& strategy = "single",
-                                        int devices = 1) {
-  auto module = MnistTraining(network);
-  EXPECT_TRUE(module.ok()) << module.status();
-  CompileOptions options;
-  options.strategy = strategy;
-  auto compiled = Compile(*std::move(module),
-                          EqualCpus(devices, int64_t{1} << 30), options);
-  EXPECT_TRUE(compiled.ok()) << compiled.status();
-  return std::make_shared<const Plan>(std::move(compiled->plan));
-}
-
-std::unique_ptr<Session> NewSession(std::shared_ptr<const Plan> plan) {
-  auto session =
-      Session::Create(std::move(plan), {.devices = DeviceMode::kVirtual});
-  EXPECT_TRUE(session.ok()) << session.status();
-  return *std::move(session);
+UpdateRule Sgd(double learning_rate) {
+  return {.optimizer = {.momentum = 0.5},
+          .schedule = {.learning_rate = learning_rate}};
 }
 
 std::shared_ptr<const Plan> SharedPlan() {
   static const std::shared_ptr<const Plan>& plan =
-      *new auto(CompilePlan({.batch = kBatch, .learning_rate = 0.02}));
+      *new auto(PlanOf(MnistTraining({.batch = kBatch, .update = Sgd(0.02)})));
   return plan;
 }
 
 // Parts of two, three and three images.
 std::shared_ptr<const Plan> PlanOnThreeDevices() {
   static const std::shared_ptr<const Plan>& plan = *new auto(
-      CompilePlan({.batch = kBatch, .learning_rate = 0.02}, "data", 3));
+      PlanOf(MnistTraining({.batch = kBatch, .update = Sgd(0.02)}), "data", 3));
   return plan;
 }
-
-// Stops after a step, counted from 1 over the whole training; 0: never.
-class StopsAfter final : public TrainingObserver {
- public:
-  explicit StopsAfter(int64_t step) : step_(step) {}
-  absl::Status OnStep(const TrainingStep& step) override {
-    losses.push_back(step.loss);
-    samples += step.samples;
-    done_ = step.step + 1;
-    return absl::OkStatus();
-  }
-  absl::Status OnEpoch(int64_t epoch) override {
-    epochs.push_back(epoch);
-    return absl::OkStatus();
-  }
-  bool WantsStop() override { return done_ == step_; }
-
-  std::vector<double> losses;
-  std::vector<int64_t> epochs;
-  int64_t samples = 0;
-
- private:
-  const int64_t step_;
-  int64_t done_ = 0;
-};
 
 TrainerOptions Options(const std::string& checkpoint) {
   return {.batch_size = kBatch,
@@ -129,7 +78,7 @@ TrainerOptions Options(const std::string& checkpoint) {
 absl::StatusOr<TrainingEnd> TrainOn(
     const std::string& checkpoint, TrainingObserver& observer,
     const std::shared_ptr<const Plan>& plan = SharedPlan()) {
-  const auto session = NewSession(plan);
+  const auto session = VirtualSession(plan);
   PARTITA_ASSIGN_OR_RETURN(
       const auto trainer,
       Trainer::Create(*session, Images(), Options(checkpoint)));
@@ -140,7 +89,7 @@ absl::StatusOr<TrainingEnd> TrainOn(
 }
 
 std::string TrainedAtOnce() {
-  const std::string path = Path("whole");
+  const std::string path = TestPath("whole");
   unlink(path.c_str());
   StopsAfter never(0);
   const auto end = TrainOn(path, never);
@@ -149,27 +98,27 @@ std::string TrainedAtOnce() {
   EXPECT_EQ(never.losses.size(), kSteps);
   EXPECT_EQ(never.epochs, (std::vector<int64_t>{0, 1, 2}));
   EXPECT_EQ(never.samples, kEpochs * kSamples);
-  return Content(path);
+  return FileContent(path);
 }
 
 TEST(Trainer, AnInterruptedTrainingHasTheBitsOfOneThatWasNot) {
   const std::string whole = TrainedAtOnce();
   for (int64_t step : {1, 5, 6, 7, 17}) {
     SCOPED_TRACE(step);
-    const std::string path = Path("parts");
+    const std::string path = TestPath("parts");
     unlink(path.c_str());
     StopsAfter first(step), rest(0);
     EXPECT_EQ(*TrainOn(path, first), TrainingEnd::kStopped);
-    EXPECT_NE(Content(path), whole);
+    EXPECT_NE(FileContent(path), whole);
     EXPECT_EQ(*TrainOn(path, rest), TrainingEnd::kDone);
     EXPECT_EQ(static_cast<int64_t>(rest.losses.size()), kSteps - step);
-    EXPECT_EQ(Content(path), whole);
+    EXPECT_EQ(FileContent(path), whole);
   }
 }
 
 TEST(Trainer, SoHasOneThatIsInterruptedAfterEveryStep) {
   const std::string whole = TrainedAtOnce();
-  const std::string path = Path("every");
+  const std::string path = TestPath("every");
   unlink(path.c_str());
   for (int64_t step = 1; step <= kSteps; ++step) {
     StopsAfter one(step);
@@ -180,7 +129,7 @@ TEST(Trainer, SoHasOneThatIsInterruptedAfterEveryStep) {
   StopsAfter none(0);
   EXPECT_EQ(*TrainOn(path, none), TrainingEnd::kDone);
   EXPECT_TRUE(none.losses.empty());
-  EXPECT_EQ(Content(path), whole);
+  EXPECT_EQ(FileContent(path), whole);
 }
 
 std::vector<double> LossesOf(const std::shared_ptr<const Plan>& plan,
@@ -193,20 +142,43 @@ std::vector<double> LossesOf(const std::shared_ptr<const Plan>& plan,
 }
 
 TEST(Trainer, SeveralDevicesTrainAsOneDoesAndAreResumedToTheBit) {
-  const std::string path = Path("divided");
+  const std::string path = TestPath("divided");
   const std::vector<double> losses = LossesOf(PlanOnThreeDevices(), path);
-  const std::vector<double> alone = LossesOf(SharedPlan(), Path("alone"));
+  const std::vector<double> alone = LossesOf(SharedPlan(), TestPath("alone"));
   ASSERT_EQ(losses.size(), alone.size());
   for (size_t i = 0; i < losses.size(); ++i) {
     // Roundings grow from step to step.
     EXPECT_NEAR(losses[i], alone[i], 1e-3 * (1 + alone[i])) << "step " << i;
   }
-  const std::string whole = Content(path);
+  const std::string whole = FileContent(path);
   unlink(path.c_str());
   StopsAfter first(7), rest(0);
   EXPECT_EQ(*TrainOn(path, first, PlanOnThreeDevices()), TrainingEnd::kStopped);
   EXPECT_EQ(*TrainOn(path, rest, PlanOnThreeDevices()), TrainingEnd::kDone);
-  EXPECT_EQ(Content(path), whole);
+  EXPECT_EQ(FileContent(path), whole);
+}
+
+// What is left of the schedule is a function of the count of steps, which is a
+// variable.
+TEST(Trainer, ALearningRateThatFallsIsResumedToTheBit) {
+  const auto plan = PlanOf(MnistTraining(
+      {.batch = kBatch,
+       .update = {.optimizer = {"adamw", 0, 0.1},
+                  .schedule = {"cosine", 0.01, 0, kSteps, /*warm_up=*/4},
+                  .clip_norm = 1}}));
+  const std::string path = TestPath("falls");
+  const std::vector<double> losses = LossesOf(plan, path);
+  const std::string whole = FileContent(path);
+  for (int64_t step : {2, 9}) {
+    SCOPED_TRACE(step);
+    unlink(path.c_str());
+    StopsAfter first(step), rest(0);
+    EXPECT_EQ(*TrainOn(path, first, plan), TrainingEnd::kStopped);
+    EXPECT_EQ(*TrainOn(path, rest, plan), TrainingEnd::kDone);
+    EXPECT_EQ(rest.losses,
+              std::vector<double>(losses.begin() + step, losses.end()));
+    EXPECT_EQ(FileContent(path), whole);
+  }
 }
 
 // Asks after every step whether the replicas of all variables are one.
@@ -233,11 +205,11 @@ class ComparesReplicas final : public TrainingObserver {
 };
 
 TEST(Trainer, ReplicasAreOneAfterEveryStepAlsoOfAResumedTraining) {
-  const std::string path = Path("replicas");
+  const std::string path = TestPath("replicas");
   unlink(path.c_str());
   StopsAfter first(3);
   ASSERT_EQ(*TrainOn(path, first, PlanOnThreeDevices()), TrainingEnd::kStopped);
-  const auto session = NewSession(PlanOnThreeDevices());
+  const auto session = VirtualSession(PlanOnThreeDevices());
   const auto trainer = Trainer::Create(*session, Images(), Options(path));
   ASSERT_TRUE(trainer.ok()) << trainer.status();
   ASSERT_TRUE((*trainer)->Resume(path).ok());
@@ -246,8 +218,8 @@ TEST(Trainer, ReplicasAreOneAfterEveryStepAlsoOfAResumedTraining) {
 }
 
 TEST(Trainer, CheckpointsAreWrittenEverySoManySteps) {
-  const std::string path = Path("often");
-  const auto session = NewSession(SharedPlan());
+  const std::string path = TestPath("often");
+  const auto session = VirtualSession(SharedPlan());
   TrainerOptions options = Options(path);
   options.every = 4;
   // Whether a new file is there by the end of each step.
@@ -275,8 +247,8 @@ TEST(Trainer, CheckpointsAreWrittenEverySoManySteps) {
 }
 
 TEST(Trainer, WhatIsTrainedTellsTheImagesApart) {
-  const auto session = NewSession(
-      CompilePlan({.batch = kBatch, .learning_rate = 0.02, .dropout = 0.1}));
+  const auto session = VirtualSession(PlanOf(
+      MnistTraining({.batch = kBatch, .update = Sgd(0.02), .dropout = 0.1})));
   const SharedDataset test = Images(51, 2);
   TrainerOptions options = Options("");
   options.epochs = 4;
@@ -293,8 +265,8 @@ TEST(Trainer, WhatIsTrainedTellsTheImagesApart) {
 
 // With this rate the weights leave all bounds at the first step.
 absl::StatusOr<TrainingEnd> Diverge(bool stop_at_nan, StopsAfter& observer) {
-  const auto session =
-      NewSession(CompilePlan({.batch = kBatch, .learning_rate = 1e30}));
+  const auto session = VirtualSession(
+      PlanOf(MnistTraining({.batch = kBatch, .update = Sgd(1e30)})));
   TrainerOptions options = Options("");
   options.stop_at_nan = stop_at_nan;
   PARTITA_ASSIGN_OR_RETURN(const auto trainer,
@@ -320,7 +292,7 @@ TEST(Trainer, OrNotIfItIsToGoOn) {
 
 TEST(Trainer, AFullDiskIsToldWithTheStep) {
   StopsAfter never(0);
-  const auto session = NewSession(SharedPlan());
+  const auto session = VirtualSession(SharedPlan());
   const auto trainer =
       Trainer::Create(*session, Images(), Options("/dev/full"));
   ASSERT_TRUE(trainer.ok()) << trainer.status();
@@ -330,8 +302,8 @@ TEST(Trainer, AFullDiskIsToldWithTheStep) {
 }
 
 TEST(Trainer, APositionThatNoTrainingHasIsRefused) {
-  const std::string path = Path("damaged");
-  const auto session = NewSession(SharedPlan());
+  const std::string path = TestPath("damaged");
+  const auto session = VirtualSession(SharedPlan());
   const TrainerOptions options = Options("");
   ASSERT_TRUE(WriteCheckpoint(path, *session,
                               {.epoch = 1, .batch = 2, .step = 9},
@@ -346,7 +318,7 @@ TEST(Trainer, APositionThatNoTrainingHasIsRefused) {
 }
 
 TEST(Trainer, AFolderThatIsNotThereIsToldBeforeTheFirstStep) {
-  const auto session = NewSession(SharedPlan());
+  const auto session = VirtualSession(SharedPlan());
   EXPECT_EQ(Trainer::Create(*session, Images(), Options("/lost/x"))
                 .status()
                 .message(),
@@ -354,7 +326,7 @@ TEST(Trainer, AFolderThatIsNotThereIsToldBeforeTheFirstStep) {
 }
 
 TEST(Trainer, ADatasetOfOtherImagesIsRefused) {
-  const auto session = NewSession(SharedPlan());
+  const auto session = VirtualSession(SharedPlan());
   TrainerOptions options = Options("");
   options.batch_size = 4;
   EXPECT_EQ(Trainer::Create(*session, Images(), options).status().message(),
@@ -363,7 +335,7 @@ TEST(Trainer, ADatasetOfOtherImagesIsRefused) {
 }
 
 TEST(Trainer, ALabelThatIsNoClassIsToldByItsSample) {
-  const ImageFiles files = WriteBarImages(Path("bad"), 5, 1);
+  const ImageFiles files = WriteBarImages(TestPath("bad"), 5, 1);
   std::fstream labels(files.labels,
                       std::ios::in | std::ios::out | std::ios::binary);
   labels.seekp(8 + 3);  // behind the header

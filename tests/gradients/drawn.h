@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -45,6 +46,10 @@ class State {
                                absl::Span<const HostTensor> inputs);
   const HostTensor& operator[](const std::string& variable) const {
     return values_.at(variable);
+  }
+  // Of the variable's type.
+  void Set(const std::string& variable, HostTensor value) {
+    values_[variable] = std::move(value);
   }
 
  private:

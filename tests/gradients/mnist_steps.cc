@@ -24,8 +24,10 @@ void ExpectClose(const Numbers& found, const Numbers& expected) {
 }  // namespace
 
 Module MnistModule(double dropout, int64_t batch) {
-  auto module = MnistTraining(
-      {.batch = batch, .learning_rate = 0.05, .dropout = dropout});
+  auto module = MnistTraining({.batch = batch,
+                               .update = {.optimizer = {.momentum = 0.5},
+                                          .schedule = {.learning_rate = 0.05}},
+                               .dropout = dropout});
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);
 }

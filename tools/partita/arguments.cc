@@ -187,6 +187,15 @@ absl::StatusOr<double> Arguments::GetDouble(absl::string_view flag,
                                     "; expected a number, not negative"));
 }
 
+absl::StatusOr<double> Arguments::GetBelow(absl::string_view flag,
+                                           double otherwise,
+                                           double bound) const {
+  PARTITA_ASSIGN_OR_RETURN(const double value, GetDouble(flag, otherwise));
+  if (value < bound) return value;
+  return CalledWrongly(absl::StrCat("--", flag, ": found ", Get(flag, ""),
+                                    "; expected a number below ", bound));
+}
+
 std::string FlagsHelp(absl::Span<const FlagDef> flags) {
   std::string text;
   for (const FlagDef& flag : flags) {

@@ -64,6 +64,9 @@ class Arguments {
   // Finite and not negative; CalledWrongly otherwise.
   absl::StatusOr<double> GetDouble(absl::string_view flag,
                                    double otherwise) const;
+  // The same, and less than `bound`.
+  absl::StatusOr<double> GetBelow(absl::string_view flag, double otherwise,
+                                  double bound) const;
 
  private:
   std::vector<std::string> positional_;

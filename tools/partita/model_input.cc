@@ -89,9 +89,7 @@ absl::string_view FlagHint(ImportOption option) {
 }
 
 absl::StatusOr<Module> ReadOnnx(const std::string& path,
-                                const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
-                           ReadImportOptions(arguments));
+                                const ImportOptions& options) {
   absl::StatusOr<Module> module = ImportOnnx(path, options);
   const std::optional<ImportOption> option = MendingOption(module.status());
   if (!option.has_value()) return module;
@@ -158,7 +156,17 @@ absl::StatusOr<Module> ReadModel(const std::string& path,
     PARTITA_RETURN_IF_ERROR(RefuseImportFlags(path, arguments));
     return is_built_in ? BuiltInModel(name) : ReadGraphText(path);
   }
-  return ReadOnnx(path, arguments);
+  PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
+                           ReadImportOptions(arguments));
+  return ReadOnnx(path, options);
+}
+
+absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
+                                       const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
+  options.function = "train";
+  options.weights_as_variables = true;
+  return ReadOnnx(path, options);
 }
 
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments) {

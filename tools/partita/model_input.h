@@ -26,6 +26,9 @@ inline constexpr FlagDef kBindFlag = {
 // builtin:resnet50 and its like (graph/builder/examples).
 absl::StatusOr<Module> ReadModel(const std::string& path,
                                  const Arguments& arguments);
+// An ONNX model as the function "train", its weights as variables.
+absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
+                                       const Arguments& arguments);
 
 // The file of --machine, or this host if there is none.
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);

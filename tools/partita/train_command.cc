@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/builder/chosen_optimizer.h"
+#include "graph/builder/inference_training.h"
+#include "graph/builder/update_rule.h"
 #include "graph/fingerprint.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
@@ -26,6 +27,7 @@
 #include "tools/partita/train_log.h"
 #include "tools/partita/train_report.h"
 #include "tools/partita/train_request.h"
+#include "tools/partita/trainable_models.h"
 
 namespace partita {
 namespace {
@@ -35,22 +37,58 @@ std::vector<std::string> NanChoices() { return {"stop", "continue"}; }
 constexpr FlagDef kFlags[] = {
     {"images", "FILE", "IDX or .npy, plain or gzip: what to train on", nullptr,
      FileUse::kReads},
-    {"labels", "FILE", "the class of each image", nullptr, FileUse::kReads},
+    {"labels", "FILE", "what each image or sample is", nullptr,
+     FileUse::kReads},
     {"test-images", "FILE", "evaluate on these after each epoch", nullptr,
      FileUse::kReads},
-    {"test-labels", "FILE", "the class of each test image", nullptr,
+    {"test-labels", "FILE", "what each of these is", nullptr, FileUse::kReads},
+    {"input", "NAME=FILE",
+     "of an ONNX model: IDX, .npy or .npz; one for each input", nullptr,
+     FileUse::kReadsBound},
+    {"test-input", "NAME=FILE", "the same, to evaluate on", nullptr,
+     FileUse::kReadsBound},
+    {"loss", "NAME", "of an ONNX model: cross-entropy (default), nll or mse",
+     LossNames},
+    kDimFlag,
+    kShapeFlag,
+    kBindFlag,
+    {"text", "FILE", "the text to train on, in UTF-8; repeatable", nullptr,
      FileUse::kReads},
-    {"batch", "N", "images a step (default 64)"},
-    {"epochs", "N", "how often every image is seen (default 10)"},
-    {"seed", "N", "of weights, dropout and the images' order (default 1)"},
-    {"optimizer", "NAME", "sgd (default), adam, adamw, adagrad or rmsprop",
+    {"test-share", "X", "of the text, its end, to evaluate on (default 0.1)"},
+    {"batch", "N", "samples a step; the model's own if left out"},
+    {"epochs", "N", "how often every sample is seen (default 10)"},
+    {"seed", "N", "of weights, dropout and the samples' order (default 1)"},
+    {"optimizer", "NAME",
+     "sgd, adam, adamw, adagrad or rmsprop; the model's own if left out",
      OptimizerNames},
-    {"learning-rate", "X", "of the optimizer (default 0.01)"},
-    {"momentum", "X", "of sgd and rmsprop (default 0.5)"},
-    {"weight-decay", "X", "of the optimizer (default 0)"},
-    {"dropout", "X", "the probability that a number is left out (default 0.5)"},
-    {"mean", "X", "of the images' bytes as 0..1 (default 0.1307)"},
-    {"stddev", "X", "of the images' bytes as 0..1 (default 0.3081)"},
+    {"learning-rate", "X", "the largest; the model's own if left out"},
+    {"momentum", "X", "of sgd and rmsprop; the model's own if left out"},
+    {"weight-decay", "X", "of the optimizer; the model's own if left out"},
+    {"schedule", "NAME",
+     "of the learning rate: constant (default), step, exponential or cosine",
+     ScheduleNames},
+    {"decay-factor", "X",
+     "by which the rate falls: each time (step: 0.7), each step "
+     "(exponential: 0.999) or to the end (cosine: 0)"},
+    {"decay-steps", "N",
+     "between two falls (step: an epoch) or to the end (cosine: all epochs)"},
+    {"warm-up", "N", "steps over which the rate grows first (default 0)"},
+    {"clip-norm", "X",
+     "the most that the gradients' 2-norm may be (0: as it is)"},
+    {"dropout", "X",
+     "the probability that a number is left out; the model's own if left out"},
+    {"mean", "X",
+     "is taken off inputs, bytes as 0..1; the model's own if left out"},
+    {"stddev", "X",
+     "by which they are divided then; the model's own if left out"},
+    {"classes", "N", "of builtin:resnet18 (default 10)"},
+    {"width", "N", "numbers a character, where --text is read (default 128)"},
+    {"context", "N", "characters seen at once; the model's own if left out"},
+    {"layers", "N", "of builtin:gpt: blocks (default 4)"},
+    {"heads", "N", "of builtin:gpt: of attention (default 4)"},
+    {"untied", nullptr, "of builtin:gpt: scores by weights of their own"},
+    {"sample", "N", "characters to write at the end, where --text is read"},
+    {"temperature", "X", "of what it writes (default 1; 0: the likeliest)"},
     kMachineFlag,
     kStrategyFlag,
     kGoalFlag,
@@ -86,26 +124,22 @@ absl::Status KeepInputs(const Arguments& arguments) {
       .Keep("checkpoint", arguments.Get("checkpoint", ""));
 }
 
-struct Images {
-  SharedDataset dataset;  // null: none asked for
-  std::string hash;
-};
-
-// Reads every sample, so that a label that is none is found before the first
-// step.
-absl::StatusOr<Images> OpenImages(const LabelledImages& files,
-                                  Progress& progress) {
-  if (files.images.empty()) return Images();
-  progress.Stage(absl::StrCat("read ", files.images));
-  Images images;
-  PARTITA_ASSIGN_OR_RETURN(images.dataset, OpenLabelledImages(files));
-  const absl::StatusOr<ContentHash> hash = HashDataset(*images.dataset);
-  if (!hash.ok()) return AtPlace(files.labels, hash.status());
-  images.hash = hash->ToString();
-  return images;
+// Reads every sample, so that one at fault is found before the first step.
+absl::StatusOr<std::string> HashOf(const TrainingData& data,
+                                   Progress& progress) {
+  if (data.samples == nullptr) return std::string();
+  progress.Stage(absl::StrCat("read ", data.source));
+  const absl::StatusOr<ContentHash> hash = HashDataset(*data.samples);
+  if (!hash.ok()) return AtPlace(data.source, hash.status());
+  return hash->ToString();
 }
 
-// A session of the compiled network, and what it and its checkpoints go by.
+int64_t StepsPerEpoch(const TrainableModel& model) {
+  const int64_t samples = model.train.samples->num_samples();
+  return (samples + model.batch - 1) / model.batch;
+}
+
+// A session of the compiled model, and what it and its checkpoints go by.
 struct Prepared {
   std::unique_ptr<Session> session;
   std::string strategy;
@@ -113,6 +147,7 @@ struct Prepared {
 };
 
 absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
+                                 const TrainableModel& model,
                                  const std::string& dataset_hash,
                                  const Arguments& arguments,
                                  Progress& progress) {
@@ -120,9 +155,9 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                            ReadCompileOptions(arguments));
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
-  PARTITA_ASSIGN_OR_RETURN(Module module, MnistTraining(request.network));
+  PARTITA_ASSIGN_OR_RETURN(Module module, model.build(request.recipe));
   Prepared prepared;
-  prepared.settings = SettingsOf(request);
+  prepared.settings = SettingsOf(request, model);
   prepared.settings.push_back({"dataset", dataset_hash});
   prepared.settings.push_back(
       {"graph", FingerprintOf(module).ToString(), true});
@@ -143,12 +178,12 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
 }
 
 absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
-    const TrainRequest& request, const Prepared& prepared,
-    SharedDataset dataset, const Arguments& arguments) {
+    const TrainRequest& request, const TrainableModel& model,
+    const Prepared& prepared, const Arguments& arguments) {
   TrainerOptions options = {
-      .batch_size = request.network.batch,
+      .batch_size = model.batch,
       .epochs = request.epochs,
-      .seed = request.network.seed,
+      .seed = request.recipe.seed,
       .stop_at_nan = arguments.Get("nan", "stop") == "stop",
       .checkpoint = arguments.Get("checkpoint", ""),
       .run = {.trace = arguments.has("trace")},
@@ -158,7 +193,7 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
       arguments.GetInt("every", 0, 1, std::numeric_limits<int64_t>::max()));
   PARTITA_ASSIGN_OR_RETURN(
       std::unique_ptr<Trainer> trainer,
-      Trainer::Create(*prepared.session, std::move(dataset),
+      Trainer::Create(*prepared.session, model.train.samples,
                       std::move(options)));
   if (arguments.has("resume")) {
     PARTITA_RETURN_IF_ERROR(trainer->Resume(arguments.Get("resume", "")));
@@ -166,11 +201,12 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
   return trainer;
 }
 
-TrainReport ReportHead(const TrainRequest& request, const Prepared& prepared,
-                       const Trainer& trainer, int64_t samples) {
+TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
+                       const Prepared& prepared, const Trainer& trainer) {
   return {.model = request.model,
           .strategy = prepared.strategy,
-          .samples = samples,
+          .samples_name = model.samples_name,
+          .samples = model.train.samples->num_samples(),
           .epochs = request.epochs,
           .steps_per_epoch = trainer.steps_per_epoch(),
           .first_step = trainer.position().step,
@@ -192,22 +228,37 @@ absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
   return log.End();
 }
 
-absl::Status Run(const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const TrainRequest request,
-                           ReadTrainRequest(arguments));
+struct Opened {
+  TrainRequest request;
+  TrainableModel model;
+  std::string dataset_hash;
+};
+
+absl::StatusOr<Opened> Open(const Arguments& arguments, Progress& progress) {
+  PARTITA_ASSIGN_OR_RETURN(const TrainableKind* kind, FindTrainable(arguments));
+  Opened opened;
+  PARTITA_ASSIGN_OR_RETURN(opened.request,
+                           ReadTrainRequest(arguments, kind->usual()));
   PARTITA_RETURN_IF_ERROR(KeepInputs(arguments));
+  progress.Stage("open");
+  PARTITA_ASSIGN_OR_RETURN(opened.model, kind->read(arguments));
+  PARTITA_ASSIGN_OR_RETURN(opened.dataset_hash,
+                           HashOf(opened.model.train, progress));
+  PARTITA_RETURN_IF_ERROR(HashOf(opened.model.test, progress).status());
+  FillDecaySteps(arguments, StepsPerEpoch(opened.model), opened.request);
+  return opened;
+}
+
+absl::Status Run(const Arguments& arguments) {
   Progress progress("train");
-  PARTITA_ASSIGN_OR_RETURN(const Images train,
-                           OpenImages(request.train, progress));
-  PARTITA_ASSIGN_OR_RETURN(const Images test,
-                           OpenImages(request.test, progress));
-  PARTITA_ASSIGN_OR_RETURN(const Prepared prepared,
-                           Prepare(request, train.hash, arguments, progress));
+  PARTITA_ASSIGN_OR_RETURN(const Opened opened, Open(arguments, progress));
+  const auto& [request, model, dataset_hash] = opened;
   PARTITA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Trainer> trainer,
-      NewTrainer(request, prepared, train.dataset, arguments));
-  TrainReport report =
-      ReportHead(request, prepared, *trainer, train.dataset->num_samples());
+      const Prepared prepared,
+      Prepare(request, model, dataset_hash, arguments, progress));
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
+                           NewTrainer(request, model, prepared, arguments));
+  TrainReport report = ReportHead(request, model, prepared, *trainer);
   // Without a checkpoint there is nothing to end in order for.
   std::optional<Interruption> interruption;
   if (arguments.has("checkpoint")) interruption.emplace();
@@ -219,13 +270,18 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(RunTraining(
       *trainer,
       {.session = prepared.session.get(),
-       .test = test.dataset,
-       .batch_size = request.network.batch,
+       .test = model.test.samples,
+       .batch_size = model.batch,
        .interruption = interruption.has_value() ? &*interruption : nullptr,
        .trace = arguments.Get("trace", ""),
        .tells_epochs = !as_json},
       arguments, progress, report));
   report.checkpoint = arguments.Get("checkpoint", "");
+  if (model.generate != nullptr && !report.interrupted) {
+    progress.Stage("generate");
+    PARTITA_ASSIGN_OR_RETURN(report.generated,
+                             model.generate(*prepared.session));
+  }
   progress.Done();
   PARTITA_RETURN_IF_ERROR(
       WriteText("-", as_json ? TrainJson(report) : TrainEndText(report)));
@@ -237,9 +293,12 @@ absl::Status Run(const Arguments& arguments) {
 
 const Subcommand kTrainCommand = {
     .name = "train",
-    .usage = "train builtin:mnist --images FILE --labels FILE",
+    .usage = "train MODEL --images FILE --labels FILE",
     .doc =
         "Trains a model on a dataset, and evaluates it after each epoch.\n"
+        "MODEL is builtin:mnist or builtin:resnet18, on --images with "
+        "--labels; builtin:gpt\nor builtin:lstm, on --text; or an ONNX model, "
+        "on an --input for each of its\ninputs with --labels.\n"
         "With --checkpoint the training is kept in a file every so many "
         "steps, and at\nSIGINT and SIGTERM, after the step that is being "
         "done; --resume continues it\nbit for bit as if it had never been "

@@ -66,8 +66,7 @@ absl::Status TrainLog::OnEpoch(int64_t epoch) {
   }
   if (options_.tells_epochs) {
     progress_.Done();
-    PARTITA_RETURN_IF_ERROR(
-        WriteText("-", EpochText(finished, report_.epochs)));
+    PARTITA_RETURN_IF_ERROR(WriteText("-", EpochText(finished, report_)));
   }
   SecondsOfStep();  // evaluation is no training
   return absl::OkStatus();

@@ -17,8 +17,16 @@ using Json = nlohmann::ordered_json;
 
 std::string TestText(const std::optional<Evaluation>& test) {
   if (!test.has_value()) return "";
-  return absl::StrFormat(", test loss %.4f, test accuracy %.2f %%", test->loss,
-                         100 * test->accuracy());
+  const std::string loss = absl::StrFormat(", test loss %.4f", test->loss);
+  if (!test->correct.has_value()) return loss;
+  return loss +
+         absl::StrFormat(", test accuracy %.2f %%", 100 * test->accuracy());
+}
+
+// "1642 images/s"
+std::string RateText(const TrainedSpan& trained, const TrainReport& report) {
+  return absl::StrFormat("%.0f %s/s", trained.samples_per_second(),
+                         report.samples_name);
 }
 
 // "1:02:03" or "2:03".
@@ -32,10 +40,14 @@ std::string ClockText(double seconds) {
 
 Json TestJson(const std::optional<Evaluation>& test) {
   if (!test.has_value()) return nullptr;
-  return {{"loss", test->loss},
-          {"accuracy", test->accuracy()},
-          {"samples", test->samples},
-          {"correct", test->correct}};
+  Json json = {{"loss", test->loss},
+               {"samples", test->samples},
+               {"labels", test->labels}};
+  if (test->correct.has_value()) {
+    json["correct"] = *test->correct;
+    json["accuracy"] = test->accuracy();
+  }
+  return json;
 }
 
 void AddTrained(const TrainedSpan& trained, Json& json) {
@@ -43,15 +55,16 @@ void AddTrained(const TrainedSpan& trained, Json& json) {
   if (trained.steps == 0) return;
   json["loss"] = trained.loss();
   json["seconds"] = trained.seconds;
-  json["images_per_second"] = trained.samples_per_second();
+  json["samples_per_second"] = trained.samples_per_second();
 }
 
 }  // namespace
 
 std::string TrainBeginText(const TrainReport& report) {
-  std::string text = absl::StrCat(
-      report.model, " by ", report.strategy, ": ", report.samples, " images, ",
-      report.steps_per_epoch, " steps an epoch, ", report.epochs, " epochs\n");
+  std::string text =
+      absl::StrCat(report.model, " by ", report.strategy, ": ", report.samples,
+                   " ", report.samples_name, ", ", report.steps_per_epoch,
+                   " steps an epoch, ", report.epochs, " epochs\n");
   if (report.first_step > 0) {
     absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
                     report.num_steps(), "\n");
@@ -59,12 +72,11 @@ std::string TrainBeginText(const TrainReport& report) {
   return text;
 }
 
-std::string EpochText(const EpochReport& epoch, int64_t epochs) {
-  return absl::StrCat(
-      "epoch ", epoch.epoch + 1, " of ", epochs,
-      absl::StrFormat(": loss %.4f", epoch.trained.loss()),
-      TestText(epoch.test),
-      absl::StrFormat(", %.0f images/s\n", epoch.trained.samples_per_second()));
+std::string EpochText(const EpochReport& epoch, const TrainReport& report) {
+  return absl::StrCat("epoch ", epoch.epoch + 1, " of ", report.epochs,
+                      absl::StrFormat(": loss %.4f", epoch.trained.loss()),
+                      TestText(epoch.test), ", ",
+                      RateText(epoch.trained, report), "\n");
 }
 
 std::string TrainEndText(const TrainReport& report) {
@@ -73,9 +85,8 @@ std::string TrainEndText(const TrainReport& report) {
                    report.step, " of ", report.num_steps(), " steps");
   if (report.trained.steps > 0) {
     absl::StrAppend(&text, ", ", report.trained.steps, " now in ",
-                    SecondsText(report.trained.seconds),
-                    absl::StrFormat(", %.0f images/s",
-                                    report.trained.samples_per_second()));
+                    SecondsText(report.trained.seconds), ", ",
+                    RateText(report.trained, report));
   }
   absl::StrAppend(&text, TestText(report.test));
   if (report.num_nan > 0) {
@@ -85,19 +96,22 @@ std::string TrainEndText(const TrainReport& report) {
   if (!report.checkpoint.empty()) {
     absl::StrAppend(&text, ", checkpoint ", report.checkpoint);
   }
-  return text + "\n";
+  text += "\n";
+  if (!report.generated.empty()) {
+    absl::StrAppend(&text, "\n", report.generated, "\n");
+  }
+  return text;
 }
 
 std::string TrainProgressText(const TrainReport& report, double loss) {
   const TrainedSpan& trained = report.trained;
   const double left = static_cast<double>(report.num_steps() - report.step) *
                       trained.seconds / static_cast<double>(trained.steps);
-  return absl::StrCat("epoch ", (report.step - 1) / report.steps_per_epoch + 1,
-                      " of ", report.epochs, ", step ", report.step, " of ",
-                      report.num_steps(),
-                      absl::StrFormat(", loss %.4f, %.0f images/s, ", loss,
-                                      trained.samples_per_second()),
-                      ClockText(left), " left");
+  return absl::StrCat(
+      "epoch ", (report.step - 1) / report.steps_per_epoch + 1, " of ",
+      report.epochs, ", step ", report.step, " of ", report.num_steps(),
+      absl::StrFormat(", loss %.4f, ", loss), RateText(trained, report), ", ",
+      ClockText(left), " left");
 }
 
 std::string TrainJson(const TrainReport& report) {
@@ -109,7 +123,7 @@ std::string TrainJson(const TrainReport& report) {
   }
   Json json = {{"model", report.model},
                {"strategy", report.strategy},
-               {"images", report.samples},
+               {"samples", report.samples},
                {"steps_per_epoch", report.steps_per_epoch},
                {"first_step", report.first_step},
                {"last_step", report.step},
@@ -119,6 +133,7 @@ std::string TrainJson(const TrainReport& report) {
                {"epochs", epochs}};
   AddTrained(report.trained, json);
   json["test"] = TestJson(report.test);
+  if (!report.generated.empty()) json["generated"] = report.generated;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -35,8 +35,9 @@ struct EpochReport {
 struct TrainReport {
   std::string model;
   std::string strategy;
-  int64_t samples = 0;  // of the dataset
-  int64_t epochs = 0;   // asked for
+  std::string samples_name;  // "images"
+  int64_t samples = 0;       // of the dataset
+  int64_t epochs = 0;        // asked for
   int64_t steps_per_epoch = 0;
   int64_t first_step = 0;  // where this run began
   int64_t step = 0;        // steps done, those before this run included
@@ -46,13 +47,14 @@ struct TrainReport {
   int64_t num_nan = 0;             // steps whose loss was no finite number
   bool interrupted = false;
   std::string checkpoint;  // path, if one was written
+  std::string generated;   // by the trained model; empty: nothing
 
   int64_t num_steps() const { return epochs * steps_per_epoch; }
 };
 
 // One line each.
 std::string TrainBeginText(const TrainReport& report);
-std::string EpochText(const EpochReport& epoch, int64_t epochs);
+std::string EpochText(const EpochReport& epoch, const TrainReport& report);
 std::string TrainEndText(const TrainReport& report);
 // "epoch 2 of 5, step 1200 of 4690, loss 0.4123, 9123 images/s, 0:32 left".
 std::string TrainProgressText(const TrainReport& report, double loss);

@@ -1,134 +1,129 @@
-// Reads the flags of a training.
+// Reads the flags that every training takes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tools/partita/train_request.h"
 
-#include <initializer_list>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "graph/builder/chosen_optimizer.h"
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"
 
 namespace partita {
 namespace {
 
-constexpr char kMnist[] = "builtin:mnist";
-constexpr int64_t kMaxBatch = 1 << 16;
 constexpr int64_t kMaxEpochs = 1'000'000;
+constexpr int64_t kMaxSteps = int64_t{1} << 40;
 
-absl::Status CheckModel(const std::string& model) {
-  if (model == kMnist) return absl::OkStatus();
-  return CalledWrongly(absl::StrCat(
-      model, ": found no model that can be trained; expected ", kMnist));
-}
-
-absl::Status CheckGiven(const Arguments& arguments,
-                        std::initializer_list<const char*> flags) {
-  for (const char* flag : flags) {
-    if (arguments.has(flag)) continue;
-    return CalledWrongly(absl::StrCat("train: found no --", flag,
-                                      "; expected --", flag,
-                                      " FILE, an IDX or .npy file"));
-  }
-  return absl::OkStatus();
-}
-
-// Less than `bound`.
-absl::StatusOr<double> GetBelow(const Arguments& arguments,
-                                absl::string_view flag, double otherwise,
-                                double bound) {
-  PARTITA_ASSIGN_OR_RETURN(const double value,
-                           arguments.GetDouble(flag, otherwise));
-  if (value < bound) return value;
-  return CalledWrongly(absl::StrCat("--", flag, ": found ",
-                                    arguments.Get(flag, ""),
-                                    "; expected a number below ", bound));
+// A flag that the choice of another makes no use of.
+absl::Status CheckTakes(const Arguments& arguments, absl::string_view flag,
+                        bool takes, absl::string_view choice,
+                        absl::string_view expected) {
+  if (takes || !arguments.has(flag)) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat("--", flag, ": found it with ", choice,
+                                    ", which has none; expected ", expected));
 }
 
 absl::Status ReadOptimizer(const Arguments& arguments,
-                           MnistTrainingOptions& network) {
-  network.optimizer = arguments.Get("optimizer", network.optimizer);
-  if (arguments.has("momentum") && !TakesMomentum(network.optimizer)) {
-    return CalledWrongly(
-        absl::StrCat("--momentum: found it with optimizer ", network.optimizer,
-                     ", which has none; expected --optimizer sgd or rmsprop"));
-  }
+                           OptimizerChoice& optimizer) {
+  optimizer.name = arguments.Get("optimizer", optimizer.name);
+  PARTITA_RETURN_IF_ERROR(
+      CheckTakes(arguments, "momentum", TakesMomentum(optimizer.name),
+                 "optimizer " + optimizer.name, "--optimizer sgd or rmsprop"));
   PARTITA_ASSIGN_OR_RETURN(
-      network.learning_rate,
-      arguments.GetDouble("learning-rate", network.learning_rate));
+      optimizer.momentum,
+      arguments.GetBelow("momentum", optimizer.momentum, 1));
   PARTITA_ASSIGN_OR_RETURN(
-      network.momentum, GetBelow(arguments, "momentum", network.momentum, 1));
-  PARTITA_ASSIGN_OR_RETURN(
-      network.weight_decay,
-      arguments.GetDouble("weight-decay", network.weight_decay));
+      optimizer.weight_decay,
+      arguments.GetDouble("weight-decay", optimizer.weight_decay));
   return absl::OkStatus();
 }
 
-absl::Status ReadNetwork(const Arguments& arguments,
-                         MnistTrainingOptions& network) {
-  PARTITA_ASSIGN_OR_RETURN(
-      network.batch, arguments.GetInt("batch", network.batch, 1, kMaxBatch));
-  PARTITA_ASSIGN_OR_RETURN(
-      const int64_t seed,
-      arguments.GetInt("seed", 1, 0, std::numeric_limits<int64_t>::max()));
-  network.seed = static_cast<uint64_t>(seed);
-  PARTITA_RETURN_IF_ERROR(ReadOptimizer(arguments, network));
-  PARTITA_ASSIGN_OR_RETURN(network.dropout,
-                           GetBelow(arguments, "dropout", network.dropout, 1));
-  return absl::OkStatus();
+// As PyTorch's examples have them; the share left at a cosine's end is 0.
+double UsualFactor(absl::string_view schedule) {
+  if (schedule == "step") return 0.7;
+  return schedule == "exponential" ? 0.999 : 0;
 }
 
-absl::Status ReadImages(const Arguments& arguments, TrainRequest& request) {
-  PARTITA_ASSIGN_OR_RETURN(request.mean,
-                           arguments.GetDouble("mean", request.mean));
-  PARTITA_ASSIGN_OR_RETURN(request.stddev,
-                           arguments.GetDouble("stddev", request.stddev));
-  if (static_cast<float>(request.stddev) == 0) {
-    return CalledWrongly("--stddev: found 0; expected a number above 0");
-  }
-  request.train = {.images = arguments.Get("images", ""),
-                   .labels = arguments.Get("labels", ""),
-                   .dims = {1, 28, 28},
-                   .classes = 10,
-                   .mean = static_cast<float>(request.mean),
-                   .stddev = static_cast<float>(request.stddev)};
-  request.test = request.train;
-  request.test.images = arguments.Get("test-images", "");
-  request.test.labels = arguments.Get("test-labels", "");
+absl::Status ReadSchedule(const Arguments& arguments,
+                          ScheduleChoice& schedule) {
+  schedule.name = arguments.Get("schedule", schedule.name);
+  const std::string choice = "schedule " + schedule.name;
+  PARTITA_RETURN_IF_ERROR(CheckTakes(arguments, "decay-factor",
+                                     TakesDecayFactor(schedule.name), choice,
+                                     "--schedule step, exponential or cosine"));
+  PARTITA_RETURN_IF_ERROR(CheckTakes(arguments, "decay-steps",
+                                     TakesDecaySteps(schedule.name), choice,
+                                     "--schedule step or cosine"));
+  PARTITA_ASSIGN_OR_RETURN(
+      schedule.learning_rate,
+      arguments.GetDouble("learning-rate", schedule.learning_rate));
+  PARTITA_ASSIGN_OR_RETURN(
+      schedule.factor,
+      arguments.GetDouble("decay-factor", UsualFactor(schedule.name)));
+  PARTITA_ASSIGN_OR_RETURN(schedule.steps,
+                           arguments.GetInt("decay-steps", 1, 1, kMaxSteps));
+  PARTITA_ASSIGN_OR_RETURN(
+      schedule.warm_up,
+      arguments.GetInt("warm-up", schedule.warm_up, 0, kMaxSteps));
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments) {
-  TrainRequest request = {.model = arguments.positional()[0]};
-  PARTITA_RETURN_IF_ERROR(CheckModel(request.model));
-  PARTITA_RETURN_IF_ERROR(CheckGiven(arguments, {"images", "labels"}));
-  if (arguments.has("test-images") || arguments.has("test-labels")) {
-    PARTITA_RETURN_IF_ERROR(
-        CheckGiven(arguments, {"test-images", "test-labels"}));
-  }
-  PARTITA_RETURN_IF_ERROR(ReadNetwork(arguments, request.network));
-  PARTITA_ASSIGN_OR_RETURN(request.epochs,
-                           arguments.GetInt("epochs", 10, 1, kMaxEpochs));
-  PARTITA_RETURN_IF_ERROR(ReadImages(arguments, request));
+absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments) {
+  return arguments.GetInt("seed", 1, 0, std::numeric_limits<int64_t>::max());
+}
+
+absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
+                                              const UpdateRule& usual) {
+  TrainRequest request = {.model = arguments.positional()[0],
+                          .recipe = {.update = usual}};
+  PARTITA_ASSIGN_OR_RETURN(
+      request.epochs,
+      arguments.GetInt("epochs", request.epochs, 1, kMaxEpochs));
+  PARTITA_ASSIGN_OR_RETURN(const int64_t seed, ReadSeed(arguments));
+  request.recipe.seed = static_cast<uint64_t>(seed);
+  UpdateRule& update = request.recipe.update;
+  PARTITA_RETURN_IF_ERROR(ReadOptimizer(arguments, update.optimizer));
+  PARTITA_RETURN_IF_ERROR(ReadSchedule(arguments, update.schedule));
+  PARTITA_ASSIGN_OR_RETURN(update.clip_norm,
+                           arguments.GetDouble("clip-norm", update.clip_norm));
   return request;
 }
 
-std::vector<TrainingSetting> SettingsOf(const TrainRequest& request) {
-  const MnistTrainingOptions& network = request.network;
-  return {{"model", request.model},
-          {"batch", absl::StrCat(network.batch)},
-          {"seed", absl::StrCat(network.seed)},
-          {"optimizer", network.optimizer},
-          {"learning-rate", DoubleText(network.learning_rate)},
-          {"momentum", DoubleText(network.momentum)},
-          {"weight-decay", DoubleText(network.weight_decay)},
-          {"dropout", DoubleText(network.dropout)},
-          {"mean", DoubleText(request.mean)},
-          {"stddev", DoubleText(request.stddev)}};
+void FillDecaySteps(const Arguments& arguments, int64_t steps_per_epoch,
+                    TrainRequest& request) {
+  if (arguments.has("decay-steps")) return;
+  ScheduleChoice& schedule = request.recipe.update.schedule;
+  schedule.steps = schedule.name == "step" ? steps_per_epoch
+                                           : request.epochs * steps_per_epoch;
+}
+
+std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
+                                        const TrainableModel& model) {
+  const auto& [optimizer, schedule, clip_norm] = request.recipe.update;
+  // Of a file its name, wherever it lies.
+  const std::string name = request.model.substr(request.model.rfind('/') + 1);
+  std::vector<TrainingSetting> settings = {
+      {"model", name},
+      {"batch", absl::StrCat(model.batch)},
+      {"seed", absl::StrCat(request.recipe.seed)},
+      {"optimizer", optimizer.name},
+      {"learning-rate", DoubleText(schedule.learning_rate)},
+      {"momentum", DoubleText(optimizer.momentum)},
+      {"weight-decay", DoubleText(optimizer.weight_decay)},
+      {"schedule", schedule.name},
+      {"warm-up", absl::StrCat(schedule.warm_up)},
+      {"clip-norm", DoubleText(clip_norm)}};
+  if (TakesDecayFactor(schedule.name)) {
+    settings.push_back({"decay-factor", DoubleText(schedule.factor)});
+  }
+  if (TakesDecaySteps(schedule.name)) {
+    settings.push_back({"decay-steps", absl::StrCat(schedule.steps)});
+  }
+  settings.insert(settings.end(), model.settings.begin(), model.settings.end());
+  return settings;
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// What the command line asks `partita train` for.
+// What the command line asks of a training, whatever the model.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_TRAIN_REQUEST_H_
@@ -9,28 +9,35 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/builder/examples/models.h"
 #include "partita/train/checkpoint.h"
-#include "partita/train/labelled_images.h"
+#include "partita/train/trainable_model.h"
 #include "tools/partita/arguments.h"
 
 namespace partita {
 
 struct TrainRequest {
-  std::string model;  // "builtin:mnist"
-  MnistTrainingOptions network;
+  std::string model;  // as it is named
   int64_t epochs = 10;
-  double mean = 0.1307;  // of MNIST's training images
-  double stddev = 0.3081;
-  LabelledImages train;
-  LabelledImages test;  // no paths: none is asked for
+  TrainingRecipe recipe;
 };
 
-// CalledWrongly for flags that are missing or out of range.
-absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments);
+// The flag --seed.
+absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments);
 
-// The options that decide the numbers, by the names of their flags.
-std::vector<TrainingSetting> SettingsOf(const TrainRequest& request);
+// `usual` is the model's own, for what is left out. CalledWrongly for flags
+// that are out of range or do not go together.
+absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
+                                              const UpdateRule& usual);
+
+// The length of the schedule where --decay-steps is left out: an epoch for
+// "step", all epochs for others.
+void FillDecaySteps(const Arguments& arguments, int64_t steps_per_epoch,
+                    TrainRequest& request);
+
+// The options that decide the numbers, by the names of their flags: these, and
+// those of the model.
+std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
+                                        const TrainableModel& model);
 
 }  // namespace partita
 

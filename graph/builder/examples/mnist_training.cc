@@ -2,7 +2,6 @@
 // an evaluation that share their weights.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/builder/chosen_optimizer.h"
 #include "graph/builder/dropout.h"
 #include "graph/builder/examples/models.h"
 #include "graph/builder/examples/sizes.h"
@@ -84,11 +83,7 @@ absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options) {
       [&](Tensor x) { return Dropout(x, options.dropout, random); });
   const Tensor loss =
       NllLoss(probabilities, b.Input("labels", DType::kI64, {options.batch}));
-  PARTITA_RETURN_IF_ERROR(Optimize(b, b.Gradients(loss), step,
-                                   {.name = options.optimizer,
-                                    .learning_rate = options.learning_rate,
-                                    .momentum = options.momentum,
-                                    .weight_decay = options.weight_decay}));
+  PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, options.update));
   b.Output("loss", loss);
 
   b.BeginFunction("evaluate");

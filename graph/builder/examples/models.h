@@ -5,9 +5,9 @@
 #define PARTITA_GRAPH_BUILDER_EXAMPLES_MODELS_H_
 
 #include <cstdint>
-#include <string>
 
 #include "absl/status/statusor.h"
+#include "graph/builder/update_rule.h"
 #include "graph/graph.h"
 
 namespace partita {
@@ -49,19 +49,65 @@ absl::StatusOr<Module> ResNet50(const ResNet50Options& options = {});
 
 struct MnistTrainingOptions {
   int64_t batch = 64;
-  double learning_rate = 0.01;
-  double momentum = 0.5;  // where the optimizer takes one
-  double weight_decay = 0;
-  std::string optimizer = "sgd";  // graph/builder/chosen_optimizer.h
+  UpdateRule update = {.optimizer = {.momentum = 0.5}};
   double dropout = 0.5;
   uint64_t seed = 1;
 };
 // @train(%images, %labels) -> %loss: forward, backward and the update of the
-// weights, which are variables, by the optimizer; and @evaluate(%images) ->
-// %log_probabilities. Images are [batch, 1, 28, 28]: convolution 10x5x5, pool,
-// convolution 20x5x5, dropout2d, pool, 320-50-10, in the scopes conv1, conv2,
-// fc1 and fc2.
+// weights, which are variables; and @evaluate(%images) -> %log_probabilities.
+// Images are [batch, 1, 28, 28]: convolution 10x5x5, pool, convolution 20x5x5,
+// dropout2d, pool, 320-50-10, in the scopes conv1, conv2, fc1 and fc2.
 absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options = {});
+
+struct ResNet18TrainingOptions {
+  int64_t batch = 64;
+  int64_t channels = 3;  // of the images
+  int64_t image = 32;    // height and width
+  int64_t classes = 10;
+  int64_t width = 64;  // channels of the first stage; the next has twice these
+  UpdateRule update = {.optimizer = {.momentum = 0.9, .weight_decay = 5e-4},
+                       .schedule = {.learning_rate = 0.05}};
+  uint64_t seed = 1;
+};
+// @train(%images, %labels) -> %loss and @evaluate(%images) ->
+// %log_probabilities: ResNet-18 with a stem of 3x3 and no pool behind it, as
+// for CIFAR-10; in the scopes stem, layer1 .. layer4 and fc. Batch norms go by
+// the batch in training and by their running statistics in evaluation.
+absl::StatusOr<Module> ResNet18Training(
+    const ResNet18TrainingOptions& options = {});
+
+struct GptTrainingOptions {
+  int64_t batch = 32;
+  int64_t layers = 4;
+  int64_t width = 128;  // a multiple of heads
+  int64_t heads = 4;
+  int64_t context = 64;  // tokens that are seen at once
+  int64_t vocabulary = 256;
+  bool tied = true;  // scores are taken by the embedding's own weights
+  double dropout = 0;
+  UpdateRule update = {.optimizer = {"adamw"},
+                       .schedule = {.learning_rate = 1e-3}};
+  uint64_t seed = 1;
+};
+// @train(%tokens, %labels) -> %loss, the mean in nats a token, of i64[batch,
+// context] and what follows each token; and @evaluate(%tokens) ->
+// %log_probabilities, f32[batch * context, vocabulary], of what follows. In the
+// scopes embedding, block1, block2, ... and head.
+absl::StatusOr<Module> GptTraining(const GptTrainingOptions& options = {});
+
+struct LstmTrainingOptions {
+  int64_t batch = 32;
+  int64_t width = 128;  // of the embedding and of the state
+  int64_t context = 32;
+  int64_t vocabulary = 256;
+  UpdateRule update = {.optimizer = {"adamw"},
+                       .schedule = {.learning_rate = 2e-3},
+                       .clip_norm = 1};
+  uint64_t seed = 1;
+};
+// The functions of GptTraining, by an LSTM that begins each window at zero; in
+// the scopes embedding, lstm and head.
+absl::StatusOr<Module> LstmTraining(const LstmTrainingOptions& options = {});
 
 }  // namespace partita
 

@@ -69,6 +69,26 @@ TEST(Models, ResNet50OfASmallImageGivesProbabilities) {
   ExpectProbabilities(*module);
 }
 
+int64_t NumParameters(const absl::StatusOr<Module>& module) {
+  EXPECT_TRUE(module.ok()) << module.status();
+  int64_t count = 0;
+  for (const Variable& variable : module->variables()) {
+    if (variable.trainable) count += variable.type.num_elements();
+  }
+  return count;
+}
+
+TEST(Models, TrainedNetworksHaveTheirParameters) {
+  // As PyTorch's ResNet-18 with this stem and ten classes.
+  EXPECT_EQ(NumParameters(ResNet18Training({.batch = 2, .image = 8})),
+            11173962);
+  // 12 width^2 + 13 width a block, the embeddings and the last norm.
+  const int64_t blocks = 4 * (12 * 128 * 128 + 13 * 128);
+  EXPECT_EQ(NumParameters(GptTraining()), blocks + (256 + 64 + 2) * 128);
+  EXPECT_EQ(NumParameters(GptTraining({.tied = false})),
+            blocks + (256 + 256 + 64 + 2) * 128);
+}
+
 TEST(Models, TheSameOptionsGiveTheSameModule) {
   EXPECT_EQ(FingerprintOf(*SmallConvNet()), FingerprintOf(*SmallConvNet()));
   EXPECT_NE(FingerprintOf(*SmallConvNet()),
@@ -80,6 +100,8 @@ TEST(Models, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_FALSE(SmallConvNet({.channels = 0}).ok());
   EXPECT_EQ(ResNet50({.image = -32}).status().message(),
             "model: found size -32; expected 1..65536");
+  EXPECT_FALSE(ResNet18Training({.classes = 0}).ok());
+  EXPECT_FALSE(LstmTraining({.width = 0}).ok());
 }
 
 }  // namespace

@@ -1,0 +1,274 @@
+// Two functions of one, a loss, and batch norms by the batch.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/builder/inference_training.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/builder/batch_norm_training.h"
+#include "graph/builder/dropout.h"
+#include "graph/builder/losses.h"
+#include "graph/builder/ops.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "graph/ops/grad_builder.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+constexpr char kCrossEntropy[] = "cross-entropy";
+constexpr char kNll[] = "nll";
+constexpr char kMse[] = "mse";
+constexpr char kLabels[] = "labels";
+
+absl::Status Refuse(absl::string_view where, absl::string_view found,
+                    absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(where, ": found ", found, "; expected ", expected));
+}
+
+absl::Status CheckOutput(const Graph& graph, const std::string& loss) {
+  if (graph.outputs().size() != 1) {
+    return Refuse(
+        absl::StrCat("@", graph.name()),
+        absl::StrCat("the outputs ", absl::StrJoin(graph.output_names(), ", ")),
+        "one, which the loss is of; export the model with that one");
+  }
+  const TensorType& type = graph.type(graph.outputs()[0]);
+  const std::string where =
+      absl::StrCat("output ", graph.output_names()[0], " of --loss ", loss);
+  if (!IsFloat(type.dtype)) return Refuse(where, type.ToString(), "floats");
+  if (HasClasses(loss) && type.rank() < 2) {
+    return Refuse(where, type.ToString(), "[n, classes, d...]");
+  }
+  if (type.rank() < 1) return Refuse(where, type.ToString(), "[n, d...]");
+  return absl::OkStatus();
+}
+
+absl::Status CheckInputs(const Graph& graph) {
+  const int64_t batch = graph.type(graph.outputs()[0]).dims[0];
+  for (ValueId input : graph.inputs()) {
+    const Value& value = graph.value(input);
+    if (value.name == kLabels) {
+      return Refuse("input labels", "that name",
+                    "another: it is the dataset's for what samples are");
+    }
+    if (value.type.rank() > 0 && value.type.dims[0] == batch) continue;
+    return Refuse(absl::StrCat("input ", value.name), value.type.ToString(),
+                  absl::StrCat("the batch of ", batch,
+                               " samples, as the output has it, as dimension "
+                               "0; bind it by --dim or --shape"));
+  }
+  return absl::OkStatus();
+}
+
+// Whether what the node reads, where it depends on a weight, has an effect on
+// its results whose slope is known.
+bool IsSmooth(const OpView& op) {
+  return op.op().gradient != nullptr && op.op().gradient != ZeroGradient;
+}
+
+// Some weight must reach the output through ops that have a gradient.
+absl::Status CheckReached(const Module& module, const Graph& graph) {
+  std::vector<bool> depends(graph.value_id_bound(), false);
+  std::string last_end =
+      "no node reads a float initializer of one dimension "
+      "or more";
+  for (const OpView& op : graph.ops()) {
+    const bool is_weight =
+        op.is(kVariable) &&
+        module.FindVariable(op.attr_string("name"))->trainable;
+    const bool reads_one = absl::c_any_of(
+        op.node().operands, [&](ValueId id) { return depends[id.index]; });
+    if (!is_weight && !reads_one) continue;
+    if (!is_weight && !IsSmooth(op)) {
+      last_end = absl::StrCat("node ", op.node().location, " (", op.op_name(),
+                              ") has no gradient");
+      continue;
+    }
+    for (ValueId result : op.node().results) {
+      depends[result.index] = IsFloat(graph.type(result).dtype);
+    }
+  }
+  if (depends[graph.outputs()[0].index]) return absl::OkStatus();
+  return Refuse(
+      absl::StrCat("output ", graph.output_names()[0]),
+      absl::StrCat("no weight that it depends on smoothly: ", last_end),
+      "ops that have a gradient between weights and output "
+      "(docs/gradients.md)");
+}
+
+// Inputs and nodes, to an empty function: what the output is there.
+ValueId CopyTo(const Graph& from, Graph& to) {
+  std::vector<ValueId> copies(from.value_id_bound());
+  for (ValueId input : from.inputs()) {
+    copies[input.index] = to.AddInput(from.value(input).name, from.type(input));
+  }
+  for (NodeId id : from.order()) {
+    const Node& node = from.node(id);
+    ValueIds operands;
+    for (ValueId operand : node.operands) {
+      operands.push_back(copies[operand.index]);
+    }
+    // It was inferred when it was made, so it is inferred again.
+    const NodeId copy =
+        *to.AddNode(CopyOf(node, std::move(operands), &to.literals()));
+    for (size_t i = 0; i < node.results.size(); ++i) {
+      const ValueId result = to.node(copy).results[i];
+      copies[node.results[i].index] = result;
+      to.value(result).name = from.value(node.results[i]).name;
+    }
+  }
+  return copies[from.outputs()[0].index];
+}
+
+// The name of the variable that the tensor reads; none if it is anything else.
+std::optional<std::string> NameRead(GraphBuilder& b, ValueId value) {
+  const NodeId node = b.graph().value(value).defining_node;
+  if (!node.valid() || b.graph().node(node).op != &kVariable) {
+    return std::nullopt;
+  }
+  return b.graph().view(node).attr_string("name");
+}
+
+// Nodes that were made at the end go where `place` is.
+void MoveBefore(Graph& graph, NodeId last_before, NodeId place) {
+  bool is_new = false;
+  for (NodeId node : graph.order()) {
+    if (is_new) graph.MoveBefore(node, place);
+    is_new = is_new || node == last_before;
+  }
+}
+
+void UseBatchStatistics(GraphBuilder& b) {
+  Graph& graph = b.graph();
+  for (const OpView& op : graph.ops(kBatchNorm)) {
+    const auto mean = NameRead(b, op.operand(3).id());
+    const auto variance = NameRead(b, op.operand(4).id());
+    if (!mean.has_value() || !variance.has_value()) continue;
+    const NodeId last = graph.order().back();
+    const GraphBuilder::Scope scope(b, op.node().scope);
+    const Tensor y = BatchNormTraining(
+        b.TensorOf(op.operand(0).id()), b.TensorOf(op.operand(1).id()),
+        b.TensorOf(op.operand(2).id()), *mean, *variance,
+        {.epsilon = op.attr_float("epsilon")});
+    if (!y.valid()) return;
+    MoveBefore(graph, last, op.id());
+    graph.ReplaceAllUses(op.result(0).id(), y.id());
+    graph.Erase(op.id());
+  }
+}
+
+// What cross entropy takes the log-softmax of: the output, or the scores that a
+// softmax over its classes makes probabilities of.
+Tensor ScoresOf(GraphBuilder& b, Tensor y) {
+  if (!y.valid()) return {};
+  const NodeId node = b.graph().value(y.id()).defining_node;
+  if (!node.valid() || b.graph().node(node).op != &kSoftmax) return y;
+  const OpView softmax = b.graph().view(node);
+  const int64_t axis = softmax.attr_int("axis");
+  const bool over_classes = axis == 1 || axis == 1 - y.rank();
+  return over_classes ? b.TensorOf(softmax.operand(0).id()) : y;
+}
+
+Tensor LossOf(GraphBuilder& b, Tensor y, const std::string& loss) {
+  if (!y.valid()) return {};
+  Shape dims = y.type().dims;
+  if (loss == kMse) {
+    return MseLoss(y, b.Input(kLabels, y.type().dtype, dims),
+                   {.ignore_nan = true});
+  }
+  dims.erase(dims.begin() + 1);
+  const Tensor labels = b.Input(kLabels, DType::kI64, dims);
+  return loss == kNll ? NllLoss(y, labels)
+                      : CrossEntropyLoss(ScoresOf(b, y), labels);
+}
+
+// One row of log-probabilities for each label, in the labels' order.
+Tensor Rows(GraphBuilder& b, Tensor y, const std::string& loss) {
+  if (loss == kCrossEntropy) y = ScoresOf(b, y);
+  if (!y.valid()) return {};
+  const int64_t classes = y.dim(1);
+  Ints perm = {0};
+  for (int d = 2; d < y.rank(); ++d) perm.push_back(d);
+  perm.push_back(1);
+  const Tensor rows = Reshape(perm.size() == 2 ? y : Transpose(y, perm),
+                              {y.type().num_elements() / classes, classes});
+  return loss == kNll ? rows : LogSoftmax(rows);
+}
+
+// A name for the count of steps that no weight has.
+std::string StepName(const Module& module) {
+  std::string name = "step";
+  while (module.FindVariable(name) != nullptr) name += "_";
+  return name;
+}
+
+absl::StatusOr<Module> AddStep(Module module, ValueId output,
+                               const std::string& loss_name,
+                               const UpdateRule& update) {
+  const std::string step_name = StepName(module);
+  GraphBuilder b(std::move(module), "train");
+  const Tensor step = CountSteps(b, step_name);
+  UseBatchStatistics(b);
+  // A batch norm may have been the output itself.
+  const Tensor loss = LossOf(b, b.TensorOf(output), loss_name);
+  PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, update));
+  b.Output("loss", loss);
+  return b.Build();
+}
+
+absl::StatusOr<Module> AddEvaluation(Module module, ValueId output,
+                                     const std::string& loss) {
+  GraphBuilder b(std::move(module), "evaluate");
+  const Tensor y = b.TensorOf(output);
+  if (HasClasses(loss)) {
+    b.Output("log_probabilities", Cast(Rows(b, y, loss), DType::kF32));
+  } else {
+    b.Output("predictions", Cast(y, DType::kF32));
+  }
+  return b.Build();
+}
+
+}  // namespace
+
+std::vector<std::string> LossNames() { return {kCrossEntropy, kNll, kMse}; }
+
+bool HasClasses(absl::string_view loss) { return loss != kMse; }
+
+absl::Status CheckTrainable(const Module& module, const std::string& loss) {
+  if (!absl::c_linear_search(LossNames(), loss)) {
+    return Refuse("loss", loss,
+                  absl::StrCat("one of ", absl::StrJoin(LossNames(), ", ")));
+  }
+  if (module.functions().size() != 1 || module.main().name() != "train") {
+    return Refuse("module",
+                  absl::StrCat(module.functions().size(), " functions, @",
+                               module.main().name(), " first"),
+                  "@train alone");
+  }
+  const Graph& graph = module.main();
+  PARTITA_RETURN_IF_ERROR(CheckOutput(graph, loss));
+  PARTITA_RETURN_IF_ERROR(CheckInputs(graph));
+  return CheckReached(module, graph);
+}
+
+absl::StatusOr<Module> TrainingOf(Module module, const std::string& loss,
+                                  const UpdateRule& update) {
+  PARTITA_RETURN_IF_ERROR(CheckTrainable(module, loss));
+  Graph& train = module.main();
+  const ValueId evaluated = CopyTo(train, module.AddFunction("evaluate"));
+  const ValueId trained = train.outputs()[0];
+  train.SetOutputs({});
+  PARTITA_ASSIGN_OR_RETURN(module,
+                           AddStep(std::move(module), trained, loss, update));
+  return AddEvaluation(std::move(module), evaluated, loss);
+}
+
+}  // namespace partita

@@ -1,0 +1,41 @@
+// Training of a module that was made for inference, as an imported one.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_BUILDER_INFERENCE_TRAINING_H_
+#define PARTITA_GRAPH_BUILDER_INFERENCE_TRAINING_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "graph/builder/update_rule.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// By "cross-entropy" the output is scores [n, classes, d...], or probabilities
+// that a softmax makes of them; by "nll", log-probabilities. Labels are
+// classes, i64[n, d...]; by "mse" they are like the output. Labels of -100, and
+// NaNs of "mse", have no part in a loss (losses.h).
+std::vector<std::string> LossNames();  // "cross-entropy", "nll", "mse"
+bool HasClasses(absl::string_view loss);
+
+// InvalidArgument unless the module has one function, "train", with a trainable
+// variable and one output that the loss can be of.
+absl::Status CheckTrainable(const Module& module, const std::string& loss);
+
+// For a module that passes CheckTrainable:
+//   @train(inputs..., %labels) -> %loss: forward, backward and update;
+//   @evaluate(inputs...) -> %log_probabilities, f32[n d..., classes], or
+//   %predictions, f32 of the output's shape.
+// In @train, batch norms whose statistics are variables go by the batch's own
+// and move those by a tenth. Unimplemented, with the node, for an op without a
+// gradient between a trainable variable and the output.
+absl::StatusOr<Module> TrainingOf(Module module, const std::string& loss,
+                                  const UpdateRule& update);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_BUILDER_INFERENCE_TRAINING_H_

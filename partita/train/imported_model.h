@@ -1,0 +1,38 @@
+// A model that was made elsewhere, for inference, as one to train.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_TRAIN_IMPORTED_MODEL_H_
+#define PARTITA_PARTITA_TRAIN_IMPORTED_MODEL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "partita/train/trainable_model.h"
+
+namespace partita {
+
+struct SampleFile {
+  std::string field;  // an input of the model, or kLabelField
+  std::string path;   // IDX, .npy or .npz: [samples, ...]
+};
+
+struct ImportedModelOptions {
+  std::string loss = "cross-entropy";  // of LossNames()
+  std::vector<SampleFile> train;       // every input, and the labels
+  std::vector<SampleFile> test;        // the same; empty: no test is asked for
+  // Of f32 inputs: (x - mean) / stddev; bytes are divided by 255 before.
+  double mean = 0;
+  double stddev = 1;
+};
+
+// `module` as the importer makes it with weights_as_variables, of the function
+// "train". What a sample of a file is must have as many elements as the model
+// reads: it is given the model's shape.
+absl::StatusOr<TrainableModel> ImportedModel(
+    Module module, const ImportedModelOptions& options);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_TRAIN_IMPORTED_MODEL_H_

@@ -1,0 +1,117 @@
+// A module that was made for inference is trained on files in their own shapes.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/train/imported_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/builder/graph_builder.h"
+#include "graph/builder/ops.h"
+#include "partita/train/evaluation.h"
+#include "partita/train/testing/test_training.h"
+
+namespace partita {
+namespace {
+
+// y [4, outputs] = x W + b of pixels [4, 1, 2, 2], as the importer makes it.
+Module Linear(int64_t outputs) {
+  GraphBuilder b("train");
+  const Tensor x = b.Input("pixels", DType::kF32, {4, 1, 2, 2});
+  const Tensor w = b.Variable("w", HostTensor({DType::kF32, {4, outputs}, {}}));
+  const Tensor bias = b.Variable("b", HostTensor({DType::kF32, {outputs}, {}}));
+  b.Output("y", MatMul(Reshape(x, {4, 4}), w) + bias);
+  auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+std::string BytesFile(const std::string& name, std::string header,
+                      const std::string& bytes) {
+  const std::string path = TestPath(name);
+  std::ofstream(path, std::ios::binary) << header << bytes;
+  return path;
+}
+
+// Six images of 2x2 bytes, IDX: two shades, the second of which is label 1.
+SampleFile Pixels() {
+  std::string bytes;
+  for (int n = 0; n < 6; ++n) bytes += std::string(4, n % 2 == 0 ? 51 : -52);
+  return {"pixels",
+          BytesFile("pixels.idx",
+                    {0, 0, 8, 3, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 2}, bytes)};
+}
+
+SampleFile Labels(const std::string& bytes = {0, 1, 0, 1, 0, 1}) {
+  return {"labels", BytesFile("labels.idx", {0, 0, 8, 1, 0, 0, 0, 6}, bytes)};
+}
+
+TrainableModel Opened(int64_t outputs, const std::string& loss) {
+  auto model = ImportedModel(Linear(outputs), {.loss = loss,
+                                               .train = {Pixels(), Labels()},
+                                               .test = {Pixels(), Labels()},
+                                               .mean = 0.5,
+                                               .stddev = 0.25});
+  EXPECT_TRUE(model.ok()) << model.status();
+  return *std::move(model);
+}
+
+Evaluation Trained(const TrainableModel& model) {
+  const auto session = VirtualSession(
+      PlanOf(model.build({.update = {.schedule = {.learning_rate = 0.05}}})));
+  const auto trainer = Trainer::Create(
+      *session, model.train.samples, {.batch_size = model.batch, .epochs = 40});
+  EXPECT_TRUE(trainer.ok()) << trainer.status();
+  StopsAfter never(0);
+  EXPECT_TRUE((*trainer)->Run(never).ok());
+  EXPECT_EQ(never.losses.size(), 80u);
+  const auto test = Evaluate(*session, model.test.samples, model.batch);
+  EXPECT_TRUE(test.ok()) << test.status();
+  return *test;
+}
+
+TEST(ImportedModel, LearnsToTellClassesApart) {
+  const Evaluation test = Trained(Opened(2, "cross-entropy"));
+  EXPECT_EQ(test.samples, 6);
+  EXPECT_EQ(test.correct, 6);
+  EXPECT_LT(test.loss, 0.1);
+}
+
+// The half batch at the end of an epoch is filled up by what does not count.
+TEST(ImportedModel, LearnsNumbersByMeanSquares) {
+  const Evaluation test = Trained(Opened(1, "mse"));
+  EXPECT_EQ(test.samples, 6);
+  EXPECT_FALSE(test.correct.has_value());
+  EXPECT_LT(test.loss, 1e-3);
+}
+
+TEST(ImportedModel, IsResumedToTheBit) {
+  for (const char* loss : {"cross-entropy", "mse"}) {
+    const TrainableModel model = Opened(2 - (loss[0] == 'm'), loss);
+    const auto plan = PlanOf(model.build({.update = {.optimizer = {"adam"}}}));
+    ExpectResumesToTheBit(plan, model, 3);
+  }
+}
+
+std::string Refusal(int64_t outputs, const ImportedModelOptions& options) {
+  return std::string(
+      ImportedModel(Linear(outputs), options).status().message());
+}
+
+TEST(ImportedModel, DataThatDoNotFitAreRefused) {
+  const std::string path = Labels().path;
+  EXPECT_EQ(Refusal(3, {.loss = "mse", .train = {Pixels(), Labels()}}),
+            path + ": labels: found u8[]; expected as many elements as f32[3]");
+  EXPECT_EQ(Refusal(1, {.train = {{"pixels", path}, Labels()}}),
+            path +
+                ": pixels: found u8[]; expected as many elements as f32[1, 2, "
+                "2]");
+}
+
+}  // namespace
+}  // namespace partita

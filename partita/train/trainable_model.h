@@ -1,0 +1,54 @@
+// A model to train: all that the training loop, checkpoints and the program
+// know of it, whatever it computes.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_TRAIN_TRAINABLE_MODEL_H_
+#define PARTITA_PARTITA_TRAIN_TRAINABLE_MODEL_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/builder/update_rule.h"
+#include "graph/graph.h"
+#include "partita/session.h"
+#include "partita/train/checkpoint.h"
+#include "runtime/dataset/dataset.h"
+
+namespace partita {
+
+// Samples whose fields are inputs of the model by name; `labels` is what each
+// sample is (batch_inputs.h).
+struct TrainingData {
+  SharedDataset samples;  // null: none are asked for
+  std::string source;     // where a sample that is at fault comes from
+};
+
+// What is chosen about a training and is no part of the model.
+struct TrainingRecipe {
+  uint64_t seed = 1;
+  UpdateRule update;
+};
+
+struct TrainableModel {
+  std::string samples_name;  // what reports call them: "images"
+  TrainingData train;
+  TrainingData test;
+  int64_t batch = 1;  // samples of a step, as dimension 0 of every input
+  // All options of its own that decide the numbers, by the names of their
+  // flags.
+  std::vector<TrainingSetting> settings;
+  // Makes @train(fields...) -> %loss, a whole step (trainer.h), and
+  // @evaluate(fields...), whose one output says what evaluation measures
+  // (evaluation.h).
+  std::function<absl::StatusOr<Module>(const TrainingRecipe& recipe)> build;
+  // Gives what the trained model writes, for people to read. Leaves the session
+  // at any entry. Null: it writes nothing.
+  std::function<absl::StatusOr<std::string>(Session& session)> generate;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_TRAIN_TRAINABLE_MODEL_H_

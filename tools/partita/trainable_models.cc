@@ -1,0 +1,263 @@
+// Reads the flags of each model.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/trainable_models.h"
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/builder/examples/models.h"
+#include "graph/status_macros.h"
+#include "partita/train/batch_inputs.h"
+#include "partita/train/image_classifier.h"
+#include "partita/train/imported_model.h"
+#include "partita/train/text_model.h"
+#include "tools/partita/model_input.h"
+#include "tools/partita/train_request.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kMaxSize = 1 << 16;  // of a batch, or within a model
+constexpr int64_t kMaxSample = 1 << 20;
+
+absl::Status CheckGiven(const Arguments& arguments,
+                        std::initializer_list<const char*> flags) {
+  for (const char* flag : flags) {
+    if (arguments.has(flag)) continue;
+    return CalledWrongly(absl::StrCat("train: found no --", flag,
+                                      "; expected --", flag,
+                                      " FILE, an IDX or .npy file"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadNormalization(const Arguments& arguments, double& mean,
+                               double& stddev) {
+  PARTITA_ASSIGN_OR_RETURN(mean, arguments.GetDouble("mean", mean));
+  PARTITA_ASSIGN_OR_RETURN(stddev, arguments.GetDouble("stddev", stddev));
+  if (static_cast<float>(stddev) != 0) return absl::OkStatus();
+  return CalledWrongly("--stddev: found 0; expected a number above 0");
+}
+
+// What differs from network to network is given.
+absl::StatusOr<ImageClassifierOptions> ReadImages(
+    const Arguments& arguments, ImageClassifierOptions options) {
+  PARTITA_RETURN_IF_ERROR(CheckGiven(arguments, {"images", "labels"}));
+  if (arguments.has("test-images") || arguments.has("test-labels")) {
+    PARTITA_RETURN_IF_ERROR(
+        CheckGiven(arguments, {"test-images", "test-labels"}));
+  }
+  options.train = {arguments.Get("images", ""), arguments.Get("labels", "")};
+  options.test = {arguments.Get("test-images", ""),
+                  arguments.Get("test-labels", "")};
+  PARTITA_ASSIGN_OR_RETURN(
+      options.batch, arguments.GetInt("batch", options.batch, 1, kMaxSize));
+  PARTITA_RETURN_IF_ERROR(
+      ReadNormalization(arguments, options.mean, options.stddev));
+  return options;
+}
+
+constexpr const char* kMnistFlags[] = {"images", "labels",  "test-images",
+                                       "batch",  "dropout", "test-labels",
+                                       "mean",   "stddev"};
+
+absl::StatusOr<TrainableModel> ReadMnist(const Arguments& arguments) {
+  // Of MNIST's own training images.
+  PARTITA_ASSIGN_OR_RETURN(
+      const ImageClassifierOptions images,
+      ReadImages(arguments, {.mean = 0.1307, .stddev = 0.3081}));
+  PARTITA_ASSIGN_OR_RETURN(const double dropout,
+                           arguments.GetBelow("dropout", 0.5, 1));
+  return MnistModel(images, dropout);
+}
+
+constexpr const char* kResNet18Flags[] = {
+    "images", "labels",  "test-images", "test-labels",
+    "batch",  "classes", "mean",        "stddev"};
+
+absl::StatusOr<TrainableModel> ReadResNet18(const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const ImageClassifierOptions images,
+      ReadImages(arguments, {.mean = 0.5, .stddev = 0.25}));
+  PARTITA_ASSIGN_OR_RETURN(const int64_t classes,
+                           arguments.GetInt("classes", 10, 1, kMaxSize));
+  return ResNet18Model(images, classes);
+}
+
+constexpr const char* kGptFlags[] = {
+    "text",  "test-share", "layers",  "width",  "heads",      "context",
+    "batch", "untied",     "dropout", "sample", "temperature"};
+
+constexpr const char* kLstmFlags[] = {
+    "text", "test-share", "width", "context", "batch", "sample", "temperature"};
+
+struct SizeFlag {
+  const char* flag;
+  int64_t* size;
+};
+
+absl::Status ReadSizes(const Arguments& arguments,
+                       std::initializer_list<SizeFlag> sizes) {
+  for (const auto& [flag, size] : sizes) {
+    PARTITA_ASSIGN_OR_RETURN(*size, arguments.GetInt(flag, *size, 1, kMaxSize));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TextModelOptions> ReadText(const Arguments& arguments) {
+  TextModelOptions options = {.files = arguments.GetAll("text")};
+  if (options.files.empty()) {
+    return CalledWrongly(
+        "train: found no --text; expected --text FILE, in UTF-8");
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      options.test_share,
+      arguments.GetBelow("test-share", options.test_share, 1));
+  PARTITA_ASSIGN_OR_RETURN(options.writing.characters,
+                           arguments.GetInt("sample", 0, 0, kMaxSample));
+  PARTITA_ASSIGN_OR_RETURN(options.writing.temperature,
+                           arguments.GetDouble("temperature", 1));
+  PARTITA_ASSIGN_OR_RETURN(const int64_t seed, ReadSeed(arguments));
+  options.writing.seed = static_cast<uint64_t>(seed);
+  return options;
+}
+
+absl::StatusOr<TrainableModel> ReadGpt(const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(const TextModelOptions options, ReadText(arguments));
+  GptTrainingOptions network;
+  PARTITA_RETURN_IF_ERROR(ReadSizes(arguments, {{"layers", &network.layers},
+                                                {"width", &network.width},
+                                                {"heads", &network.heads},
+                                                {"context", &network.context},
+                                                {"batch", &network.batch}}));
+  network.tied = !arguments.has("untied");
+  PARTITA_ASSIGN_OR_RETURN(network.dropout,
+                           arguments.GetBelow("dropout", network.dropout, 1));
+  return GptModel(options, network);
+}
+
+absl::StatusOr<TrainableModel> ReadLstm(const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(const TextModelOptions options, ReadText(arguments));
+  LstmTrainingOptions network;
+  PARTITA_RETURN_IF_ERROR(ReadSizes(arguments, {{"width", &network.width},
+                                                {"context", &network.context},
+                                                {"batch", &network.batch}}));
+  return LstmModel(options, network);
+}
+
+constexpr const char* kOnnxFlags[] = {
+    "input",  "labels", "test-input", "test-labels", "mean",
+    "stddev", "loss",   "dim",        "shape",       "bind"};
+
+// The file of each input, as of `flag`, and of the labels.
+absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
+                                                  const Arguments& arguments,
+                                                  const std::string& flag,
+                                                  const std::string& labels) {
+  std::map<std::string, std::string> paths;
+  for (const std::string& text : arguments.GetAll(flag)) {
+    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding(flag, text));
+    paths[binding.first] = binding.second;
+  }
+  std::vector<SampleFile> files;
+  std::vector<std::string> names;
+  for (ValueId input : module.main().inputs()) {
+    const std::string& name = module.main().value(input).name;
+    names.push_back(name);
+    const auto path = paths.find(name);
+    if (path == paths.end()) {
+      return CalledWrongly(absl::StrCat("train: found no --", flag, " ", name,
+                                        "=FILE; expected an IDX, .npy or .npz ",
+                                        "file for each input of the model"));
+    }
+    files.push_back({name, path->second});
+    paths.erase(path);
+  }
+  if (!paths.empty()) {
+    return CalledWrongly(absl::StrCat(
+        "--", flag, ": found ", paths.begin()->first, "; expected one of ",
+        absl::StrJoin(names, ", "), ", the model's inputs"));
+  }
+  PARTITA_RETURN_IF_ERROR(CheckGiven(arguments, {labels.c_str()}));
+  files.push_back({kLabelField, arguments.Get(labels, "")});
+  return files;
+}
+
+absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(
+      Module module, ReadTrainedOnnx(arguments.positional()[0], arguments));
+  ImportedModelOptions options;
+  options.loss = arguments.Get("loss", options.loss);
+  PARTITA_ASSIGN_OR_RETURN(options.train,
+                           ReadFiles(module, arguments, "input", "labels"));
+  if (arguments.has("test-input") || arguments.has("test-labels")) {
+    PARTITA_ASSIGN_OR_RETURN(
+        options.test,
+        ReadFiles(module, arguments, "test-input", "test-labels"));
+  }
+  PARTITA_RETURN_IF_ERROR(
+      ReadNormalization(arguments, options.mean, options.stddev));
+  return ImportedModel(std::move(module), options);
+}
+
+constexpr TrainableKind kOnnx = {"an ONNX model", kOnnxFlags,
+                                 [] { return UpdateRule(); }, ReadOnnxModel};
+
+constexpr TrainableKind kKinds[] = {
+    {"builtin:mnist", kMnistFlags, [] { return MnistTrainingOptions().update; },
+     ReadMnist},
+    {"builtin:resnet18", kResNet18Flags,
+     [] { return ResNet18TrainingOptions().update; }, ReadResNet18},
+    {"builtin:gpt", kGptFlags, [] { return GptTrainingOptions().update; },
+     ReadGpt},
+    {"builtin:lstm", kLstmFlags, [] { return LstmTrainingOptions().update; },
+     ReadLstm},
+    kOnnx,
+};
+
+// Whatever is neither built in nor text is taken for an ONNX file, as by other
+// commands.
+bool IsOfKind(const std::string& model, const TrainableKind& kind) {
+  if (kind.read != ReadOnnxModel) return model == kind.name;
+  return !absl::StartsWith(model, "builtin:") &&
+         !absl::EndsWith(model, ".graph");
+}
+
+absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
+  for (const TrainableKind& other : kKinds) {
+    for (const char* flag : other.flags) {
+      if (!arguments.has(flag) || absl::c_linear_search(kind.flags, flag)) {
+        continue;
+      }
+      return CalledWrongly(absl::StrCat(
+          "--", flag, ": found it with ", kind.name,
+          ", which does not read it; expected ", "it with ", other.name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<const TrainableKind*> FindTrainable(const Arguments& arguments) {
+  const std::string& model = arguments.positional()[0];
+  std::vector<std::string> names;
+  for (const TrainableKind& kind : kKinds) {
+    names.push_back(kind.name);
+    if (!IsOfKind(model, kind)) continue;
+    PARTITA_RETURN_IF_ERROR(CheckFlags(kind, arguments));
+    return &kind;
+  }
+  return CalledWrongly(
+      absl::StrCat(model, ": found no model that can be trained; expected ",
+                   absl::StrJoin(names, ", ")));
+}
+
+}  // namespace partita
