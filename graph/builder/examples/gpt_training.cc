@@ -1,6 +1,7 @@
 // A decoder-only transformer over characters (Vaswani et al. 2017, its blocks
 // in GPT-2's order: Radford et al. 2019), as a training step and as an
-// evaluation that share their weights. SPDX-License-Identifier: Apache-2.0
+// evaluation that share their weights.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
 #include <functional>
