@@ -146,7 +146,8 @@ void MoveBefore(Graph& graph, NodeId last_before, NodeId place) {
   }
 }
 
-void UseBatchStatistics(GraphBuilder& b) {
+// What the output is then: it may have been a batch norm's.
+ValueId UseBatchStatistics(GraphBuilder& b, ValueId output) {
   Graph& graph = b.graph();
   for (const OpView& op : graph.ops(kBatchNorm)) {
     const auto mean = NameRead(b, op.operand(3).id());
@@ -158,11 +159,13 @@ void UseBatchStatistics(GraphBuilder& b) {
         b.TensorOf(op.operand(0).id()), b.TensorOf(op.operand(1).id()),
         b.TensorOf(op.operand(2).id()), *mean, *variance,
         {.epsilon = op.attr_float("epsilon")});
-    if (!y.valid()) return;
+    if (!y.valid()) return output;
     MoveBefore(graph, last, op.id());
+    if (op.result(0).id() == output) output = y.id();
     graph.ReplaceAllUses(op.result(0).id(), y.id());
     graph.Erase(op.id());
   }
+  return output;
 }
 
 // What cross entropy takes the log-softmax of: the output, or the scores that a
@@ -216,8 +219,7 @@ absl::StatusOr<Module> AddStep(Module module, ValueId output,
   const std::string step_name = StepName(module);
   GraphBuilder b(std::move(module), "train");
   const Tensor step = CountSteps(b, step_name);
-  UseBatchStatistics(b);
-  // A batch norm may have been the output itself.
+  output = UseBatchStatistics(b, output);
   const Tensor loss = LossOf(b, b.TensorOf(output), loss_name);
   PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, update));
   b.Output("loss", loss);
