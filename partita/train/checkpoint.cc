@@ -20,6 +20,7 @@ namespace partita {
 namespace {
 
 using Metadata = std::map<std::string, std::string>;
+using Kind = TrainingSetting::Kind;
 
 constexpr char kFormat[] = "partita_checkpoint";
 constexpr char kEpoch[] = "next_epoch";
@@ -70,10 +71,10 @@ struct Differences {
 };
 
 Differences Compare(const Metadata& metadata,
-                    absl::Span<const TrainingSetting> settings, bool follows) {
+                    absl::Span<const TrainingSetting> settings, Kind kind) {
   Differences differences;
   for (const TrainingSetting& setting : settings) {
-    if (setting.follows != follows) continue;
+    if (setting.kind != kind) continue;
     const auto entry = metadata.find(setting.name);
     if (entry != metadata.end() && entry->second == setting.value) continue;
     differences.found.push_back(
@@ -96,11 +97,18 @@ absl::Status Refuse(const std::string& path, const Differences& differences,
 absl::Status CheckSettings(const std::string& path, const Metadata& metadata,
                            absl::Span<const TrainingSetting> settings) {
   PARTITA_RETURN_IF_ERROR(
-      Refuse(path, Compare(metadata, settings, false),
+      Refuse(path, Compare(metadata, settings, Kind::kChosen),
              "continue a training with what it was begun with"));
-  return Refuse(path, Compare(metadata, settings, true),
+  return Refuse(path, Compare(metadata, settings, Kind::kFollows),
+                "continue a training of the same model by the same program");
+}
+
+absl::Status CheckPlan(const std::string& path,
+                       const Differences& of_the_plan) {
+  return Refuse(path, of_the_plan,
                 "continue a training by the program, on the machine and with "
-                "the strategy and pins that it was begun with");
+                "the strategy and pins that it was begun with, or allow "
+                "another rounding by --another-plan");
 }
 
 absl::StatusOr<TrainingPosition> PositionIn(const std::string& path,
@@ -133,13 +141,18 @@ absl::Status WriteCheckpoint(const std::string& path, Session& session,
   return WriteSafetensors(path, tensors, MetadataOf(position, settings));
 }
 
-absl::StatusOr<TrainingPosition> ReadCheckpoint(
+absl::StatusOr<ResumedTraining> ReadCheckpoint(
     const std::string& path, absl::Span<const TrainingSetting> settings,
-    Session& session) {
+    Session& session, ResumeOn resume_on) {
   PARTITA_ASSIGN_OR_RETURN(const SafetensorsFile file,
                            SafetensorsFile::Open(path));
   PARTITA_RETURN_IF_ERROR(CheckFormat(path, file.metadata()));
   PARTITA_RETURN_IF_ERROR(CheckSettings(path, file.metadata(), settings));
+  const Differences of_the_plan =
+      Compare(file.metadata(), settings, Kind::kRounds);
+  if (resume_on == ResumeOn::kSamePlan) {
+    PARTITA_RETURN_IF_ERROR(CheckPlan(path, of_the_plan));
+  }
   std::vector<std::pair<std::string, TensorType>> expected;
   for (const Variable& variable : VariablesOf(session)) {
     expected.emplace_back(variable.name, variable.type);
@@ -151,7 +164,7 @@ absl::StatusOr<TrainingPosition> ReadCheckpoint(
     PARTITA_RETURN_IF_ERROR(
         session.WriteVariable(name, file.Find(name)->Copy()));
   }
-  return position;
+  return ResumedTraining{position, !of_the_plan.found.empty()};
 }
 
 }  // namespace partita

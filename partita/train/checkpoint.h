@@ -26,10 +26,26 @@ struct TrainingPosition {
 
 // Something that decides the numbers of a training: "learning_rate", "0.01".
 struct TrainingSetting {
+  enum class Kind : uint8_t {
+    kChosen,
+    kFollows,  // differs where others do, as a hash over them: told only if
+               // none does
+    kRounds,   // another value gives the same numbers but for rounding: a plan
+  };
   std::string name;
   std::string value;
-  // Differs where others do, as a hash over them: told only if none does.
-  bool follows = false;
+  Kind kind = Kind::kChosen;
+};
+
+// The plans that a training goes on by.
+enum class ResumeOn : uint8_t {
+  kSamePlan,     // bit for bit
+  kAnotherPlan,  // other devices, kernels or parts of the batch: to rounding
+};
+
+struct ResumedTraining {
+  TrainingPosition position;
+  bool by_another_plan = false;  // than the checkpoint's
 };
 
 // A safetensors file with the variables, in their graph's types, and the
@@ -39,13 +55,13 @@ absl::Status WriteCheckpoint(const std::string& path, Session& session,
                              const TrainingPosition& position,
                              absl::Span<const TrainingSetting> settings);
 
-// Gives the session's variables the checkpoint's values. InvalidArgument, and
-// the session as it was, if the file is no checkpoint or a damaged one, or if
-// it is of a training with other settings or another model: each difference is
-// named.
-absl::StatusOr<TrainingPosition> ReadCheckpoint(
+// Gives the session's variables the checkpoint's values, on however many
+// devices they lie: the file holds each whole. InvalidArgument, and the session
+// as it was, if the file is no checkpoint or a damaged one, or if it is of a
+// training with other settings or another model: each difference is named.
+absl::StatusOr<ResumedTraining> ReadCheckpoint(
     const std::string& path, absl::Span<const TrainingSetting> settings,
-    Session& session);
+    Session& session, ResumeOn resume_on = ResumeOn::kSamePlan);
 
 }  // namespace partita
 

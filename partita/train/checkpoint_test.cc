@@ -23,8 +23,12 @@
 namespace partita {
 namespace {
 
-const std::vector<TrainingSetting> kSettings = {
-    {"batch", "8"}, {"seed", "7"}, {"graph", "a", true}};
+using Kind = TrainingSetting::Kind;
+
+const std::vector<TrainingSetting> kSettings = {{"batch", "8"},
+                                                {"seed", "7"},
+                                                {"graph", "a", Kind::kFollows},
+                                                {"plan", "p", Kind::kRounds}};
 
 std::string Path() {
   return absl::StrCat(testing::TempDir(), "/", getpid(), ".safetensors");
@@ -76,27 +80,51 @@ std::string Refusal(absl::Span<const TrainingSetting> settings,
 TEST(Checkpoint, VariablesAndPositionComeBack) {
   WriteOne();
   const auto session = Counting("w");
-  const auto position = ReadCheckpoint(Path(), kSettings, *session);
-  ASSERT_TRUE(position.ok()) << position.status();
-  EXPECT_EQ(position->epoch, 1);
-  EXPECT_EQ(position->batch, 2);
-  EXPECT_EQ(position->step, 8);
+  const auto resumed = ReadCheckpoint(Path(), kSettings, *session);
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  EXPECT_EQ(resumed->position.epoch, 1);
+  EXPECT_EQ(resumed->position.batch, 2);
+  EXPECT_EQ(resumed->position.step, 8);
+  EXPECT_FALSE(resumed->by_another_plan);
   EXPECT_EQ(Values(*session, "w"), (std::vector<float>{2, 6}));
 }
 
 TEST(Checkpoint, OtherOptionsAreNamed) {
   WriteOne();
-  EXPECT_EQ(Refusal({{"batch", "4"}, {"seed", "7"}, {"graph", "b", true}}),
-            "FILE: found batch 8; expected batch 4; continue a training with "
-            "what it was begun with");
+  EXPECT_EQ(
+      Refusal({{"batch", "4"}, {"seed", "7"}, {"graph", "b", Kind::kFollows}}),
+      "FILE: found batch 8; expected batch 4; continue a training with "
+      "what it was begun with");
   EXPECT_EQ(Refusal({{"batch", "4"}, {"seed", "1"}, {"rate", "2"}}),
             "FILE: found batch 8 and seed 7 and no rate; expected batch 4 and "
             "seed 1 and rate 2; continue a training with what it was begun "
             "with");
-  EXPECT_EQ(Refusal({{"batch", "8"}, {"seed", "7"}, {"graph", "b", true}}),
-            "FILE: found graph a; expected graph b; continue a training by the "
+  EXPECT_EQ(
+      Refusal({{"batch", "8"}, {"seed", "7"}, {"graph", "b", Kind::kFollows}}),
+      "FILE: found graph a; expected graph b; continue a training of the "
+      "same model by the same program");
+}
+
+TEST(Checkpoint, AnotherPlanIsTakenWhereRoundingMayDiffer) {
+  WriteOne();
+  const std::vector<TrainingSetting> settings = {{"batch", "8"},
+                                                 {"plan", "q", Kind::kRounds}};
+  EXPECT_EQ(Refusal(settings),
+            "FILE: found plan p; expected plan q; continue a training by the "
             "program, on the machine and with the strategy and pins that it "
-            "was begun with");
+            "was begun with, or allow another rounding by --another-plan");
+  const auto session = Counting("w");
+  const auto resumed =
+      ReadCheckpoint(Path(), settings, *session, ResumeOn::kAnotherPlan);
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  EXPECT_TRUE(resumed->by_another_plan);
+  EXPECT_EQ(Values(*session, "w"), (std::vector<float>{2, 6}));
+  // What decides more than rounding is refused as ever.
+  const auto refused = ReadCheckpoint(Path(), {{"batch", "4"}}, *session,
+                                      ResumeOn::kAnotherPlan);
+  EXPECT_EQ(absl::StrReplaceAll(refused.status().message(), {{Path(), "FILE"}}),
+            "FILE: found batch 8; expected batch 4; continue a training with "
+            "what it was begun with");
 }
 
 TEST(Checkpoint, OtherVariablesAreNamed) {

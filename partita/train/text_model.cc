@@ -73,10 +73,11 @@ absl::StatusOr<TrainableModel> OverText(const TextModelOptions& options,
   TrainableModel model = {.samples_name = "windows", .batch = network.batch};
   PARTITA_RETURN_IF_ERROR(
       Divide(std::move(tokens), network.context, options, model));
-  model.settings = {{"width", absl::StrCat(network.width)},
-                    {"context", absl::StrCat(network.context)},
-                    {"test-share", DoubleText(options.test_share)},
-                    {"vocabulary", vocabulary.ToString(), /*follows=*/true}};
+  model.settings = {
+      {"width", absl::StrCat(network.width)},
+      {"context", absl::StrCat(network.context)},
+      {"test-share", DoubleText(options.test_share)},
+      {"vocabulary", vocabulary.ToString(), TrainingSetting::Kind::kFollows}};
   network.vocabulary = vocabulary.size();
   model.build = [network, build](const TrainingRecipe& recipe) {
     Options whole = network;

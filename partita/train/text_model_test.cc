@@ -170,8 +170,8 @@ TEST(TextModel, ACheckpointOfAnotherAlphabetIsRefused) {
       TrainOn(PlanOf(Built(other)), other, 1, path, first).message(),
       path +
           ": found vocabulary characters 61 62 63 64 e9; expected vocabulary "
-          "characters 62 63 64 78 e9; continue a training by the program, on "
-          "the machine and with the strategy and pins that it was begun with");
+          "characters 62 63 64 78 e9; continue a training of the same model by "
+          "the same program");
 }
 
 std::string Refusal(const TextModelOptions& options,

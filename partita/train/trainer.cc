@@ -69,11 +69,14 @@ absl::Status Trainer::CheckInputs() const {
   return CheckBatchInputs(session_, *dataset_, options_.batch_size);
 }
 
-absl::Status Trainer::Resume(const std::string& path) {
-  PARTITA_ASSIGN_OR_RETURN(const TrainingPosition position,
-                           ReadCheckpoint(path, options_.settings, session_));
-  PARTITA_RETURN_IF_ERROR(CheckPosition(path, position, steps_per_epoch()));
-  position_ = position;
+absl::Status Trainer::Resume(const std::string& path, ResumeOn resume_on) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const ResumedTraining resumed,
+      ReadCheckpoint(path, options_.settings, session_, resume_on));
+  PARTITA_RETURN_IF_ERROR(
+      CheckPosition(path, resumed.position, steps_per_epoch()));
+  position_ = resumed.position;
+  resumed_by_another_plan_ = resumed.by_another_plan;
   return absl::OkStatus();
 }
 

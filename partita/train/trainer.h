@@ -65,7 +65,8 @@ enum class TrainingEnd {
 // A training that was interrupted and resumed, however often, does the same
 // steps over the same batches from the same variables as one that was not, and
 // so has the same bits, provided that the step is a function of its inputs and
-// variables, as every plan's is.
+// variables, as every plan's is; resumed by another plan, the same numbers but
+// for rounding.
 class Trainer {
  public:
   // InvalidArgument if dataset and entry do not fit together. The session stays
@@ -74,12 +75,15 @@ class Trainer {
       Session& session, SharedDataset dataset, TrainerOptions options);
 
   // Continues the training of this checkpoint.
-  absl::Status Resume(const std::string& path);
+  absl::Status Resume(const std::string& path,
+                      ResumeOn resume_on = ResumeOn::kSamePlan);
 
   // Ends with a checkpoint if a path is given, unless by an error.
   absl::StatusOr<TrainingEnd> Run(TrainingObserver& observer);
 
   const TrainingPosition& position() const { return position_; }
+  // Whether Resume took a checkpoint of another plan.
+  bool resumed_by_another_plan() const { return resumed_by_another_plan_; }
   int64_t steps_per_epoch() const { return sampler_.num_batches(); }
   int64_t num_steps() const { return options_.epochs * steps_per_epoch(); }
 
@@ -101,6 +105,7 @@ class Trainer {
   const Sampler sampler_;
   const TrainerOptions options_;
   TrainingPosition position_;
+  bool resumed_by_another_plan_ = false;
   int64_t kept_step_ = -1;  // of the last checkpoint; -1: none yet
 };
 

@@ -70,7 +70,9 @@ TrainerOptions Options(const std::string& checkpoint) {
           .epochs = kEpochs,
           .seed = 7,
           .checkpoint = checkpoint,
-          .settings = {{"batch", "8"}, {"seed", "7"}, {"plan", "a", true}}};
+          .settings = {{"batch", "8"},
+                       {"seed", "7"},
+                       {"plan", "a", TrainingSetting::Kind::kRounds}}};
 }
 
 // A session of its own trains from the checkpoint, if it is there, until the
@@ -178,6 +180,46 @@ TEST(Trainer, ALearningRateThatFallsIsResumedToTheBit) {
     EXPECT_EQ(rest.losses,
               std::vector<double>(losses.begin() + step, losses.end()));
     EXPECT_EQ(FileContent(path), whole);
+  }
+}
+
+// Goes on with the checkpoint by another plan until a step.
+std::vector<double> LossesUntil(int64_t step, const std::string& checkpoint,
+                                const std::shared_ptr<const Plan>& plan,
+                                const std::string& plan_name) {
+  const auto session = VirtualSession(plan);
+  TrainerOptions options = Options(checkpoint);
+  options.settings.back().value = plan_name;
+  const auto trainer = Trainer::Create(*session, Images(), options);
+  EXPECT_TRUE(trainer.ok()) << trainer.status();
+  EXPECT_EQ((*trainer)->Resume(checkpoint).code(),
+            absl::StatusCode::kInvalidArgument);
+  const absl::Status resumed =
+      (*trainer)->Resume(checkpoint, ResumeOn::kAnotherPlan);
+  EXPECT_TRUE(resumed.ok()) << resumed;
+  EXPECT_TRUE((*trainer)->resumed_by_another_plan());
+  StopsAfter observer(step);
+  EXPECT_TRUE((*trainer)->Run(observer).ok());
+  return observer.losses;
+}
+
+TEST(Trainer, ATrainingMayMoveToOtherDevicesAndBack) {
+  const std::vector<double> alone = LossesOf(SharedPlan(), TestPath("alone"));
+  const std::string path = TestPath("moves");
+  unlink(path.c_str());
+  StopsAfter first(5);
+  EXPECT_EQ(*TrainOn(path, first), TrainingEnd::kStopped);
+  std::vector<double> losses = first.losses;
+  for (const double loss : LossesUntil(11, path, PlanOnThreeDevices(), "b")) {
+    losses.push_back(loss);
+  }
+  EXPECT_EQ(losses.size(), 11u);
+  for (const double loss : LossesUntil(0, path, SharedPlan(), "a")) {
+    losses.push_back(loss);
+  }
+  ASSERT_EQ(losses.size(), alone.size());
+  for (size_t i = 0; i < losses.size(); ++i) {
+    EXPECT_NEAR(losses[i], alone[i], 1e-3 * (1 + alone[i])) << "step " << i;
   }
 }
 

@@ -16,6 +16,7 @@
 #include "partita/compile.h"
 #include "partita/session.h"
 #include "partita/train/dataset_hash.h"
+#include "partita/train/exported_evaluation.h"
 #include "partita/train/trainer.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "tools/partita/input_files.h"
@@ -103,6 +104,11 @@ constexpr FlagDef kFlags[] = {
     {"every", "STEPS", "how often; once an epoch if left out"},
     {"resume", "FILE", "continue the training of this checkpoint", nullptr,
      FileUse::kReads},
+    {"another-plan", nullptr,
+     "with --resume: by other devices, strategy or pins, so that numbers "
+     "differ by rounding"},
+    {"export", "FILE", "write the trained model as ONNX", nullptr,
+     FileUse::kWrites},
     {"nan", "stop|continue", "where a loss is no finite number (default stop)",
      NanChoices},
     {"csv", "FILE", "write step, epoch, loss and seconds of each step", nullptr,
@@ -113,13 +119,21 @@ constexpr FlagDef kFlags[] = {
     {"json", nullptr, "report as JSON"},
 };
 
+// A flag that says something about another one.
+absl::Status CheckTogether(const Arguments& arguments) {
+  for (const auto& [flag, about] : {std::pair("every", "checkpoint"),
+                                    std::pair("another-plan", "resume")}) {
+    if (!arguments.has(flag) || arguments.has(about)) continue;
+    return CalledWrongly(absl::StrCat("--", flag, ": found it without --",
+                                      about, "; expected both"));
+  }
+  return absl::OkStatus();
+}
+
 // A checkpoint may replace the one that it continues, and no other input.
 absl::Status KeepInputs(const Arguments& arguments) {
-  if (!arguments.has("checkpoint")) {
-    if (!arguments.has("every")) return absl::OkStatus();
-    return CalledWrongly(
-        "--every: found it without --checkpoint; expected both");
-  }
+  PARTITA_RETURN_IF_ERROR(CheckTogether(arguments));
+  if (!arguments.has("checkpoint")) return absl::OkStatus();
   return InputFiles(arguments.With("resume", {}), kFlags)
       .Keep("checkpoint", arguments.Get("checkpoint", ""));
 }
@@ -141,6 +155,7 @@ int64_t StepsPerEpoch(const TrainableModel& model) {
 
 // A session of the compiled model, and what it and its checkpoints go by.
 struct Prepared {
+  Module module;  // as it was before it was compiled
   std::unique_ptr<Session> session;
   std::string strategy;
   std::vector<TrainingSetting> settings;
@@ -159,14 +174,19 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   Prepared prepared;
   prepared.settings = SettingsOf(request, model);
   prepared.settings.push_back({"dataset", dataset_hash});
-  prepared.settings.push_back(
-      {"graph", FingerprintOf(module).ToString(), true});
+  if (arguments.has("export")) {
+    PARTITA_RETURN_IF_ERROR(CheckExport(module, arguments.Get("export", "")));
+  }
+  prepared.settings.push_back({"graph", FingerprintOf(module).ToString(),
+                               TrainingSetting::Kind::kFollows});
   PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
-                           Compile(std::move(module), machine, options));
+                           Compile(module.Clone(), machine, options));
+  prepared.module = std::move(module);
   prepared.strategy = compiled.report.strategy;
   // Placements and kernels: another plan has the same numbers but for rounding.
-  prepared.settings.push_back(
-      {"plan", FingerprintOf(compiled.plan.module).ToString(), true});
+  prepared.settings.push_back({"plan",
+                               FingerprintOf(compiled.plan.module).ToString(),
+                               TrainingSetting::Kind::kRounds});
   LoadOptions load;
   if (arguments.has("virtual")) load.devices = DeviceMode::kVirtual;
   progress.Stage("load");
@@ -196,7 +216,10 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
       Trainer::Create(*prepared.session, model.train.samples,
                       std::move(options)));
   if (arguments.has("resume")) {
-    PARTITA_RETURN_IF_ERROR(trainer->Resume(arguments.Get("resume", "")));
+    PARTITA_RETURN_IF_ERROR(trainer->Resume(arguments.Get("resume", ""),
+                                            arguments.has("another-plan")
+                                                ? ResumeOn::kAnotherPlan
+                                                : ResumeOn::kSamePlan));
   }
   return trainer;
 }
@@ -210,6 +233,7 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .epochs = request.epochs,
           .steps_per_epoch = trainer.steps_per_epoch(),
           .first_step = trainer.position().step,
+          .by_another_plan = trainer.resumed_by_another_plan(),
           .step = trainer.position().step};
 }
 
@@ -226,6 +250,22 @@ absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
   PARTITA_ASSIGN_OR_RETURN(const TrainingEnd end, trainer.Run(log));
   report.interrupted = end == TrainingEnd::kStopped;
   return log.End();
+}
+
+// What becomes of the trained model: a text, a file.
+absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
+                        const Arguments& arguments, Progress& progress,
+                        TrainReport& report) {
+  if (arguments.has("export")) {
+    progress.Stage("export");
+    report.exported = arguments.Get("export", "");
+    PARTITA_RETURN_IF_ERROR(
+        ExportEvaluation(prepared.module, *prepared.session, report.exported));
+  }
+  if (model.generate == nullptr) return absl::OkStatus();
+  progress.Stage("generate");
+  PARTITA_ASSIGN_OR_RETURN(report.generated, model.generate(*prepared.session));
+  return absl::OkStatus();
 }
 
 struct Opened {
@@ -277,10 +317,9 @@ absl::Status Run(const Arguments& arguments) {
        .tells_epochs = !as_json},
       arguments, progress, report));
   report.checkpoint = arguments.Get("checkpoint", "");
-  if (model.generate != nullptr && !report.interrupted) {
-    progress.Stage("generate");
-    PARTITA_ASSIGN_OR_RETURN(report.generated,
-                             model.generate(*prepared.session));
+  if (!report.interrupted) {
+    PARTITA_RETURN_IF_ERROR(
+        UseTrained(model, prepared, arguments, progress, report));
   }
   progress.Done();
   PARTITA_RETURN_IF_ERROR(
@@ -303,7 +342,10 @@ const Subcommand kTrainCommand = {
         "steps, and at\nSIGINT and SIGTERM, after the step that is being "
         "done; --resume continues it\nbit for bit as if it had never been "
         "interrupted. A checkpoint of another model,\nof other options, "
-        "another dataset or another plan is refused by name.\n"
+        "another dataset or another plan is refused by name; with\n"
+        "--another-plan the training goes on by another plan, to rounding.\n"
+        "--export writes what evaluates the trained model, for `partita run` "
+        "and others.\n"
         "On a host that other programs keep busy set OMP_WAIT_POLICY=passive "
         "in the\nenvironment, as for `partita run`.",
     .operand = "model",

@@ -67,7 +67,12 @@ std::string TrainBeginText(const TrainReport& report) {
                    " steps an epoch, ", report.epochs, " epochs\n");
   if (report.first_step > 0) {
     absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
-                    report.num_steps(), "\n");
+                    report.num_steps(),
+                    report.by_another_plan
+                        ? " by another plan: from here on the numbers are "
+                          "those of its own but for rounding"
+                        : "",
+                    "\n");
   }
   return text;
 }
@@ -95,6 +100,9 @@ std::string TrainEndText(const TrainReport& report) {
   }
   if (!report.checkpoint.empty()) {
     absl::StrAppend(&text, ", checkpoint ", report.checkpoint);
+  }
+  if (!report.exported.empty()) {
+    absl::StrAppend(&text, ", model ", report.exported);
   }
   text += "\n";
   if (!report.generated.empty()) {
@@ -128,7 +136,9 @@ std::string TrainJson(const TrainReport& report) {
                {"first_step", report.first_step},
                {"last_step", report.step},
                {"interrupted", report.interrupted},
+               {"by_another_plan", report.by_another_plan},
                {"checkpoint", report.checkpoint},
+               {"exported", report.exported},
                {"nan_losses", report.num_nan},
                {"epochs", epochs}};
   AddTrained(report.trained, json);

@@ -39,14 +39,16 @@ struct TrainReport {
   int64_t samples = 0;       // of the dataset
   int64_t epochs = 0;        // asked for
   int64_t steps_per_epoch = 0;
-  int64_t first_step = 0;  // where this run began
-  int64_t step = 0;        // steps done, those before this run included
+  int64_t first_step = 0;        // where this run began
+  bool by_another_plan = false;  // than the checkpoint's that it goes on with
+  int64_t step = 0;              // steps done, those before this run included
   std::vector<EpochReport> finished;
   TrainedSpan trained;             // of this run
   std::optional<Evaluation> test;  // of the weights at the end
   int64_t num_nan = 0;             // steps whose loss was no finite number
   bool interrupted = false;
   std::string checkpoint;  // path, if one was written
+  std::string exported;    // path, if the trained model was written
   std::string generated;   // by the trained model; empty: nothing
 
   int64_t num_steps() const { return epochs * steps_per_epoch; }

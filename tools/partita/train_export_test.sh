@@ -1,0 +1,52 @@
+#!/bin/bash
+# `partita run` tells of the test images what the training's evaluation told,
+# by the model that the training has exported.
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+partita=$PWD/$1
+cpus=$PWD/$2
+scratch=${TEST_TMPDIR:-$(mktemp -d)}
+
+# Four images of random bytes, for the training and as `partita run` takes them.
+python3 - "$scratch" << 'END'
+import array, random, struct, sys
+
+def npy(name, dims, values):
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {dims}, }}"
+    head = head.ljust(117) + "\n"
+    with open(f"{sys.argv[1]}/{name}.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+        file.write(array.array("f", values).tobytes())
+
+random.seed(1)
+pixels = bytes(random.randrange(256) for _ in range(4 * 784))
+with open(sys.argv[1] + "/images.idx", "wb") as file:
+    file.write(struct.pack(">4i", 0x803, 4, 28, 28) + pixels)
+with open(sys.argv[1] + "/labels.idx", "wb") as file:
+    file.write(struct.pack(">2i", 0x801, 4) + bytes([3, 1, 4, 1]))
+npy("images", (4, 1, 28, 28), [(p / 255 - 0.1307) / 0.3081 for p in pixels])
+END
+
+cd "$scratch"
+"$partita" train builtin:mnist --images images.idx --labels labels.idx \
+  --test-images images.idx --test-labels labels.idx --batch 4 --epochs 3 \
+  --machine "$cpus" --strategy data --virtual --export digits.onnx --json > report.json
+"$partita" run digits.onnx --machine "$cpus" --strategy single --virtual \
+  --input images=images.npy --output told
+
+python3 - << 'END'
+import array, json
+
+with open("report.json") as file:
+    test = json.load(file)["test"]
+with open("told/log_probabilities.npy", "rb") as file:
+    content = file.read()
+told = array.array("f", content[content.index(b"\n") + 1:])
+labels = [3, 1, 4, 1]
+lines = [told[10 * i:10 * i + 10] for i in range(4)]
+loss = -sum(line[label] for line, label in zip(lines, labels)) / 4
+correct = sum(max(line) == line[label] for line, label in zip(lines, labels))
+print("loss", loss, test["loss"], "correct", correct, test["correct"])
+assert abs(loss - test["loss"]) < 1e-5, "the exported model tells another loss"
+assert correct == test["correct"], "the exported model tells others right"
+END
