@@ -8,6 +8,8 @@
 
 namespace partita {
 
+// accumulate(x): the sum over a step's micro-batches
+extern const OpDef kAccumulate;
 extern const OpDef kConstant;  // constant() {value}
 extern const OpDef kVariable;  // variable() {name}
 extern const OpDef kFused;     // fused(...), one region

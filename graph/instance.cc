@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
+#include <variant>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
@@ -167,6 +170,34 @@ absl::StatusOr<NodeSpec> PieceSpec(const OpView& node,
   return spec;
 }
 
+// Where the piece begins that the node makes in this micro-batch. What does not
+// exist is refused when its type is inferred.
+void MoveOrigin(const OpView& node, int micro_batch, Attributes& attributes) {
+  if (!ChangesWithMicroBatch(node)) return;
+  const std::vector<int64_t>& advance = node.attr_ints("advance");
+  std::vector<int64_t> origin(advance.size(), 0);
+  const AttributeValue* stored = attributes.Find("origin");
+  if (stored != nullptr) origin = std::get<std::vector<int64_t>>(*stored);
+  origin.resize(advance.size(), 0);
+  for (size_t d = 0; d < advance.size(); ++d) {
+    int64_t moved = 0;
+    if (__builtin_mul_overflow(advance[d], micro_batch, &moved) ||
+        __builtin_add_overflow(origin[d], moved, &origin[d])) {
+      origin[d] = std::numeric_limits<int64_t>::max();
+    }
+  }
+  attributes.Set("origin", origin);
+}
+
+// The sum so far, which the instance adds to.
+void AddSumSoFar(const OpView& node, int member, int members, Graph& piece,
+                 ValueIds& operands) {
+  operands.push_back(piece.AddInput(
+      "", InstanceType(node.result_type(0),
+                       ShardingOf(node.node().placement.results, 0), member,
+                       members)));
+}
+
 }  // namespace
 
 Sharding ShardingOf(const std::vector<Sharding>& shardings, int i) {
@@ -266,7 +297,17 @@ bool IsCut(const OpView& node) {
   return false;
 }
 
-absl::StatusOr<std::unique_ptr<Graph>> CutNode(const OpView& node, int member) {
+bool ChangesWithMicroBatch(const OpView& node) {
+  return FindAttr(node.op(), "advance") != nullptr &&
+         !node.attr_ints("advance").empty();
+}
+
+bool HasOwnInstances(const OpView& node) {
+  return IsCut(node) || node.is(kAccumulate) || ChangesWithMicroBatch(node);
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> CutNode(const OpView& node, int member,
+                                               int micro_batch) {
   const Placement& placement = node.node().placement;
   const int members = static_cast<int>(placement.devices.size());
   auto piece = std::make_unique<Graph>("piece", &node.graph().literals());
@@ -277,9 +318,13 @@ absl::StatusOr<std::unique_ptr<Graph>> CutNode(const OpView& node, int member) {
         InstanceType(node.operand_type(i), ShardingOf(placement.operands, i),
                      member, members)));
   }
+  if (node.is(kAccumulate) && micro_batch > 0) {
+    AddSumSoFar(node, member, members, *piece, operands);
+  }
   PARTITA_ASSIGN_OR_RETURN(
       NodeSpec spec,
       PieceSpec(node, placement, member, members, std::move(operands)));
+  MoveOrigin(node, micro_batch, spec.attributes);
   PARTITA_ASSIGN_OR_RETURN(const NodeId id, piece->AddNode(std::move(spec)));
   Node& made = piece->node(id);
   PARTITA_RETURN_IF_ERROR(CheckResults(node, *piece, made, member, members));

@@ -42,10 +42,25 @@ std::vector<Placement> BodyPlacements(const Graph& body,
 // True if a member computes another node than the whole one.
 bool IsCut(const OpView& node);
 
-// A graph of one node: what member `member` computes, with its types, layouts,
-// attributes and kernel; of a fused node with the member's part of its body.
-// Unimplemented where the node, or one of its body, has no such part.
-absl::StatusOr<std::unique_ptr<Graph>> CutNode(const OpView& node, int member);
+// True if the node makes another value in each micro-batch though it reads the
+// same: random numbers, with an origin that advances.
+bool ChangesWithMicroBatch(const OpView& node);
+
+// True if what an instance computes is not the node itself: it is cut, changes
+// with the micro-batch, or adds to a sum.
+bool HasOwnInstances(const OpView& node);
+
+// What stands for all instances where any will do, as for a choice of kernels:
+// the first micro-batch is no sum yet.
+inline constexpr int kTypicalMicroBatch = 1;
+
+// A graph of one node: what member `member` computes in a micro-batch, with its
+// types, layouts, attributes and kernel; of a fused node with the member's part
+// of its body; of `accumulate` with the sum so far as operand 1, but in
+// micro-batch 0. Unimplemented where the node, or one of its body, has no such
+// part.
+absl::StatusOr<std::unique_ptr<Graph>> CutNode(const OpView& node, int member,
+                                               int micro_batch = 0);
 
 }  // namespace partita
 

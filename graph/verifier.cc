@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 
@@ -233,9 +234,11 @@ class GraphVerifier {
       faults_.Add(At(op), absl::StrCat("workspace ", kernel->workspace),
                   "0 bytes or more", "mend the kernel binding");
     }
+    // A sum over micro-batches takes in the sum so far.
+    const int operands = op.num_operands() + (op.is(kAccumulate) ? 1 : 0);
     for (const InPlacePair& pair : kernel->in_place) {
-      if (pair.operand >= 0 && pair.operand < op.num_operands() &&
-          pair.result >= 0 && pair.result < op.num_results()) {
+      if (pair.operand >= 0 && pair.operand < operands && pair.result >= 0 &&
+          pair.result < op.num_results()) {
         continue;
       }
       faults_.Add(

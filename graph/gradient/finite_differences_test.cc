@@ -26,7 +26,8 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
   const std::string made = "made of attributes alone";
   const std::string leaf = "a leaf: gradients end there";
   const std::string compiled = "made by passes, after gradients are built";
-  return {{&kEqual, truth},
+  return {{&kAccumulate, compiled},
+          {&kEqual, truth},
           {&kNotEqual, truth},
           {&kGreater, truth},
           {&kGreaterEqual, truth},

@@ -146,6 +146,30 @@ TEST(EvalGradientTest, WhatDoesNotFitIsRefused) {
             "random_uniform of %x0: found a piece f32[2]; expected one that "
             "lies inside the whole tensor; correct whole and origin, or leave "
             "both out");
+  EXPECT_EQ(
+      InferMessage(kRandomUniform, {kWord, kWord},
+                   {{"shape", Ints{2}}, {"id", 0}, {"advance", Ints{-1}}}),
+      "random_uniform of %x0: found advance = [-1]; expected an extent for "
+      "each of 1 dimensions; correct advance, or leave it out");
+}
+
+TEST(EvalGradientTest, ASumOverMicroBatchesAddsToWhatItWas) {
+  const auto sum = RunOp(kAccumulate, List(F({2}, {1, 2}), F({2}, {0.5, 4})),
+                         {{"micro_batches", 2}});
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  EXPECT_EQ(GetAsDouble((*sum)[0], 0), 1.5);
+  EXPECT_EQ(GetAsDouble((*sum)[0], 1), 6);
+  const TensorType bools = {DType::kBool, {2}, {}};
+  EXPECT_EQ(InferMessage(kAccumulate, {bools}, {{"micro_batches", 2}}),
+            "accumulate of %x0: found bool[2]; expected numbers; cast it "
+            "before it is summed");
+  EXPECT_EQ(InferMessage(kAccumulate, {F32({2})}, {{"micro_batches", 1}}),
+            "accumulate of %x0: found micro_batches = 1; expected 2 or more; "
+            "leave the node out: one is its own sum");
+  EXPECT_EQ(
+      InferMessage(kAccumulate, {F32({2}), F32({1})}, {{"micro_batches", 2}}),
+      "accumulate of %x0: found a sum f32[1]; expected f32[2]; give the sum "
+      "the type of what is added");
 }
 
 // Attributes that no program may survive without a check.

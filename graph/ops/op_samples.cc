@@ -136,6 +136,9 @@ void AddMoving(Samples& samples) {
         {"id", 4},
         {"whole", Ints{9, 7}},
         {"origin", Ints{6, 1}}}},
+      {&kAccumulate, {F32({4, 5})}, {{"micro_batches", 2}}},
+      {&kAccumulate, {F32({4, 5}), F32({4, 5})}, {{"micro_batches", 3}}},
+      {&kAccumulate, {I32({4, 5}), I32({4, 5})}, {{"micro_batches", 3}}},
   };
   samples.insert(samples.end(), more.begin(), more.end());
 }

@@ -3,7 +3,9 @@
 // micro-batch changes them.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/ops/byte_moves.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/philox.h"
@@ -28,6 +30,15 @@ Shape OriginOf(const OpView& op) {
 }
 
 absl::Status CheckPiece(const OpView& op, const TensorType& result) {
+  const std::vector<int64_t>& advance = op.attr_ints("advance");
+  const bool negative =
+      absl::c_any_of(advance, [](int64_t extent) { return extent < 0; });
+  if (negative || (!advance.empty() && advance.size() != result.dims.size())) {
+    return BadOp(
+        op, absl::StrCat("advance = [", absl::StrJoin(advance, ", "), "]"),
+        absl::StrCat("an extent for each of ", result.rank(), " dimensions"),
+        "correct advance, or leave it out");
+  }
   PARTITA_RETURN_IF_ERROR(CheckType({result.dtype, WholeOf(op), {}}));
   const Shape whole = WholeOf(op);
   const Shape origin = OriginOf(op);
@@ -133,11 +144,12 @@ extern constinit const OpDef kRandomUniform = {
     .doc =
         "Numbers from 0 up to but not 1, by Philox4x32-10 of the seed, the "
         "step (its low 32 bits), the op's id and each element's index in the "
-        "whole tensor, of which the result may be the piece at origin.",
+        "whole tensor, of which the result may be the piece at origin, or, in "
+        "micro-batch m, at origin + m * advance.",
     .operands = {{{"seed"}, {"step"}}},
     .attrs = {{RequiredAttr("shape", AttributeKind::kInts),
                RequiredAttr("id", AttributeKind::kInt), IntsAttr("whole"),
-               IntsAttr("origin")}},
+               IntsAttr("origin"), IntsAttr("advance")}},
     .traits = {.random = true},
     .infer = Infer,
     .eval = Evaluate,

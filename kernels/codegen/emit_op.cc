@@ -50,6 +50,10 @@ Result ApplyOpcode(const OpView&, Operands x) {
 Result Relu(const OpView&, Operands x) {
   return Select(x[0] < Zero(x[0]), Zero(x[0]), x[0]);
 }
+// Alone it is its own sum.
+Result Accumulate(const OpView&, Operands x) {
+  return x.size() == 1 ? x[0] : x[1] + x[0];
+}
 Result Sign(const OpView&, Operands x) {
   return Select(Zero(x[0]) < x[0], Like(x[0], 1),
                 Select(x[0] < Zero(x[0]), Like(x[0], -1), x[0]));
@@ -194,6 +198,7 @@ const Row kRows[] = {
     {&kNot, kBools, Not},
     {&kBitwiseNot, kIntegers, BitwiseNot},
     {&kCast, kAny, CastOp},
+    {&kAccumulate, kNumbers, Accumulate},
     {&kAdd, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] + x[1]; }},
     {&kSub, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] - x[1]; }},
     {&kMul, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] * x[1]; }},

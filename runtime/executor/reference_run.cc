@@ -18,11 +18,13 @@
 #include "runtime/device/host_arena.h"
 #include "runtime/device/host_device.h"
 #include "runtime/executor/combine.h"
+#include "runtime/plan/micro_batches.h"
 
 namespace partita {
 namespace {
 
-// One value: an instance for each member of its device set, or one for all.
+// One value in one micro-batch: an instance for each member of its device set,
+// or one for all.
 struct Instances {
   std::vector<std::string> devices;
   std::vector<HostTensor> tensors;
@@ -38,9 +40,12 @@ class ReferenceWalk {
         graph_(*entry.graph),
         libraries_(libraries),
         options_(options),
+        micro_batches_(CountMicroBatches(entry)),
         values_(graph_.value_id_bound()),
         readers_(graph_.value_id_bound()) {
+    const std::vector<bool> varies = VaryingValues(entry);
     for (int i = 0; i < graph_.value_id_bound(); ++i) {
+      values_[i].resize(varies[i] ? micro_batches_ : 1);
       readers_[i] = static_cast<int>(graph_.value(ValueId(i)).uses.size());
     }
     for (ValueId id : graph_.outputs()) ++readers_[id.index];
@@ -50,9 +55,13 @@ class ReferenceWalk {
   }
 
   void SetInput(ValueId id, const void* bytes) {
-    Instances& value = values_[id.index];
-    value.devices = {""};
-    value.tensors.push_back(HostTensor::ConstView(graph_.type(id), bytes));
+    const TensorType& type = graph_.type(id);
+    const std::byte* part = static_cast<const std::byte*>(bytes);
+    for (Instances& value : values_[id.index]) {
+      value.devices = {""};
+      value.tensors.push_back(HostTensor::ConstView(type, part));
+      part += type.num_bytes();
+    }
   }
 
   absl::Status Run() {
@@ -62,51 +71,104 @@ class ReferenceWalk {
       if (devices.empty()) devices.push_back(plan_.devices[0].traits.name);
       for (size_t member = 0; member < devices.size(); ++member) {
         PARTITA_RETURN_IF_ERROR(
-            RunInstance(node, static_cast<int>(member), devices[member]));
+            RunMember(node, static_cast<int>(member), devices[member]));
       }
       for (ValueId operand : node.node().operands) Release(operand);
     }
     return absl::OkStatus();
   }
 
-  HostTensor Take(ValueId id) { return Whole(id); }
+  // The parts of all micro-batches behind each other.
+  HostTensor Take(ValueId id) {
+    const int runs = static_cast<int>(values_[id.index].size());
+    if (runs == 1) return Whole(id, 0);
+    TensorType type = graph_.type(id);
+    type.dims[0] *= runs;
+    HostTensor all(type);
+    for (int m = 0; m < runs; ++m) {
+      const HostTensor part = Whole(id, m);
+      std::memcpy(all.bytes() + m * part.type().num_bytes(), part.bytes(),
+                  part.type().num_bytes());
+    }
+    return all;
+  }
 
  private:
-  absl::Status RunInstance(const OpView& node, int member,
-                           const std::string& device) {
-    absl::StatusOr<std::vector<HostTensor>> results =
-        Compute(node, member, device);
-    if (!results.ok()) {
-      return absl::Status(results.status().code(),
-                          absl::StrCat("reference run of @", entry_.name, ": ",
-                                       results.status().message()));
+  absl::Status RunMember(const OpView& node, int member,
+                         const std::string& device) {
+    if (node.is(kAccumulate)) {
+      PARTITA_ASSIGN_OR_RETURN(HostTensor sum, SumUp(node, member, device));
+      Keep(node.result(0).id(), 0, device, std::move(sum));
+      return absl::OkStatus();
     }
-    for (int i = 0; i < node.num_results(); ++i) {
-      Instances& value = values_[node.node().results[i].index];
-      value.devices.push_back(device);
-      value.tensors.push_back(std::move((*results)[i]));
+    const size_t runs = node.num_results() == 0
+                            ? 1
+                            : values_[node.node().results[0].index].size();
+    for (size_t m = 0; m < runs; ++m) {
+      absl::StatusOr<std::vector<HostTensor>> results =
+          Compute(node, member, device, static_cast<int>(m));
+      if (!results.ok()) return Failed(results.status());
+      for (int i = 0; i < node.num_results(); ++i) {
+        Keep(node.node().results[i], m, device, std::move((*results)[i]));
+      }
     }
     return absl::OkStatus();
   }
 
+  absl::Status Failed(const absl::Status& status) const {
+    return absl::Status(status.code(),
+                        absl::StrCat("reference run of @", entry_.name, ": ",
+                                     status.message()));
+  }
+
+  void Keep(ValueId id, size_t micro_batch, const std::string& device,
+            HostTensor tensor) {
+    Instances& value = values_[id.index][micro_batch];
+    value.devices.push_back(device);
+    value.tensors.push_back(std::move(tensor));
+  }
+
+  // In the order of the micro-batches; the first is the first sum.
+  absl::StatusOr<HostTensor> SumUp(const OpView& node, int member,
+                                   const std::string& device) {
+    HostTensor sum = Operand(node, 0, device, 0).Clone();
+    for (int m = 1; m < micro_batches_; ++m) {
+      PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> piece,
+                               CutNode(node, member, m));
+      std::vector<void*> operands = OperandBytes(node, device, m);
+      operands.push_back(sum.bytes());
+      absl::StatusOr<std::vector<HostTensor>> next =
+          Launch(piece->ops().front(), device, operands);
+      if (!next.ok()) return Failed(next.status());
+      sum = std::move((*next)[0]);
+    }
+    return sum;
+  }
+
   absl::StatusOr<std::vector<HostTensor>> Compute(const OpView& node,
                                                   int member,
-                                                  const std::string& device) {
+                                                  const std::string& device,
+                                                  int micro_batch) {
     if (node.is(kConstant) || node.op().traits.reads_variable) {
       return Persistent(node, member);
     }
-    if (node.is(kCopy)) return Copy(node, member);
-    if (!IsCut(node)) return ComputePiece(node, node, device);
+    if (node.is(kCopy)) return Copy(node, member, micro_batch);
+    if (!HasOwnInstances(node)) {
+      return ComputePiece(node, node, device, micro_batch);
+    }
     PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> piece,
-                             CutNode(node, member));
-    return ComputePiece(node, piece->ops().front(), device);
+                             CutNode(node, member, micro_batch));
+    return ComputePiece(node, piece->ops().front(), device, micro_batch);
   }
 
   // `piece` is what the instance on `device` computes of `node`.
   absl::StatusOr<std::vector<HostTensor>> ComputePiece(
-      const OpView& node, const OpView& piece, const std::string& device) {
-    if (piece.node().kernel.has_value()) return Launch(node, piece, device);
-    return EvaluateView(node, piece, device);
+      const OpView& node, const OpView& piece, const std::string& device,
+      int micro_batch) {
+    if (piece.node().kernel.has_value()) {
+      return Launch(piece, device, OperandBytes(node, device, micro_batch));
+    }
+    return EvaluateView(node, piece, device, micro_batch);
   }
 
   Sharding ShardingOfValue(ValueId id) const {
@@ -116,21 +178,28 @@ class ReferenceWalk {
                       graph_.value(id).index);
   }
 
-  HostTensor Whole(ValueId id) const {
+  // What a reader in a micro-batch takes.
+  const Instances& At(ValueId id, int micro_batch) const {
+    const std::vector<Instances>& runs = values_[id.index];
+    return runs[runs.size() > 1 ? micro_batch : 0];
+  }
+
+  HostTensor Whole(ValueId id, int micro_batch) const {
     std::vector<const HostTensor*> parts;
-    for (const HostTensor& part : values_[id.index].tensors) {
+    for (const HostTensor& part : At(id, micro_batch).tensors) {
       parts.push_back(&part);
     }
     return JoinInstances(graph_.type(id), ShardingOfValue(id), parts);
   }
 
   // Partial results joined as collectives join them: in the order of members.
-  absl::StatusOr<HostTensor> Joined(ValueId id, Reduction reduction) const {
+  absl::StatusOr<HostTensor> Joined(ValueId id, Reduction reduction,
+                                    int micro_batch) const {
     HostTensor joined(graph_.type(id));
     PARTITA_ASSIGN_OR_RETURN(const CombineParts combine,
                              FindCombine(joined.type().dtype, reduction));
     std::vector<const std::byte*> parts;
-    for (const HostTensor& part : values_[id.index].tensors) {
+    for (const HostTensor& part : At(id, micro_batch).tensors) {
       parts.push_back(part.bytes());
     }
     combine(parts, 0, joined.bytes(), joined.type().num_stored_elements());
@@ -138,7 +207,8 @@ class ReferenceWalk {
   }
 
   // A copy carries a value to another device set, cut in another way or not.
-  absl::StatusOr<std::vector<HostTensor>> Copy(const OpView& node, int member) {
+  absl::StatusOr<std::vector<HostTensor>> Copy(const OpView& node, int member,
+                                               int micro_batch) {
     const Placement& placement = node.node().placement;
     const ValueId from = node.node().operands[0];
     const Sharding wanted = ShardingOf(placement.results, 0);
@@ -147,7 +217,7 @@ class ReferenceWalk {
     std::vector<HostTensor> results;
     if (given.kind == Sharding::Kind::kPartial) {
       PARTITA_ASSIGN_OR_RETURN(const HostTensor whole,
-                               Joined(from, given.reduction));
+                               Joined(from, given.reduction, micro_batch));
       results.push_back(CutInstance(whole, wanted, member, members));
       return results;
     }
@@ -156,7 +226,8 @@ class ReferenceWalk {
           node.ToString(),
           ": found a copy that makes partial results; expected a kernel to"));
     }
-    results.push_back(CutInstance(Whole(from), wanted, member, members));
+    results.push_back(
+        CutInstance(Whole(from, micro_batch), wanted, member, members));
     return results;
   }
 
@@ -186,18 +257,24 @@ class ReferenceWalk {
                      member, "; expected one in the plan"));
   }
 
-  absl::StatusOr<std::vector<HostTensor>> Launch(const OpView& node,
-                                                 const OpView& piece,
-                                                 const std::string& device) {
+  std::vector<void*> OperandBytes(const OpView& node, const std::string& device,
+                                  int micro_batch) const {
+    std::vector<void*> bytes;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      bytes.push_back(const_cast<std::byte*>(
+          Operand(node, i, device, micro_batch).bytes()));
+    }
+    return bytes;
+  }
+
+  absl::StatusOr<std::vector<HostTensor>> Launch(
+      const OpView& piece, const std::string& device,
+      const std::vector<void*>& operands) {
     PARTITA_ASSIGN_OR_RETURN(const DeviceTraits* traits, FindTraits(device));
     const KernelBinding& binding = *piece.node().kernel;
-    std::vector<void*> operands, result_bytes;
-    for (int i = 0; i < node.num_operands(); ++i) {
-      operands.push_back(
-          const_cast<std::byte*>(Operand(node, i, device).bytes()));
-    }
+    std::vector<void*> result_bytes;
     std::vector<HostTensor> results;
-    for (int i = 0; i < node.num_results(); ++i) {
+    for (int i = 0; i < piece.num_results(); ++i) {
       results.emplace_back(piece.result_type(i));
       result_bytes.push_back(results.back().bytes());
     }
@@ -228,10 +305,11 @@ class ReferenceWalk {
 
   // A node without a kernel only gives bytes another shape.
   absl::StatusOr<std::vector<HostTensor>> EvaluateView(
-      const OpView& node, const OpView& piece, const std::string& device) {
+      const OpView& node, const OpView& piece, const std::string& device,
+      int micro_batch) {
     std::vector<HostTensor> operands;
     for (int i = 0; i < node.num_operands(); ++i) {
-      const HostTensor& operand = Operand(node, i, device);
+      const HostTensor& operand = Operand(node, i, device, micro_batch);
       if (!operand.type().layout.is_row_major()) {
         return absl::InvalidArgumentError(absl::StrCat(
             node.ToString(), ": found operand ", i, " in ",
@@ -245,8 +323,8 @@ class ReferenceWalk {
   }
 
   const HostTensor& Operand(const OpView& node, int i,
-                            const std::string& device) const {
-    const Instances& value = values_[node.node().operands[i].index];
+                            const std::string& device, int micro_batch) const {
+    const Instances& value = At(node.node().operands[i], micro_batch);
     for (size_t m = 0; m < value.devices.size(); ++m) {
       if (value.devices[m] == device) return value.tensors[m];
     }
@@ -263,7 +341,8 @@ class ReferenceWalk {
   }
 
   void Release(ValueId id) {
-    if (--readers_[id.index] == 0) values_[id.index].tensors.clear();
+    if (--readers_[id.index] > 0) return;
+    for (Instances& value : values_[id.index]) value.tensors.clear();
   }
 
   const Plan& plan_;
@@ -271,24 +350,11 @@ class ReferenceWalk {
   const Graph& graph_;
   const KernelLibraries& libraries_;
   const ReferenceOptions& options_;
-  std::vector<Instances> values_;  // by value id
-  std::vector<int> readers_;       // that have not read yet
+  const int micro_batches_;
+  // By value id and, where it differs between them, by micro-batch.
+  std::vector<std::vector<Instances>> values_;
+  std::vector<int> readers_;  // that have not read yet
 };
-
-// The walk goes through the graph once, which is not all of a port of several
-// micro-batches.
-absl::Status CheckWhole(const Entry& entry, const std::vector<Port>& ports,
-                        const std::vector<ValueId>& values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    const TensorType& type = entry.graph->type(values[i]);
-    if (ports[i].type.num_bytes() <= type.num_bytes()) continue;
-    return absl::UnimplementedError(absl::StrCat(
-        "reference run of @", entry.name, ": found ", ports[i].name, ": ",
-        ports[i].type.ToString(), " in micro-batches of ", type.ToString(),
-        "; expected a plan of one micro-batch; run without the reference"));
-  }
-  return absl::OkStatus();
-}
 
 }  // namespace
 
@@ -302,8 +368,6 @@ absl::StatusOr<std::vector<HostTensor>> ReferenceRun(
         absl::StrCat("entry @", entry.name, ": found ", inputs.size(),
                      " inputs; expected ", graph.inputs().size()));
   }
-  PARTITA_RETURN_IF_ERROR(CheckWhole(entry, entry.inputs, graph.inputs()));
-  PARTITA_RETURN_IF_ERROR(CheckWhole(entry, entry.outputs, graph.outputs()));
   ReferenceWalk walk(plan, entry, libraries, options);
   for (size_t i = 0; i < inputs.size(); ++i) {
     walk.SetInput(graph.inputs()[i], inputs[i]);

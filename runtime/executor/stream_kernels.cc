@@ -3,6 +3,7 @@
 
 #include "runtime/executor/stream_kernels.h"
 
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -36,14 +37,17 @@ absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
   if (device_.is_timed()) return all;
   // Invocations of one command share a kernel: launches of a stream never
   // overlap, and kernels keep no state.
-  absl::flat_hash_map<std::pair<int, int>, BoundCommand> by_instance;
+  absl::flat_hash_map<std::tuple<int, int, int>, BoundCommand> by_instance;
   for (size_t i = 0; i < commands.size(); ++i) {
     const Command& command = commands[i];
     if (command.stream != id_ || command.kind != Command::Kind::kKernel) {
       continue;
     }
-    const std::pair<int, int> instance = {command.instance.node.index,
-                                          command.instance.member};
+    const bool own_of_micro_batch = ChangesWithMicroBatch(
+        context.entry->graph->view(command.instance.node));
+    const std::tuple instance = {
+        command.instance.node.index, command.instance.member,
+        own_of_micro_batch ? command.instance.micro_batch : 0};
     auto found = by_instance.find(instance);
     if (found == by_instance.end()) {
       absl::StatusOr<BoundCommand> bound = Bind(command);
@@ -64,9 +68,10 @@ absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
 
 absl::StatusOr<OpView> StreamKernels::NodeOf(const Command& command) {
   const OpView node = state_.context.entry->graph->view(command.instance.node);
-  if (!IsCut(node)) return node;
-  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece,
-                           CutNode(node, command.instance.member));
+  if (!HasOwnInstances(node)) return node;
+  PARTITA_ASSIGN_OR_RETURN(
+      std::unique_ptr<Graph> piece,
+      CutNode(node, command.instance.member, command.instance.micro_batch));
   pieces_.push_back(std::move(piece));
   return pieces_.back()->ops().front();
 }

@@ -52,6 +52,7 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
 }
 
 void CheckEntry(const EntryView& view, Findings& findings) {
+  CheckSums(view, findings);
   CheckCommands(view, findings);
   if (!findings.empty()) return;
   CheckSlots(view, findings);

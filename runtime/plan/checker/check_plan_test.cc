@@ -285,7 +285,59 @@ plan @f {
   EXPECT_EQ(Said({}, kText),
             "plan @f: the update of variable w: found %n, which each of the 2 "
             "micro-batches makes anew, so that all but the last are lost; "
-            "expected one value a step; train with one micro-batch");
+            "expected one value a step; sum it up by accumulate");
+}
+
+// Two micro-batches, whose sum is an output.
+constexpr char kSum[] = R"(graph @f(%x: i8[2]) -> i8[2] {
+  %g = neg %x : i8[2] on gpu:0
+  %s = accumulate %g {micro_batches = 3} : i8[2] on gpu:0
+      by k {in_place = [1 -> 0]}
+  return %s
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 8
+  entry @f of @f {
+    input x i8[6]
+    output s i8[2]
+    arena gpu:0
+      !x 0 2
+      !g 2 2
+      !s 4 2
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %g (!x) -> !s
+      2 feed batch 1 -> !x input 0
+      3 kernel %g batch 1 (!x) -> !g
+      4 kernel %s batch 1 (!g, !s) -> !s
+      5 feed batch 2 -> !x input 0
+      6 kernel %g batch 2 (!x) -> !g
+      7 kernel %s batch 2 (!g, !s) -> !s
+      8 fetch !s output 0
+  }
+}
+)";
+
+TEST(CheckPlan, ASumHasEachMicroBatchOnceAndInOrder) {
+  EXPECT_EQ(Said({}, kSum), "proved");
+  EXPECT_EQ(Said({{"micro_batches = 3", "micro_batches = 4"}}, kSum),
+            "plan @f: accumulate %s: found a sum over 4 micro-batches in an "
+            "entry of 3; expected as many; run each micro-batch once");
+  EXPECT_EQ(Said({{"4 kernel %s batch 1", "4 kernel %s"}}, kSum),
+            "plan @f: command 4 kernel: found accumulate %s in micro-batch 0, "
+            "whose operand is the first sum; expected it in the later ones "
+            "only; drop the command");
+  EXPECT_EQ(Said({{"      7 kernel %s batch 2 (!g, !s) -> !s\n", ""},
+                  {"8 fetch", "7 fetch"}},
+                 kSum),
+            "plan @f: command 7 reads %s from gpu:0 !s (bytes 4..6), but they "
+            "hold the unfinished sum %s bytes 0..2 of micro-batch 1 and not %s "
+            "bytes 0..2");
+  EXPECT_EQ(Said({{"7 kernel %s batch 2 (!g, !s)", "7 kernel %s batch 2 (!g)"}},
+                 kSum),
+            "plan @f: command 7 kernel: found 1 operands and 1 results; "
+            "expected the 2 and 1 of accumulate %s; name one buffer for each");
 }
 
 TEST(CheckPlan, SizesAreThoseOfTheTypes) {

@@ -33,6 +33,9 @@ void CheckNames(const EntryView& view, Findings& findings);
 // the node. Needs: declarations without findings.
 void CheckCuts(const EntryView& view, Findings& findings);
 
+// Each sum over the micro-batches of a step goes over all that the entry has.
+void CheckSums(const EntryView& view, Findings& findings);
+
 // Each expanded command by itself: ids, kinds, devices, sizes. Needs:
 // declarations without findings.
 void CheckCommands(const EntryView& view, Findings& findings);

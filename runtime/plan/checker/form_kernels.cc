@@ -45,12 +45,21 @@ void CheckKernelForm(CommandForm& form) {
                                         "another"));
     return;
   }
-  if (command.operands.size() != op.node().operands.size() ||
+  if (op.is(kAccumulate) && command.instance.micro_batch == 0) {
+    form.Add(Rule::kWrongValue,
+             absl::StrCat("found ", form.NodeText(),
+                          " in micro-batch 0, whose "
+                          "operand is the first sum; expected it in the later "
+                          "ones only; drop the command"));
+    return;
+  }
+  const size_t operands = op.node().operands.size() + op.is(kAccumulate);
+  if (command.operands.size() != operands ||
       command.results.size() != op.node().results.size()) {
     form.Add(Rule::kShape,
              absl::StrCat("found ", command.operands.size(), " operands and ",
                           command.results.size(), " results; expected the ",
-                          op.num_operands(), " and ", op.num_results(), " of ",
+                          operands, " and ", op.num_results(), " of ",
                           form.NodeText(), "; name one buffer for each"));
     return;
   }
@@ -58,6 +67,10 @@ void CheckKernelForm(CommandForm& form) {
   for (int i = 0; i < op.num_operands(); ++i) {
     form.ExpectValue(command.operands[i], op.operand(i).id(),
                      OperandSharding(op.node(), i));
+  }
+  if (op.is(kAccumulate)) {
+    form.ExpectValue(command.operands[1], op.result(0).id(),
+                     ResultSharding(op.node(), 0));
   }
   for (int i = 0; i < op.num_results(); ++i) {
     form.ExpectValue(command.results[i], op.result(i).id(),

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "runtime/plan/collective.h"
 
@@ -87,6 +88,7 @@ void Names::NameInput(ValueId value, bool sliced) {
 
 void Names::NameResults(const OpView& node) {
   if (node.is(kConstant) || node.is(kVariable)) return NameSource(node);
+  if (node.is(kAccumulate)) return NameSum(node);
   if (NameMoved(node)) return;
   for (int r = 0; r < node.num_results(); ++r) NameOwn(node, r);
 }
@@ -141,18 +143,28 @@ void Names::NameSource(const OpView& node) {
 }
 
 void Names::NameOwn(const OpView& node, int result) {
-  const ValueId value = node.result(result).id();
+  bool varies = ChangesWithMicroBatch(node);
+  for (ValueId operand : node.node().operands) varies |= Varies(operand);
+  values_[node.result(result).id().index] = OwnNames(node, result, varies);
+}
+
+// Readers see the whole sum, which is the same in every micro-batch.
+void Names::NameSum(const OpView& node) {
+  const int32_t value = node.result(0).id().index;
+  values_[value] = OwnNames(node, 0, /*varies=*/false);
+  const size_t first = roots_.size();
+  sums_so_far_[value] = OwnNames(node, 0, /*varies=*/true);
+  roots_[first].is_partial = true;
+}
+
+// A root of its own.
+Names::Named Names::OwnNames(const OpView& node, int result, bool varies) {
   const Sharding sharding = ResultSharding(node.node(), result);
   const int members = NumMembers(node.node().placement);
-  bool varies = false;
-  for (ValueId operand : node.node().operands) varies |= Varies(operand);
-  const int32_t root = AddRoot(value, varies);
-  if (NamedLocally(node.result_type(result), sharding)) {
-    Named& named = values_[value.index];
-    named.local = root;
-    named.sharding = sharding;
-    named.members = members;
-    return;
+  const TensorType& type = node.result_type(result);
+  const int32_t root = AddRoot(node.result(result).id(), varies);
+  if (NamedLocally(type, sharding)) {
+    return {.local = root, .sharding = sharding, .members = members};
   }
   // All members of an all_reduce get the same bits; other replicas are each
   // their device's own.
@@ -160,7 +172,7 @@ void Names::NameOwn(const OpView& node, int result) {
       !CollectiveOf(node).has_value()) {
     roots_[root].devices = DeviceIndices(node.node().placement);
   }
-  Keep(value, {{0, node.result_type(result).num_bytes(), root, {}, false}});
+  return {.whole = {{0, type.num_bytes(), root, {}, false}}};
 }
 
 bool Names::NameMoved(const OpView& node) {
@@ -334,9 +346,30 @@ Name Names::NameAt(const Piece& piece, DeviceId device, int micro_batch) const {
 std::vector<NamedPiece> Names::Of(ValueId value, const Sharding& sharding,
                                   int member, int members, DeviceId device,
                                   int micro_batch) {
+  return OfNamed(values_[value.index], view_.graph().type(value), sharding,
+                 member, members, device, micro_batch);
+}
+
+std::vector<NamedPiece> Names::OfSumAfter(const OpView& accumulate, int member,
+                                          DeviceId device, int micro_batch) {
+  const int members = NumMembers(accumulate.node().placement);
+  if (micro_batch == 0) {
+    return Of(accumulate.operand(0).id(), OperandSharding(accumulate.node(), 0),
+              member, members, device, 0);
+  }
+  const ValueId sum = accumulate.result(0).id();
+  const bool whole = micro_batch + 1 == accumulate.attr_int("micro_batches");
+  return OfNamed(whole ? values_[sum.index] : sums_so_far_.at(sum.index),
+                 view_.graph().type(sum), ResultSharding(accumulate.node(), 0),
+                 member, members, device, micro_batch);
+}
+
+std::vector<NamedPiece> Names::OfNamed(const Named& named,
+                                       const TensorType& type,
+                                       const Sharding& sharding, int member,
+                                       int members, DeviceId device,
+                                       int micro_batch) {
   std::vector<NamedPiece> out;
-  const Named& named = values_[value.index];
-  const TensorType& type = view_.graph().type(value);
   if (named.local >= 0) {
     if (sharding != named.sharding || members != named.members) return out;
     const int64_t bytes =
@@ -387,7 +420,8 @@ std::string Names::Text(const Name& name, int64_t size) const {
   const RootBytes& bytes = name.bytes;
   const int64_t in_a_row = std::min(size, bytes.in_a_row());
   std::string text =
-      absl::StrCat(root.text.empty() ? view_.ValueText(root.value) : root.text,
+      absl::StrCat(root.is_partial ? "the unfinished sum " : "",
+                   root.text.empty() ? view_.ValueText(root.value) : root.text,
                    " bytes ", bytes.first(), "..", bytes.first() + in_a_row);
   if (in_a_row < size) {
     absl::StrAppend(&text, " and on, ", bytes.block, " bytes every ",

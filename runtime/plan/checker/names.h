@@ -64,6 +64,12 @@ class Names {
   // then on means nothing.
   bool gave_up() const { return gave_up_; }
 
+  // What member `member` of an `accumulate` on `device` holds after a
+  // micro-batch: the operand of the first one, the sum so far, which no other
+  // node reads, or the whole sum, which is the node's value.
+  std::vector<NamedPiece> OfSumAfter(const OpView& accumulate, int member,
+                                     DeviceId device, int micro_batch);
+
   // What a persistent range of `entry` (this one or another of the plan) holds
   // when a step starts.
   std::vector<NamedPiece> OfPersistent(const Entry& entry,
@@ -83,6 +89,7 @@ class Names {
     ValueId value;
     std::vector<int32_t> devices;  // where replicas lie; empty: all are one
     bool varies = false;
+    bool is_partial = false;  // of a sum that is not finished
   };
   struct Piece {
     int64_t begin;
@@ -109,6 +116,12 @@ class Names {
   void NameResults(const OpView& node);
   void NameSource(const OpView& node);
   void NameOwn(const OpView& node, int result);
+  void NameSum(const OpView& node);
+  Named OwnNames(const OpView& node, int result, bool varies);
+  std::vector<NamedPiece> OfNamed(const Named& named, const TensorType& type,
+                                  const Sharding& sharding, int member,
+                                  int members, DeviceId device,
+                                  int micro_batch);
   bool NameMoved(const OpView& node);
   bool MoveLocal(const OpView& node);
   bool MovePieces(const OpView& node);
@@ -125,6 +138,7 @@ class Names {
   const EntryView& view_;
   std::vector<Root> roots_;
   std::vector<Named> values_;
+  absl::flat_hash_map<int32_t, Named> sums_so_far_;  // by value
   absl::flat_hash_map<std::string, int32_t> root_of_key_;
   absl::flat_hash_map<std::string, int32_t> device_index_;
   int64_t pieces_left_;

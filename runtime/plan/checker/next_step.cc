@@ -88,8 +88,7 @@ class NextStep {
                      " is kept in no persistent range, or made twice")));
   }
 
-  // One variable has no room for the updates of all micro-batches, and no op
-  // adds them up.
+  // One variable has no room for the updates of all micro-batches.
   void ReportOverwritten(const VariableUpdate& update) {
     findings_.Add(view_.Found(
         Rule::kNextStep, -1,
@@ -97,8 +96,8 @@ class NextStep {
                      view_.ValueText(update.value), ", which each of the ",
                      view_.micro_batches(),
                      " micro-batches makes anew, so that all but the last are "
-                     "lost; expected one value a step; train with one "
-                     "micro-batch")));
+                     "lost; expected one value a step; sum it up by "
+                     "accumulate")));
   }
 
   const EntryView& view_;

@@ -68,8 +68,13 @@ class ValuePass {
     findings_.Add(*std::move(finding));
   }
 
+  // Operand 1 of a sum is what it was after the micro-batch before.
   std::vector<NamedPiece> OfOperand(const Command& command, int i) {
     const Node& node = view_.graph().node(command.instance.node);
+    if (i == static_cast<int>(node.operands.size())) {
+      return SumAfter(command, view_.device_of(command),
+                      command.instance.micro_batch - 1);
+    }
     return names_.Of(node.operands[i], OperandSharding(node, i),
                      command.instance.member, NumMembers(node.placement),
                      view_.device_of(command), command.instance.micro_batch);
@@ -78,9 +83,18 @@ class ValuePass {
   std::vector<NamedPiece> OfResult(const Command& command, int i,
                                    DeviceId device) {
     const Node& node = view_.graph().node(command.instance.node);
+    if (node.op == &kAccumulate) {
+      return SumAfter(command, device, command.instance.micro_batch);
+    }
     return names_.Of(node.results[i], ResultSharding(node, i),
                      command.instance.member, NumMembers(node.placement),
                      device, command.instance.micro_batch);
+  }
+
+  std::vector<NamedPiece> SumAfter(const Command& command, DeviceId device,
+                                   int micro_batch) {
+    return names_.OfSumAfter(view_.graph().view(command.instance.node),
+                             command.instance.member, device, micro_batch);
   }
 
   void Reads(int c) {
@@ -90,8 +104,10 @@ class ValuePass {
       case Kind::kCollective: {
         const Node& node = view_.graph().node(command.instance.node);
         for (size_t i = 0; i < command.operands.size(); ++i) {
-          CheckRead(c, command.operands[i], node.operands[i],
-                    OfOperand(command, static_cast<int>(i)));
+          CheckRead(
+              c, command.operands[i],
+              i < node.operands.size() ? node.operands[i] : node.results[0],
+              OfOperand(command, static_cast<int>(i)));
         }
         return;
       }

@@ -187,16 +187,21 @@ std::vector<Bytes> LooseMachine::ResultsOf(MachineState& state, int i) {
   switch (op.what->kind) {
     case Kind::kKernel: {
       const OpView node = program_.entry->graph->view(op.what->instance.node);
-      for (int k = 0; k < node.num_operands(); ++k) {
-        const Division division = OperandDivision(node.node(), k);
-        const size_t size = PlacesInWhole(node.operand_type(k), division,
-                                          op.what->instance.member)
-                                .size();
+      for (int k = 0; k < static_cast<int>(operands.size()); ++k) {
+        // Behind the node's operands stands the sum so far.
+        const bool is_sum = k == node.num_operands();
+        const Division division = is_sum ? ResultDivision(node.node(), 0)
+                                         : OperandDivision(node.node(), k);
+        const size_t size =
+            PlacesInWhole(is_sum ? node.result_type(0) : node.operand_type(k),
+                          division, op.what->instance.member)
+                .size();
         if (operands[k].size() == size) continue;
         Harm(i, "reads another size");
         return {};
       }
-      return Compute(terms_, node, op.what->instance.member, operands);
+      return Compute(terms_, node, op.what->instance.member,
+                     op.what->instance.micro_batch, operands);
     }
     case Kind::kFeed:
       return {FeedBytes(op)};

@@ -90,7 +90,7 @@ Bytes Reference::OperandOf(const OpView& node, int operand, int member,
 }
 
 void Reference::RunNode(int step, int micro_batch, const OpView& node,
-                        std::vector<Held>& values) {
+                        Values& values) {
   const int members = ResultDivision(node.node(), 0).members;
   if (node.is(kConstant) || node.is(kVariable)) {
     for (int m = 0; m < members; ++m) {
@@ -118,7 +118,8 @@ void Reference::RunNode(int step, int micro_batch, const OpView& node,
     for (int i = 0; i < node.num_operands(); ++i) {
       operands.push_back(OperandOf(node, i, m, values));
     }
-    const std::vector<Bytes> results = Compute(terms_, node, m, operands);
+    const std::vector<Bytes> results =
+        Compute(terms_, node, m, micro_batch, operands);
     for (int r = 0; r < node.num_results(); ++r) {
       values[node.result(r).id().index].push_back(results[r]);
     }
@@ -140,22 +141,57 @@ void Reference::Update(int step, int micro_batch, const VariableUpdate& update,
   }
 }
 
+// Adds up in the order of the micro-batches; all of them see the whole sum.
+void Reference::RunSum(const OpView& node,
+                       std::vector<Values>& by_micro_batch) {
+  const int members = ResultDivision(node.node(), 0).members;
+  Held sums(members);
+  for (int micro = 0; micro < micro_batches_; ++micro) {
+    for (int m = 0; m < members; ++m) {
+      std::vector<Bytes> operands = {
+          OperandOf(node, 0, m, by_micro_batch[micro])};
+      if (micro > 0) operands.push_back(sums[m]);
+      sums[m] = Compute(terms_, node, m, micro, operands)[0];
+    }
+  }
+  for (Values& values : by_micro_batch) {
+    values[node.result(0).id().index] = sums;
+  }
+}
+
+Reference::Values Reference::InputsOf(int step, int micro_batch) const {
+  Values values(graph_.value_id_bound());
+  for (size_t i = 0; i < graph_.inputs().size(); ++i) {
+    const ValueId input = graph_.inputs()[i];
+    const Bytes all = Input(step, static_cast<int>(i));
+    const int64_t size = graph_.type(input).num_bytes();
+    const int64_t begin =
+        static_cast<int64_t>(all.size()) == size ? 0 : micro_batch * size;
+    values[input.index] = {
+        Bytes(all.begin() + begin, all.begin() + begin + size)};
+  }
+  return values;
+}
+
+// Node by node, each in all micro-batches: a sum needs all of them.
 void Reference::RunStep(int step) {
   outputs_.emplace_back(graph_.outputs().size());
   variables_[step + 1] = variables_[step];
-  std::vector<Held> values;
+  std::vector<Values> by_micro_batch;
   for (int micro = 0; micro < micro_batches_; ++micro) {
-    values.assign(graph_.value_id_bound(), {});
-    for (size_t i = 0; i < graph_.inputs().size(); ++i) {
-      const ValueId input = graph_.inputs()[i];
-      const Bytes all = Input(step, static_cast<int>(i));
-      const int64_t size = graph_.type(input).num_bytes();
-      const int64_t begin =
-          static_cast<int64_t>(all.size()) == size ? 0 : micro * size;
-      values[input.index] = {
-          Bytes(all.begin() + begin, all.begin() + begin + size)};
+    by_micro_batch.push_back(InputsOf(step, micro));
+  }
+  for (const OpView& node : graph_.ops()) {
+    if (node.is(kAccumulate)) {
+      RunSum(node, by_micro_batch);
+      continue;
     }
-    for (const OpView& node : graph_.ops()) RunNode(step, micro, node, values);
+    for (int micro = 0; micro < micro_batches_; ++micro) {
+      RunNode(step, micro, node, by_micro_batch[micro]);
+    }
+  }
+  for (int micro = 0; micro < micro_batches_; ++micro) {
+    const Values& values = by_micro_batch[micro];
     for (size_t o = 0; o < graph_.outputs().size(); ++o) {
       const Bytes part = WholeOf(graph_.outputs()[o], values);
       Bytes& output = outputs_[step][o];

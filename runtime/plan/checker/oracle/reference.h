@@ -31,8 +31,11 @@ class Reference {
   // What each member holds of a value.
   using Held = std::vector<Bytes>;
   void RunStep(int step);
-  void RunNode(int step, int micro_batch, const OpView& node,
-               std::vector<Held>& values);
+  // The values of one micro-batch, by value id.
+  using Values = std::vector<Held>;
+  void RunNode(int step, int micro_batch, const OpView& node, Values& values);
+  void RunSum(const OpView& node, std::vector<Values>& by_micro_batch);
+  Values InputsOf(int step, int micro_batch) const;
   Bytes OperandOf(const OpView& node, int operand, int member,
                   const std::vector<Held>& values) const;
   Bytes SourceBytes(int step, const OpView& node, int member) const;

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "graph/core_ops.h"
+#include "graph/instance.h"
 #include "graph/op_def.h"
 
 namespace partita {
@@ -41,7 +43,7 @@ bool MovesWhole(const OpView& node) {
 }
 
 Bytes Opaque(TermTable& terms, const OpView& node, int result, int member,
-             const std::vector<Bytes>& operands) {
+             int micro_batch, const std::vector<Bytes>& operands) {
   const Division division = ResultDivision(node.node(), result);
   const int64_t own = division.sharding.kind == Kind::kReplicated ? 0 : member;
   std::vector<int64_t> reads;
@@ -53,7 +55,11 @@ Bytes Opaque(TermTable& terms, const OpView& node, int result, int member,
       PlacesInWhole(node.result_type(result), division, member).size();
   Bytes bytes;
   for (size_t b = 0; b < size; ++b) {
-    std::vector<int64_t> parts = {kComputedTerm, node.id().index, result, own,
+    std::vector<int64_t> parts = {kComputedTerm,
+                                  node.id().index,
+                                  result,
+                                  own,
+                                  ChangesWithMicroBatch(node) ? micro_batch : 0,
                                   static_cast<int64_t>(b)};
     parts.insert(parts.end(), reads.begin(), reads.end());
     bytes.push_back(terms.Make(parts));
@@ -87,6 +93,16 @@ std::optional<std::vector<Bytes>> Moved(const OpView& node,
     }
   }
   return results;
+}
+
+// The first micro-batch's operand is the first sum.
+Bytes Summed(TermTable& terms, const std::vector<Bytes>& operands) {
+  if (operands.size() == 1) return operands[0];
+  Bytes sum;
+  for (size_t b = 0; b < operands[0].size(); ++b) {
+    sum.push_back(terms.Make({kSumTerm, operands[1][b], operands[0][b]}));
+  }
+  return sum;
 }
 
 }  // namespace
@@ -134,13 +150,15 @@ Bytes Assemble(const TensorType& type, const Division& division,
 }
 
 std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int member,
+                           int micro_batch,
                            const std::vector<Bytes>& operands) {
+  if (node.is(kAccumulate)) return {Summed(terms, operands)};
   std::optional<std::vector<Bytes>> moved;
   if (MovesWhole(node)) moved = Moved(node, operands);
   if (moved.has_value()) return *std::move(moved);
   std::vector<Bytes> results;
   for (int r = 0; r < node.num_results(); ++r) {
-    results.push_back(Opaque(terms, node, r, member, operands));
+    results.push_back(Opaque(terms, node, r, member, micro_batch, operands));
   }
   return results;
 }

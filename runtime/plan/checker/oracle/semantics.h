@@ -27,10 +27,11 @@ std::vector<int64_t> PlacesInWhole(const TensorType& type,
 Bytes Assemble(const TensorType& type, const Division& division,
                const std::vector<Bytes>& members);
 
-// Results of one member of a node that computes, from its operands. Ops that
-// only move bytes move terms.
+// Results of one member of a node that computes, from its operands, in a
+// micro-batch. Ops that only move bytes move terms. `accumulate` may have the
+// sum so far as a second operand.
 std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int member,
-                           const std::vector<Bytes>& operands);
+                           int micro_batch, const std::vector<Bytes>& operands);
 
 // What each member has after the members exchanged `operands`, as the
 // shardings of a copy or collective node say.

@@ -31,9 +31,11 @@ class TermTable {
 inline constexpr int64_t kInputTerm = 1;     // port, step, micro-batch, byte
 inline constexpr int64_t kLiteralTerm = 2;   // literal, byte
 inline constexpr int64_t kVariableTerm = 3;  // variable, byte: its first value
-inline constexpr int64_t kComputedTerm = 4;  // node, result, member, byte, ...
-inline constexpr int64_t kReducedTerm = 5;   // reduction, members' terms
-inline constexpr int64_t kLostTerm = 6;      // nothing else; no plan has it
+// Node, result, member, micro-batch if it changes the node, byte, ...
+inline constexpr int64_t kComputedTerm = 4;
+inline constexpr int64_t kReducedTerm = 5;  // reduction, members' terms
+inline constexpr int64_t kSumTerm = 7;      // the sum so far, what is added
+inline constexpr int64_t kLostTerm = 6;     // nothing else; no plan has it
 
 using Bytes = std::vector<Term>;
 

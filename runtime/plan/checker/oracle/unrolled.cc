@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/checker/oracle/semantics.h"
@@ -25,6 +26,11 @@ absl::Status NoMachine(absl::string_view why) {
 template <typename Id>
 bool Exists(Id id, size_t bound) {
   return id.valid() && static_cast<size_t>(id.index) < bound;
+}
+
+// Whoever sums over micro-batches reads the sum so far too.
+size_t NumOperands(const Node& node) {
+  return node.operands.size() + (node.op == &kAccumulate ? 1 : 0);
 }
 
 // What a machine needs in order to run a command at all.
@@ -48,7 +54,7 @@ absl::Status CheckRunnable(const Entry& entry, const Command& command) {
   switch (command.kind) {
     case Kind::kKernel:
       if (!node) return NoMachine("no such node");
-      if (operands != graph.node(command.instance.node).operands.size() ||
+      if (operands != NumOperands(graph.node(command.instance.node)) ||
           results != graph.node(command.instance.node).results.size()) {
         return NoMachine("operands");
       }
@@ -307,6 +313,10 @@ absl::StatusOr<Unrolled> Unroll(const Plan& plan, int entry, int steps) {
     for (BufferId id : command.operands) look(id);
     for (BufferId id : command.results) look(id);
     if (command.workspace.valid()) look(command.workspace);
+  }
+  // Where the graph says how many there are, no command does.
+  for (const OpView& node : unrolled.entry->graph->ops(kAccumulate)) {
+    unrolled.micro_batches = static_cast<int>(node.attr_int("micro_batches"));
   }
   PARTITA_RETURN_IF_ERROR(LayOut(unrolled));
   AddOps(unrolled);
