@@ -39,8 +39,8 @@ class Connector {
   // `name`, or `name` with a number behind it if a value has it already.
   std::string FreshName(const std::string& name);
   // What to insert before to come behind `node`, or first if it is invalid: the
-  // node that follows it, or a copy's source, in the order that the graph had at
-  // construction. Invalid: the end.
+  // node that follows it, or a copy's source, in the order that the graph had
+  // at construction. Invalid: the end.
   NodeId After(NodeId node) const;
 
  private:

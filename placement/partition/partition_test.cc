@@ -212,7 +212,8 @@ TEST(Partition, OperandsWithTheFactorAreSplitAndOthersReplicated) {
 // Whoever reads a sum that members have parts of reads the joined one: on all
 // of them, and from there elsewhere.
 TEST(Partition, PartialSumsAreJoinedWhereTheyAreMade) {
-  ExpectBecomes(R"(graph @f(%x: f32[4, 3], %d: f32[4, 2]) -> (f32[3, 2], f32[3, 2]) {
+  ExpectBecomes(
+      R"(graph @f(%x: f32[4, 3], %d: f32[4, 2]) -> (f32[3, 2], f32[3, 2]) {
   %t = transpose %x {perm = [1, 0]} : f32[3, 4] on {gpu:0, gpu:1} (split 0) -> (split 1)
   %g = matmul %t, %d : f32[3, 2] on {gpu:0, gpu:1} (split 1, split 0) -> (partial sum)
   %n = neg %g : f32[3, 2] on {gpu:0, gpu:1}
@@ -220,7 +221,7 @@ TEST(Partition, PartialSumsAreJoinedWhereTheyAreMade) {
   return %n, %m
 }
 )",
-                R"(graph @f(
+      R"(graph @f(
     %x: f32[4, 3] on {gpu:0, gpu:1},
     %d: f32[4, 2] on {gpu:0, gpu:1}) -> (f32[3, 2], f32[3, 2]) {
   %x.split0 = copy %x : f32[4, 3] on {gpu:0, gpu:1} (replicated) -> (split 0)

@@ -1,0 +1,313 @@
+// Divides types and attributes, and adds up what is summed over the batch.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/partition/micro_batches.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/batch.h"
+#include "graph/core_ops.h"
+#include "graph/instance.h"
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "placement/partition/divide_batch.h"
+#include "placement/partition/same_node.h"
+
+namespace partita {
+namespace {
+
+using Kind = Sharding::Kind;
+
+constexpr size_t kMaxFaults = 20;
+
+// "2 or 4": the counts next to `count` that divide the batch.
+std::string NearestDivisors(int64_t batch, int64_t count) {
+  int64_t below = std::min(count, batch);
+  while (batch % below != 0) --below;
+  int64_t above = count;
+  while (above < batch && batch % above != 0) ++above;
+  return above > batch ? absl::StrCat(below)
+                       : absl::StrCat(below, " or ", above);
+}
+
+absl::Status CheckBatch(const Graph& graph, int count) {
+  const int64_t batch = BatchOf(graph);
+  if (batch > 0 && batch % count == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "micro-batches of @", graph.name(), ": found ", count, " for a batch of ",
+      batch, "; expected a divisor of the batch",
+      batch > 0 ? absl::StrCat("; take ", NearestDivisors(batch, count)) : ""));
+}
+
+// What one micro-batch computes of a node.
+using Piece = std::unique_ptr<Graph>;
+
+class MicroBatcher {
+ public:
+  MicroBatcher(Graph& graph, int count)
+      : graph_(graph), count_(count), pieces_(graph.node_id_bound()) {
+    for (int m = 0; m < count; ++m) parts_.push_back(absl::StrCat(m));
+    division_ = DivideBatch(graph, parts_,
+                            std::vector<bool>(graph.node_id_bound(), false));
+    for (int i = 0; i < graph.value_id_bound(); ++i) {
+      names_.insert(graph.value(ValueId(i)).name);
+    }
+  }
+
+  absl::StatusOr<MicroBatches> Run() {
+    CheckGraph();
+    if (!faults_.empty()) return Refusal();
+    MicroBatches micro_batches{.count = count_};
+    for (ValueId input : graph_.inputs()) {
+      const bool divided = lies(input).kind == Kind::kSplit;
+      micro_batches.divided_inputs.push_back(divided);
+      if (divided) graph_.value(input).type.dims[0] /= count_;
+    }
+    for (NodeId node : graph_.order()) {
+      if (pieces_[node.index] != nullptr) {
+        PARTITA_RETURN_IF_ERROR(Divide(node));
+      }
+    }
+    return micro_batches;
+  }
+
+ private:
+  const Sharding& lies(ValueId value) const {
+    return division_.lies[value.index];
+  }
+
+  void Fault(absl::string_view where, absl::string_view what) {
+    if (faults_.size() < kMaxFaults) {
+      faults_.push_back(absl::StrCat("  ", where, ": ", what));
+    }
+  }
+
+  absl::Status Refusal() const {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "micro-batches of @", graph_.name(),
+        ": found what needs the whole batch at once; expected examples apart "
+        "from each other, and sums over them; leave out micro-batches, or "
+        "write it as a sum:\n",
+        absl::StrJoin(faults_, "\n")));
+  }
+
+  // Nothing is changed before all is known to be right.
+  void CheckGraph() {
+    for (const OpView& op : graph_.ops()) {
+      if (CheckOperands(op) && CheckSums(op)) CutPieces(op);
+    }
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      const Sharding& how = lies(graph_.outputs()[i]);
+      if (how.kind != Kind::kSplit || how.dim == 0) continue;
+      Fault(absl::StrCat("output ", graph_.output_names()[i]),
+            absl::StrCat("has the batch along dimension ", how.dim,
+                         ", not the first"));
+    }
+    for (const VariableUpdate& update : graph_.updates()) {
+      if (lies(update.value).kind != Kind::kSplit) continue;
+      Fault(absl::StrCat("update of ", update.variable),
+            "has a value for each example");
+    }
+  }
+
+  bool CheckOperands(const OpView& op) {
+    const Placement& cut = division_.cuts[op.id().index];
+    for (int i = 0; i < op.num_operands(); ++i) {
+      const Sharding& found = lies(op.operand(i).id());
+      const Sharding wanted = ShardingOf(cut.operands, i);
+      if (found == wanted || TakePart(op, i, wanted)) continue;
+      Fault(op.ToString(),
+            wanted.kind == Kind::kSplit && found.kind != Kind::kSplit
+                ? absl::StrCat("divides operand ", i,
+                               ", which is the same for all examples")
+                : absl::StrCat("reads all examples of operand ", i));
+      return false;
+    }
+    return true;
+  }
+
+  // A constant that is the same for all examples, such as zeros, has a part
+  // that is that of every micro-batch.
+  bool TakePart(const OpView& op, int operand, const Sharding& wanted) {
+    const NodeId maker = graph_.value(op.operand(operand).id()).defining_node;
+    if (wanted.kind != Kind::kSplit || !maker.valid() ||
+        !graph_.view(maker).is(kConstant)) {
+      return false;
+    }
+    LiteralPool& literals = graph_.literals();
+    const LiteralId literal = graph_.view(maker).attr_literal("value");
+    if (!literals.has_bytes(literal)) return false;
+    const HostTensor whole = literals.tensor(literal).Clone();
+    HostTensor first = CutInstance(whole, wanted, 0, count_);
+    for (int m = 1; m < count_; ++m) {
+      const HostTensor part = CutInstance(whole, wanted, m, count_);
+      if (part.byte_span() != first.byte_span()) return false;
+    }
+    part_constants_[{op.id(), operand}] = literals.Add(std::move(first));
+    return true;
+  }
+
+  bool CheckSums(const OpView& op) {
+    const Placement& cut = division_.cuts[op.id().index];
+    for (int i = 0; i < op.num_results(); ++i) {
+      const Sharding how = ShardingOf(cut.results, i);
+      if (how.kind != Kind::kPartial) continue;
+      if (how.reduction == Reduction::kSum &&
+          op.result_type(i).dtype != DType::kBool) {
+        continue;
+      }
+      Fault(op.ToString(),
+            absl::StrCat("joins all examples by ", ReductionName(how.reduction),
+                         ", not by a sum"));
+      return false;
+    }
+    return true;
+  }
+
+  // The piece of the first micro-batch stands for all of them, if they differ
+  // in nothing but an origin that advances.
+  void CutPieces(const OpView& op) {
+    if (!division_.cuts[op.id().index].placed()) return;
+    absl::StatusOr<Piece> first = PieceOf(op, 0);
+    absl::StatusOr<Piece> second = PieceOf(op, 1);
+    if (!first.ok() || !second.ok()) {
+      return Fault(op.ToString(), "has no parts");
+    }
+    SetAdvance(**first, **second);
+    for (int m = 1; m < count_; ++m) {
+      const absl::StatusOr<Piece> piece = PieceOf(op, m);
+      if (piece.ok() && IsInstance((*first)->ops()[0], m, **piece)) continue;
+      return Fault(op.ToString(),
+                   "has attributes that differ from example to example");
+    }
+    pieces_[op.id().index] = *std::move(first);
+  }
+
+  absl::StatusOr<Piece> PieceOf(const OpView& op, int m) {
+    Node& node = graph_.node(op.id());
+    const Placement pin =
+        std::exchange(node.placement, division_.cuts[op.id().index]);
+    absl::StatusOr<Piece> piece = CutNode(op, m);
+    node.placement = pin;
+    return piece;
+  }
+
+  // From one micro-batch to the next.
+  static void SetAdvance(Graph& first, const Graph& second) {
+    const OpView op = first.ops()[0];
+    if (FindAttr(op.op(), "advance") == nullptr) return;
+    std::vector<int64_t> advance = second.ops()[0].attr_ints("origin");
+    const std::vector<int64_t> origin = op.attr_ints("origin");
+    for (size_t d = 0; d < advance.size() && d < origin.size(); ++d) {
+      advance[d] -= origin[d];
+    }
+    first.node(op.id()).attributes.Set("advance", advance);
+  }
+
+  static bool IsInstance(const OpView& first, int m, const Graph& piece) {
+    if (!ChangesWithMicroBatch(first)) return SameNode(first, piece.ops()[0]);
+    absl::StatusOr<Piece> instance = CutNode(first, 0, m);
+    if (!instance.ok()) return false;
+    const OpView made = (*instance)->ops()[0];
+    (*instance)->node(made.id()).attributes.Remove("advance");
+    return SameNode(made, piece.ops()[0]);
+  }
+
+  absl::Status Divide(NodeId id) {
+    const int num_operands = graph_.view(id).num_operands();
+    for (int i = 0; i < num_operands; ++i) {
+      const auto part = part_constants_.find({id, i});
+      if (part == part_constants_.end()) continue;
+      graph_.SetOperand(id, i, graph_.AddConstant(part->second, "", id));
+    }
+    Graph& piece = *pieces_[id.index];
+    Node& made = piece.node(piece.order()[0]);
+    Node& node = graph_.node(id);
+    node.attributes = std::move(made.attributes);
+    node.regions = std::move(made.regions);
+    PARTITA_RETURN_IF_ERROR(graph_.InferAgain(id));
+    const Placement& cut = division_.cuts[id.index];
+    const ValueIds results = node.results;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (ShardingOf(cut.results, i).kind != Kind::kPartial) continue;
+      PARTITA_RETURN_IF_ERROR(SumUp(id, results[i]));
+    }
+    return absl::OkStatus();
+  }
+
+  // Whoever read the value reads its sum.
+  absl::Status SumUp(NodeId maker, ValueId value) {
+    const Node& node = graph_.node(maker);
+    const bool one_pin = node.placement.devices.size() == 1;
+    NodeSpec spec{.op = &kAccumulate,
+                  .attributes = {{"micro_batches", int64_t{count_}}},
+                  .result_names = {NameOfSum(value)},
+                  .scope = node.scope,
+                  .location = node.location};
+    if (one_pin) spec.placement = node.placement;
+    const NodeId next = NextOf(maker);
+    const TensorType type = graph_.type(value);
+    // Made over nothing that reads the value, so that all its uses may move.
+    const auto uses = graph_.value(value).uses;
+    spec.operands = {value};
+    PARTITA_ASSIGN_OR_RETURN(const ValueId sum,
+                             graph_.AddValue(std::move(spec), next));
+    for (const Use& use : uses) graph_.SetOperand(use.node, use.operand, sum);
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      if (graph_.outputs()[i] == value) {
+        graph_.SetOutput(static_cast<int>(i), sum);
+      }
+    }
+    for (VariableUpdate& update : graph_.mutable_updates()) {
+      if (update.value == value) update.value = sum;
+    }
+    return absl::OkStatus();
+  }
+
+  NodeId NextOf(NodeId node) const {
+    const std::vector<NodeId> order = graph_.order();
+    for (size_t i = 0; i + 1 < order.size(); ++i) {
+      if (order[i] == node) return order[i + 1];
+    }
+    return {};
+  }
+
+  std::string NameOfSum(ValueId value) {
+    const std::string& name = graph_.value(value).name;
+    if (name.empty()) return name;
+    std::string fresh = absl::StrCat(name, ".sum");
+    for (int i = 2; !names_.insert(fresh).second; ++i) {
+      fresh = absl::StrCat(name, ".sum", i);
+    }
+    return fresh;
+  }
+
+  Graph& graph_;
+  const int count_;
+  absl::InlinedVector<std::string, 1> parts_;
+  BatchDivision division_;
+  std::vector<Piece> pieces_;  // by node id; null: computed whole
+  // By node and operand: what it reads in the place of a whole constant.
+  std::map<std::pair<NodeId, int>, LiteralId> part_constants_;
+  std::vector<std::string> faults_;
+  absl::flat_hash_set<std::string> names_;
+};
+
+}  // namespace
+
+absl::StatusOr<MicroBatches> DivideIntoMicroBatches(Graph& graph, int count) {
+  if (count == 1) return MicroBatches();
+  PARTITA_RETURN_IF_ERROR(CheckBatch(graph, count));
+  return MicroBatcher(graph, count).Run();
+}
+
+}  // namespace partita

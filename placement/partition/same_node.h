@@ -1,0 +1,34 @@
+// Nodes of two graphs side by side, for proofs that one graph is the other.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PARTITION_SAME_NODE_H_
+#define PARTITA_PLACEMENT_PARTITION_SAME_NODE_H_
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/op_view.h"
+
+namespace partita {
+
+// Names the values of both graphs: equal numbers mean equal values.
+class Numbering {
+ public:
+  explicit Numbering(const Graph& graph)
+      : numbers_(graph.value_id_bound(), -1) {}
+  int Of(ValueId value) const { return numbers_[value.index]; }
+  void Set(ValueId value, int number) { numbers_[value.index] = number; }
+
+ private:
+  std::vector<int> numbers_;
+};
+
+// Alike but for the layout.
+bool SameExtents(const TensorType& a, const TensorType& b);
+
+// Equal op, attributes, bodies and types. Operands are the caller's to compare.
+bool SameNode(const OpView& a, const OpView& b);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PARTITION_SAME_NODE_H_
