@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/op_view.h"
+#include "placement/lower/programs.h"
 
 namespace partita {
 namespace {
@@ -29,6 +30,8 @@ class Emitter {
     ListPersistent();
     ListCommands();
     SortBuffers();
+    emitted_.num_commands = static_cast<int>(commands_.size());
+    AddPrograms(Runs(), emitted_.entry);
     return std::move(emitted_);
   }
 
@@ -39,6 +42,9 @@ class Emitter {
   void ListPersistent();
   void ListCommands();
   void SortBuffers();
+  std::vector<CommandRun> Runs() const;
+  Port PortOf(const std::string& name, ValueId value) const;
+  void AddCommand(Command command, int task);
   std::string StreamName(const StreamKey& key) const;
   int EndOfNode(int task) const;
   GroupId GroupOf(int begin, int end);
@@ -52,11 +58,14 @@ class Emitter {
   const PlanDraft& draft_;
   const Clocks& clocks_;
   std::vector<std::string> names_;  // by value id
-  using BufferKey = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
+  // Value and member, and the range in its part of the arena.
+  using BufferKey =
+      std::tuple<ValueId, int, int64_t, int64_t, int64_t, int64_t>;
   std::map<BufferKey, BufferId> buffers_;
   absl::flat_hash_set<std::string> taken_;
   std::map<std::vector<StreamId>, GroupId> groups_;
-  Program program_{.name = "main"};
+  std::vector<Command> commands_;  // in launch order
+  std::vector<int> turns_;         // by command
   Emitted emitted_;
 };
 
@@ -79,12 +88,19 @@ void Emitter::ListPorts() {
   entry.name = graph.name();
   entry.graph = &graph;
   for (ValueId input : graph.inputs()) {
-    entry.inputs.push_back({names_[input.index], graph.type(input).RowMajor()});
+    entry.inputs.push_back(PortOf(names_[input.index], input));
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     entry.outputs.push_back(
-        {graph.output_names()[i], graph.type(graph.outputs()[i]).RowMajor()});
+        PortOf(graph.output_names()[i], graph.outputs()[i]));
   }
+}
+
+// The parts of micro-batches lie behind each other.
+Port Emitter::PortOf(const std::string& name, ValueId value) const {
+  Port port{name, draft_.graph->type(value).RowMajor()};
+  if (draft_.RunsOf(value) > 1) port.type.dims[0] *= draft_.RunsOf(value);
+  return port;
 }
 
 std::string Emitter::StreamName(const StreamKey& key) const {
@@ -116,13 +132,14 @@ BufferId Emitter::AddBuffer(Buffer buffer) {
 
 BufferId Emitter::BufferOf(const Touch& touch) {
   const Range& part = touch.range;
-  const BufferKey key{touch.piece, part.offset, part.block, part.count,
-                      part.stride};
+  const Piece& piece = draft_.pieces[touch.piece];
+  const Storage& storage = draft_.storages[piece.storage];
+  const BufferKey key{
+      piece.value, piece.member, storage.address + piece.offset + part.offset,
+      part.block,  part.count,   part.stride};
   if (const auto it = buffers_.find(key); it != buffers_.end()) {
     return it->second;
   }
-  const Piece& piece = draft_.pieces[touch.piece];
-  const Storage& storage = draft_.storages[piece.storage];
   Buffer buffer{.name = names_[piece.value.index],
                 .device = DeviceId(piece.device),
                 .range = part,
@@ -144,18 +161,25 @@ BufferId Emitter::WorkspaceOf(const Task& task) {
   if (task.workspace < 0) return {};
   const Storage& storage = draft_.storages[task.workspace];
   const ValueIds& results = draft_.graph->node(task.instance.node).results;
-  return AddBuffer(
-      {.name = absl::StrCat(results.empty() ? "" : names_[results[0].index],
-                            ".workspace"),
-       .device = DeviceId(storage.device),
-       .range = {.offset = storage.address, .block = storage.bytes}});
+  const ValueId of = results.empty() ? ValueId() : results[0];
+  // Micro-batches may have the same.
+  const BufferKey key{
+      of, -1 - storage.device, storage.address, storage.bytes, 1, 0};
+  const auto [it, added] = buffers_.try_emplace(key);
+  if (added) {
+    it->second = AddBuffer(
+        {.name = absl::StrCat(of.valid() ? names_[of.index] : "", ".workspace"),
+         .device = DeviceId(storage.device),
+         .range = {.offset = storage.address, .block = storage.bytes}});
+  }
+  return it->second;
 }
 
 void Emitter::ListPersistent() {
   for (const Storage& storage : draft_.storages) {
     if (!storage.persistent() || storage.address < 0) continue;
     const OpView op = draft_.graph->view(storage.source);
-    const int piece = draft_.PieceOf(op.result(0).id(), storage.member);
+    const int piece = draft_.PieceOf(op.result(0).id(), storage.member, 0);
     emitted_.entry.persistent.push_back({BufferOf(draft_.Whole(piece)), op.id(),
                                          storage.member, storage.initial});
   }
@@ -191,9 +215,12 @@ Command Emitter::CommandOf(int index) {
 int Emitter::EndOfNode(int task) const {
   int end = task + 1;
   if (draft_.tasks[task].kind != Command::Kind::kCollective) return end;
-  const NodeId node = draft_.tasks[task].instance.node;
+  const Instance& first = draft_.tasks[task].instance;
   const int count = static_cast<int>(draft_.tasks.size());
-  while (end < count && draft_.tasks[end].instance.node == node) ++end;
+  while (end < count && draft_.tasks[end].instance.node == first.node &&
+         draft_.tasks[end].instance.micro_batch == first.micro_batch) {
+    ++end;
+  }
   return end;
 }
 
@@ -213,8 +240,9 @@ GroupId Emitter::GroupOf(int begin, int end) {
 
 void Emitter::ListWaits(int task, const std::vector<EventId>& events) {
   for (int other : clocks_.waits()[task]) {
-    program_.commands.push_back(SyncCommand(
-        Command::Kind::kWait, draft_.tasks[task].stream, events[other]));
+    AddCommand(SyncCommand(Command::Kind::kWait, draft_.tasks[task].stream,
+                           events[other]),
+               task);
   }
 }
 
@@ -233,21 +261,41 @@ void Emitter::ListCommands() {
     const GroupId group = GroupOf(begin, end);
     for (int task = begin; task < end; ++task) ListWaits(task, events);
     for (int task = begin; task < end; ++task) {
-      emitted_.commands.push_back(static_cast<int>(program_.commands.size()));
-      program_.commands.push_back(CommandOf(task));
-      program_.commands.back().group = group;
+      emitted_.commands.push_back(static_cast<int>(commands_.size()));
+      AddCommand(CommandOf(task), task);
+      commands_.back().group = group;
     }
     for (int task = begin; task < end; ++task) {
       if (!waited_for[task]) continue;
       events[task] = EventId(num_events++);
-      program_.commands.push_back(SyncCommand(
-          Command::Kind::kRecord, draft_.tasks[task].stream, events[task]));
+      AddCommand(SyncCommand(Command::Kind::kRecord, draft_.tasks[task].stream,
+                             events[task]),
+                 task);
     }
   }
-  Entry& entry = emitted_.entry;
-  entry.num_events = num_events;
-  entry.programs.push_back(std::move(program_));
-  entry.schedule.push_back({});
+  emitted_.entry.num_events = num_events;
+}
+
+void Emitter::AddCommand(Command command, int task) {
+  commands_.push_back(std::move(command));
+  turns_.push_back(draft_.tasks[task].turn);
+}
+
+// The stretches of one turn.
+std::vector<CommandRun> Emitter::Runs() const {
+  std::vector<CommandRun> runs;
+  for (size_t i = 0; i < commands_.size(); ++i) {
+    if (i == 0 || turns_[i] != turns_[i - 1]) {
+      const bool named =
+          !draft_.turns.empty() && !draft_.turns[turns_[i]].empty();
+      runs.push_back({.name = named ? draft_.turns[turns_[i]] : "once"});
+    }
+    runs.back().commands.push_back(commands_[i]);
+    runs.back().micro_batch =
+        std::max(runs.back().micro_batch, commands_[i].instance.micro_batch);
+  }
+  if (runs.empty()) runs.emplace_back();
+  return runs;
 }
 
 // By device, what persists first, then as commands first use them: the order in
@@ -273,7 +321,7 @@ void Emitter::SortBuffers() {
     if (id.valid()) id = moved[id.index];
   };
   for (PersistentValue& value : entry.persistent) move(value.buffer);
-  for (Command& command : entry.programs[0].commands) {
+  for (Command& command : commands_) {
     for (BufferId& id : command.operands) move(id);
     for (BufferId& id : command.results) move(id);
     move(command.workspace);

@@ -15,10 +15,12 @@ namespace partita {
 struct Emitted {
   Entry entry;
   std::vector<int> commands;  // by task, its command's index
+  int num_commands = 0;
 };
 
-// Buffers, streams, persistent values, ports and one program, invoked once. A
-// task that others wait for is followed by the record of its event.
+// Buffers, streams, persistent values, ports and programs: one that is invoked
+// once, or, with micro-batches, one for each form of a turn. A task that others
+// wait for is followed by the record of its event.
 Emitted Emit(const PlanDraft& draft, const Clocks& clocks);
 
 }  // namespace partita

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+
 namespace partita {
 namespace {
 
@@ -58,7 +61,15 @@ class Reuser {
   std::vector<InPlacePair> PairsOf(const Task& task) const {
     if (task.kind == Command::Kind::kCollective) return {{0, 0}};
     if (task.kind != Command::Kind::kKernel) return {};
-    return draft_.graph->node(task.instance.node).kernel->in_place;
+    const OpView node = draft_.graph->view(task.instance.node);
+    std::vector<InPlacePair> pairs = node.node().kernel->in_place;
+    // A sum stays where it is: that is operand 1.
+    if (node.is(kAccumulate)) {
+      std::stable_partition(
+          pairs.begin(), pairs.end(),
+          [](const InPlacePair& pair) { return pair.operand == 1; });
+    }
+    return pairs;
   }
   static bool IsValid(const Task& task, const InPlacePair& pair) {
     return pair.operand >= 0 && pair.result >= 0 &&

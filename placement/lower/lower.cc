@@ -25,6 +25,7 @@
 #include "placement/lower/plan_draft.h"
 #include "placement/lower/schedule.h"
 #include "placement/lower/tasks.h"
+#include "placement/lower/turns.h"
 #include "placement/lower/updates.h"
 
 namespace partita {
@@ -98,6 +99,7 @@ void LayOutStep(LoweredFunction& function, const Clocks& clocks,
 }
 
 absl::StatusOr<LoweredFunction> LowerFunction(const Graph& graph,
+                                              const MicroBatches& micro_batches,
                                               const DeviceTable& devices,
                                               const Machine& machine,
                                               const LowerOptions& options,
@@ -107,8 +109,10 @@ absl::StatusOr<LoweredFunction> LowerFunction(const Graph& graph,
   PlanDraft& draft = function.draft;
   draft.graph = &graph;
   draft.devices = &devices;
+  draft.micro_batches = micro_batches;
   PARTITA_RETURN_IF_ERROR(CutPieces(draft));
   PARTITA_RETURN_IF_ERROR(ListTasks(draft, machine));
+  GiveTurns(draft);
   PARTITA_RETURN_IF_ERROR(Schedule(draft));
   WriteUpdatesInPlace(draft);
   SortStreams(draft);
@@ -172,10 +176,14 @@ absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
                            UsedDevices(module, machine));
   PersistentArenas persistent(static_cast<int>(devices.names.size()));
   std::vector<LoweredFunction> functions;
-  for (const auto& graph : module.functions()) {
+  for (size_t i = 0; i < module.functions().size(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(
         LoweredFunction function,
-        LowerFunction(*graph, devices, machine, options, module, persistent));
+        LowerFunction(*module.functions()[i],
+                      i < options.micro_batches.size()
+                          ? options.micro_batches[i]
+                          : MicroBatches(),
+                      devices, machine, options, module, persistent));
     functions.push_back(std::move(function));
   }
   Plan plan;

@@ -4,9 +4,12 @@
 #ifndef PARTITA_PLACEMENT_LOWER_LOWER_H_
 #define PARTITA_PLACEMENT_LOWER_LOWER_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "placement/machine/machine.h"
+#include "placement/partition/micro_batches.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -14,6 +17,8 @@ namespace partita {
 struct LowerOptions {
   // Steps that may overlap; the step part of every arena exists so many times.
   int depth = 1;
+  // By function; empty: one micro-batch is the whole batch.
+  std::vector<MicroBatches> micro_batches;
   // How long to look for smaller arenas, in looks at pairs of buffers that may
   // not share bytes, for each device and function.
   int64_t search_budget = 8'000'000;
@@ -23,6 +28,7 @@ struct LowerOptions {
 // that computes. The steps, one file each:
 //   pieces        what each device holds of each value
 //   tasks         the commands, values that are views of others left out
+//   turns         which micro-batch goes first, and through which stage
 //   schedule      the launch order; streams to compute, one per copy direction
 //   updates       new values of variables made in place
 //   clocks        waits, none that others imply
@@ -31,6 +37,7 @@ struct LowerOptions {
 //   pack          addresses
 //   persistent    constants and variables
 //   emit          the entry
+//   programs      its commands, invoked for each micro-batch
 // The plan lists the devices that are used. ResourceExhausted, with the
 // particulars that memory_shortage.h reads, if a device is too small.
 // FailedPrecondition names the node that a phase before left unfinished.

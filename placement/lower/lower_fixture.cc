@@ -34,6 +34,15 @@ bool SameBytes(const HostTensor& a, const HostTensor& b) {
          std::memcmp(a.bytes(), b.bytes(), a.type().num_bytes()) == 0;
 }
 
+// Beside what they add up.
+void PlaceSums(Graph& graph) {
+  for (const OpView& op : graph.ops(kAccumulate)) {
+    const NodeId maker = graph.value(op.operand(0).id()).defining_node;
+    if (!maker.valid()) continue;
+    graph.node(op.id()).placement.devices = graph.node(maker).placement.devices;
+  }
+}
+
 }  // namespace
 
 Machine LinkedMachine(int count, int64_t memory) {
@@ -57,6 +66,7 @@ void BindTestKernels(Graph& graph) {
   for (const OpView& op : graph.ops()) {
     if (op.is(kConstant) || op.is(kVariable) || op.is(kCopy)) continue;
     KernelBinding binding{.kernel = "test.eval", .arithmetic = "test"};
+    if (op.is(kAccumulate)) binding.in_place.push_back({1, 0});
     for (int i = 0; op.op().traits.elementwise && i < op.num_operands(); ++i) {
       if (op.operand_type(i) != op.result_type(0)) continue;
       binding.in_place.push_back({i, 0});
@@ -69,8 +79,13 @@ void BindTestKernels(Graph& graph) {
 }
 
 absl::StatusOr<Plan> PlanOf(Module module, const Machine& machine,
-                            const LowerOptions& options) {
+                            LowerOptions options, const MicroBatches& parts) {
   for (const auto& function : module.functions()) {
+    PARTITA_ASSIGN_OR_RETURN(MicroBatches divided,
+                             DivideIntoMicroBatches(*function, parts.count));
+    divided.schedule = parts.schedule;
+    options.micro_batches.push_back(std::move(divided));
+    PlaceSums(*function);
     const std::unique_ptr<Graph> before = function->Clone(&module.literals());
     PlacementTable table;
     table.nodes.resize(function->node_id_bound());

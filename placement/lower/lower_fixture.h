@@ -23,10 +23,11 @@ Machine LinkedMachine(int count, int64_t memory = int64_t{1} << 30);
 // place; matmuls and reductions get a workspace.
 void BindTestKernels(Graph& graph);
 
-// Partitions every function as its nodes say `on DEVICE`, binds test kernels
-// and lowers.
+// Divides the batch of every function as `parts` says, partitions it as its
+// nodes say `on DEVICE`, binds test kernels and lowers.
 absl::StatusOr<Plan> PlanOf(Module module, const Machine& machine,
-                            const LowerOptions& options = {});
+                            LowerOptions options = {},
+                            const MicroBatches& parts = {});
 
 // Two steps of the plan against eval, with the same inputs, bit for bit,
 // variables included. The module is the one before placement.

@@ -42,7 +42,7 @@ std::vector<Lifespan> Lifespans(const PlanDraft& draft,
 // The command at which most bytes of the device are live.
 int FullestCommand(const PlanDraft& draft, const Emitted& emitted,
                    const std::vector<Lifespan>& lifespans, int device) {
-  std::vector<int64_t> change(emitted.entry.programs[0].commands.size() + 1, 0);
+  std::vector<int64_t> change(emitted.num_commands + 1, 0);
   for (size_t i = 0; i < lifespans.size(); ++i) {
     if (lifespans[i].first < 0 || draft.storages[i].device != device) continue;
     change[lifespans[i].first] += draft.storages[i].bytes;

@@ -83,7 +83,7 @@ absl::StatusOr<LiteralId> PersistentArenas::InitialOf(const PlanDraft& draft,
   }
   const Box box = BoxOf(op.result_type(0), sharding, storage.member,
                         static_cast<int>(op.node().placement.devices.size()));
-  const Piece& piece = draft.pieces[draft.PieceOf(value, storage.member)];
+  const Piece& piece = draft.pieces[draft.PieceOf(value, storage.member, 0)];
   PARTITA_ASSIGN_OR_RETURN(HostTensor part,
                            PartOf(literals.tensor(whole), box, piece.type));
   it->second = literals.Add(std::move(part));

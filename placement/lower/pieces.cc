@@ -3,8 +3,10 @@
 
 #include "placement/lower/pieces.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
+#include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 
@@ -18,22 +20,25 @@ absl::Status NeedsPartition(const OpView& op, absl::string_view found,
                    "; run partition first"));
 }
 
-void AddPieces(PlanDraft& draft, ValueId value) {
+// `runs` of them for each member.
+void AddPieces(PlanDraft& draft, ValueId value, int runs) {
   const Placement& placement = draft.PlacementOf(value);
   const Sharding sharding = ShardingOf(draft, value);
   const TensorType& whole = draft.graph->type(value);
   const int members = static_cast<int>(placement.devices.size());
   draft.first_piece[value.index] = static_cast<int>(draft.pieces.size());
-  for (int member = 0; member < members; ++member) {
+  for (int i = 0; i < runs * members; ++i) {
+    const int member = i % members;
     const Box box = BoxOf(whole, sharding, member, members);
     TensorType type = whole;
-    for (int i = 0; i < whole.rank(); ++i) {
-      type.dims[i] = box.end[i] - box.begin[i];
+    for (int d = 0; d < whole.rank(); ++d) {
+      type.dims[d] = box.end[d] - box.begin[d];
     }
     const int device = draft.devices->index.at(placement.devices[member]);
     const int64_t bytes = type.num_bytes();
     draft.pieces.push_back({.value = value,
                             .member = member,
+                            .micro_batch = i / members,
                             .device = device,
                             .type = std::move(type),
                             .bytes = bytes});
@@ -61,7 +66,7 @@ absl::Status CheckOperand(const PlanDraft& draft, const OpView& op,
                           "the same sharding");
   }
   for (const std::string& device : placement.devices) {
-    if (draft.PieceOn(value, draft.devices->index.at(device)) < 0) {
+    if (draft.PieceOn(value, draft.devices->index.at(device), 0) < 0) {
       return NeedsPartition(
           op,
           absl::StrCat("operand %", op.operand(operand).name(), " not on ",
@@ -70,6 +75,26 @@ absl::Status CheckOperand(const PlanDraft& draft, const OpView& op,
     }
   }
   return absl::OkStatus();
+}
+
+// A sum over micro-batches is the same in all of them.
+bool Varies(const PlanDraft& draft, const OpView& op) {
+  if (op.is(kAccumulate)) return false;
+  if (ChangesWithMicroBatch(op)) return true;
+  return absl::c_any_of(op.node().operands, [&](ValueId operand) {
+    return draft.varies[operand.index];
+  });
+}
+
+absl::Status CheckSum(const PlanDraft& draft, const OpView& op) {
+  if (!op.is(kAccumulate) ||
+      op.attr_int("micro_batches") == draft.micro_batches.count) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      op.ToString(), ": found a sum over ", op.attr_int("micro_batches"),
+      " micro-batches in a step of ", draft.micro_batches.count,
+      "; expected as many; leave such sums to the compiler"));
 }
 
 }  // namespace
@@ -98,9 +123,14 @@ Sharding ShardingOf(const PlanDraft& draft, ValueId id) {
 
 absl::Status CutPieces(PlanDraft& draft) {
   draft.first_piece.assign(draft.graph->value_id_bound(), -1);
-  for (ValueId input : draft.graph->inputs()) {
+  draft.varies.assign(draft.graph->value_id_bound(), false);
+  for (size_t i = 0; i < draft.graph->inputs().size(); ++i) {
+    const ValueId input = draft.graph->inputs()[i];
+    if (draft.micro_batches.count > 1) {
+      draft.varies[input.index] = draft.micro_batches.divided_inputs[i];
+    }
     if (!draft.PlacementOf(input).placed()) continue;
-    AddPieces(draft, input);
+    AddPieces(draft, input, draft.RunsOf(input));
   }
   for (const OpView& op : draft.graph->ops()) {
     if (!op.node().placement.placed()) {
@@ -109,8 +139,12 @@ absl::Status CutPieces(PlanDraft& draft) {
     for (int i = 0; i < op.num_operands(); ++i) {
       PARTITA_RETURN_IF_ERROR(CheckOperand(draft, op, i));
     }
+    PARTITA_RETURN_IF_ERROR(CheckSum(draft, op));
+    const bool varies = Varies(draft, op);
     for (ValueId result : op.node().results) {
-      AddPieces(draft, result);
+      draft.varies[result.index] = varies;
+      const bool each = varies || op.is(kAccumulate);
+      AddPieces(draft, result, each ? draft.micro_batches.count : 1);
     }
   }
   return absl::OkStatus();

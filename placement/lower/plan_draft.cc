@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+
 namespace partita {
 
 int64_t AlignUp(int64_t bytes) {
@@ -18,12 +21,25 @@ const Placement& PlanDraft::PlacementOf(ValueId id) const {
              : graph->input_placement(value.index);
 }
 
-int PlanDraft::PieceOn(ValueId value, int device) const {
-  const int first = first_piece[value.index];
-  if (first < 0) return -1;
+int PlanDraft::SumAfter(ValueId sum, int member, int micro_batch) const {
+  const int members = static_cast<int>(PlacementOf(sum).devices.size());
+  return first_piece[sum.index] + micro_batch * members + member;
+}
+
+int PlanDraft::PieceOf(ValueId value, int member, int micro_batch) const {
+  const NodeId maker = graph->value(value).defining_node;
+  if (maker.valid() && graph->view(maker).is(kAccumulate)) {
+    return SumAfter(value, member, micro_batches.count - 1);
+  }
+  return SumAfter(value, member, varies[value.index] ? micro_batch : 0);
+}
+
+int PlanDraft::PieceOn(ValueId value, int device, int micro_batch) const {
+  if (first_piece[value.index] < 0) return -1;
   const int members = static_cast<int>(PlacementOf(value).devices.size());
-  for (int i = first; i < first + members; ++i) {
-    if (pieces[i].device == device) return i;
+  for (int member = 0; member < members; ++member) {
+    const int piece = PieceOf(value, member, micro_batch);
+    if (pieces[piece].device == device) return piece;
   }
   return -1;
 }

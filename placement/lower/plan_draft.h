@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "placement/partition/micro_batches.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -21,11 +22,13 @@ static_assert(kArenaAlignment % kWorkspaceAlignment == 0);
 int64_t AlignUp(int64_t bytes);
 
 // What one device holds of a value: all of it, or the part of one member of a
-// split. Several pieces may lie in one storage: views, and results that took
-// over an operand's bytes.
+// split; of a value that differs between micro-batches, one for each of them.
+// Several pieces may lie in one storage: views, and results that took over an
+// operand's bytes.
 struct Piece {
   ValueId value;
   int member = 0;
+  int micro_batch = 0;
   int device = 0;   // index into the plan's devices
   TensorType type;  // of the piece
   int64_t bytes = 0;
@@ -64,6 +67,7 @@ struct Task {
   std::vector<Touch> writes;
   int workspace = -1;  // a storage
   int rank = 0;        // its place in the order of the graph
+  int turn = 0;        // what has a lower one goes first: PlanDraft::turns
 };
 
 // A device's commands: those that compute, those that copy to device `target`,
@@ -85,19 +89,31 @@ struct DeviceTable {
 struct PlanDraft {
   const Graph* graph = nullptr;
   const DeviceTable* devices = nullptr;
+  MicroBatches micro_batches;
   std::vector<Piece> pieces;
   std::vector<int> first_piece;  // by value id; -1: the value is not placed
+  // By value id: it differs between micro-batches. The whole sum over them,
+  // which readers of an `accumulate` take, does not.
+  std::vector<bool> varies;
   std::vector<Storage> storages;
   std::vector<StreamKey> streams;
   std::vector<Task> tasks;  // in launch order once scheduled
+  // What each turn does: "forward 0", of the first stage; "" for what runs once
+  // a step.
+  std::vector<std::string> turns;
 
   // The devices of a value, by member.
   const Placement& PlacementOf(ValueId value) const;
-  int PieceOf(ValueId value, int member) const {
-    return first_piece[value.index] + member;
+  // The piece that a reader in `micro_batch` takes.
+  int PieceOf(ValueId value, int member, int micro_batch) const;
+  // That which lies on a device, or -1.
+  int PieceOn(ValueId value, int device, int micro_batch) const;
+  // What a member has summed up after a micro-batch.
+  int SumAfter(ValueId sum, int member, int micro_batch) const;
+  // How often the nodes that make the value run.
+  int RunsOf(ValueId value) const {
+    return varies[value.index] ? micro_batches.count : 1;
   }
-  // The piece that lies on a device, or -1.
-  int PieceOn(ValueId value, int device) const;
   int AddStorage(int device, int64_t bytes);
   int StreamOf(StreamKey key);
   Touch Whole(int piece) const;

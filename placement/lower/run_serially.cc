@@ -46,14 +46,15 @@ int CutFactor(const OpView& op) {
 absl::StatusOr<std::vector<HostTensor>> EvaluatePiece(
     const OpView& op, int member, absl::Span<const HostTensor> operands) {
   const int factor = CutFactor(op);
-  if (factor < 0) return EvaluateNode(op, operands);
+  const bool adds = operands.size() > op.node().operands.size();
+  if (factor < 0 && !adds) return EvaluateNode(op, operands);
   const int members = static_cast<int>(op.node().placement.devices.size());
   Graph piece("piece", &op.graph().literals());
   NodeSpec spec{.op = &op.op(), .attributes = op.node().attributes};
   for (const HostTensor& operand : operands) {
     spec.operands.push_back(piece.AddInput("", operand.type()));
   }
-  if (op.op().piece_attributes != nullptr) {
+  if (factor >= 0 && op.op().piece_attributes != nullptr) {
     const int64_t size = op.op().dimension_rule(op).factors[factor].size;
     op.op().piece_attributes(op, factor, member * size / members,
                              (member + 1) * size / members, spec.attributes);
@@ -123,9 +124,13 @@ absl::Status SerialMachine::Kernel(const Entry& entry, const Command& command) {
   const Placement& placement = op.node().placement;
   const int members = static_cast<int>(placement.devices.size());
   std::vector<HostTensor> operands;
-  for (int i = 0; i < op.num_operands(); ++i) {
-    HostTensor stored(PartOf(op.operand_type(i), At(placement.operands, i),
-                             command.instance.member, members));
+  for (size_t i = 0; i < command.operands.size(); ++i) {
+    // Behind the operands of `accumulate` stands the sum so far.
+    const bool is_sum = static_cast<int>(i) == op.num_operands();
+    const Sharding sharding =
+        is_sum ? At(placement.results, 0) : At(placement.operands, i);
+    HostTensor stored(PartOf(is_sum ? op.result_type(0) : op.operand_type(i),
+                             sharding, command.instance.member, members));
     const std::vector<std::byte> bytes = Read(entry, command.operands[i]);
     if (bytes.size() != stored.byte_span().size()) {
       return absl::InternalError("operand of another size");
@@ -156,8 +161,13 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
     std::fill(arenas_[d].begin() + plan_.devices[d].persistent_bytes,
               arenas_[d].end(), kJunk);
   }
+  // Where a micro-batch's part of a port begins.
+  const auto part = [&](const Port& port, ValueId value, int micro_batch) {
+    const int64_t bytes = entry.graph->type(value).num_bytes();
+    return port.type.num_bytes() == bytes ? 0 : micro_batch * bytes;
+  };
   std::vector<HostTensor> outputs;
-  std::vector<int> fetched(entry.outputs.size(), 0);
+  std::vector<int64_t> fetched(entry.outputs.size(), 0);
   for (const Port& port : entry.outputs) outputs.emplace_back(port.type);
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
   for (const Command& command : commands) {
@@ -170,12 +180,20 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
               Read(entry, command.operands[0]).data());
         break;
       case Command::Kind::kFeed:
-        Write(entry, command.results[0], inputs[command.port].bytes());
+        Write(entry, command.results[0],
+              inputs[command.port].bytes() +
+                  part(entry.inputs[command.port],
+                       entry.graph->inputs()[command.port],
+                       command.instance.micro_batch));
         break;
       case Command::Kind::kFetch: {
         const std::vector<std::byte> bytes = Read(entry, command.operands[0]);
-        std::copy(bytes.begin(), bytes.end(), outputs[command.port].bytes());
-        ++fetched[command.port];
+        std::copy(bytes.begin(), bytes.end(),
+                  outputs[command.port].bytes() +
+                      part(entry.outputs[command.port],
+                           entry.graph->outputs()[command.port],
+                           command.instance.micro_batch));
+        fetched[command.port] += static_cast<int64_t>(bytes.size());
         break;
       }
       default:
@@ -183,8 +201,10 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
     }
   }
   ++step_;
-  for (int times : fetched) {
-    if (times != 1) return absl::InternalError("an output not fetched once");
+  for (size_t i = 0; i < fetched.size(); ++i) {
+    if (fetched[i] != outputs[i].type().num_bytes()) {
+      return absl::InternalError("an output not fetched once");
+    }
   }
   return outputs;
 }

@@ -99,10 +99,9 @@ struct Order {
   int64_t peak = 0;
 };
 
-// Lower is better: class (copies and
-// collectives first, fetches last), then the rule's measure,
-// then the graph's order.
-using Key = std::tuple<int, int64_t, int>;
+// Lower is better: the turn, class (copies and collectives first, fetches
+// last), then the rule's measure, then the graph's order.
+using Key = std::tuple<int, int, int64_t, int>;
 
 Key KeyOf(const PlanDraft& draft, const MemoryCount& memory, Rule rule,
           int task, int64_t turn) {
@@ -113,7 +112,7 @@ Key KeyOf(const PlanDraft& draft, const MemoryCount& memory, Rule rule,
   const int64_t measure = rule == Rule::kLeastGrowth  ? memory.Growth(t)
                           : rule == Rule::kDepthFirst ? -turn
                                                       : 0;
-  return {kind, measure, t.rank};
+  return {t.turn, kind, measure, t.rank};
 }
 
 // By task, the first part of its collective; other tasks stand for themselves.
@@ -122,7 +121,9 @@ std::vector<int> FirstParts(const PlanDraft& draft) {
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
     const bool goes_on =
         i > 0 && draft.tasks[i].kind == Command::Kind::kCollective &&
-        draft.tasks[i].instance.node == draft.tasks[i - 1].instance.node;
+        draft.tasks[i].instance.node == draft.tasks[i - 1].instance.node &&
+        draft.tasks[i].instance.micro_batch ==
+            draft.tasks[i - 1].instance.micro_batch;
     first.push_back(goes_on ? first.back() : static_cast<int>(i));
   }
   return first;
@@ -184,14 +185,17 @@ Order ListInOrder(const PlanDraft& draft, const std::vector<int>& first_part,
 }
 
 // Feeds have no dependencies; each goes right before its first reader, where it
-// takes memory last.
+// takes memory last. One that is made once for all micro-batches stands before
+// them.
 void DelayFeeds(const PlanDraft& draft,
                 const std::vector<std::vector<int>>& dependencies,
                 Order& order) {
   std::vector<int> delayed;
   std::vector<bool> placed(draft.tasks.size(), false);
   auto is_feed = [&](int task) {
-    return draft.tasks[task].kind == Command::Kind::kFeed;
+    const Task& t = draft.tasks[task];
+    return t.kind == Command::Kind::kFeed &&
+           (draft.turns.empty() || !draft.turns[t.turn].empty());
   };
   for (int task : order.tasks) {
     if (is_feed(task)) continue;

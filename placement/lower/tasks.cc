@@ -40,18 +40,23 @@ class TaskLister {
  private:
   absl::Status FindUpdates();
   absl::Status ListNode(const OpView& op);
-  absl::Status ListKernel(const OpView& op);
-  absl::Status ListCopy(const OpView& op);
-  absl::Status ListCollective(const OpView& op);
+  absl::Status ListInstance(const OpView& op, int micro_batch);
+  absl::Status ListKernel(const OpView& op, int micro_batch);
+  absl::Status ListSum(const OpView& op);
+  Task KernelTask(const OpView& op, int member, int micro_batch);
+  absl::Status ListCopy(const OpView& op, int micro_batch);
+  absl::Status ListCollective(const OpView& op, int micro_batch);
   absl::Status ListTransfers(const OpView& op, int to);
   absl::StatusOr<std::vector<int>> SourcesOf(const OpView& op,
                                              const Piece& to) const;
   bool LiesInside(const OpView& op, int to);
   absl::Status ListFetches();
-  void ListViews(const OpView& op, const std::vector<ViewOf>& views);
+  void ListFetch(int output, int micro_batch);
+  void ListViews(const OpView& op, const std::vector<ViewOf>& views,
+                 int micro_batch);
   void HoldSource(const OpView& op);
-  void Feed(ValueId value, int device);
-  void FeedOperands(const OpView& op);
+  void Feed(ValueId value, int device, int micro_batch);
+  void FeedOperands(const OpView& op, int micro_batch);
   void GiveStorage(int piece);
   absl::Status GiveHome(const OpView& op, int to);
   Box BoxOfPiece(const Piece& piece) const;
@@ -97,12 +102,13 @@ absl::Status TaskLister::GiveHome(const OpView& op, int to) {
     return absl::OkStatus();
   }
   const ValueId variable = graph_.node(update->second).results[0];
-  const int home = draft_.PieceOn(variable, draft_.pieces[to].device);
+  const int home = draft_.PieceOn(variable, draft_.pieces[to].device, 0);
   bool fits = home >= 0 && draft_.pieces[home].type == draft_.pieces[to].type &&
               draft_.pieces[home].member == draft_.pieces[to].member;
   // A kernel would overwrite what it still reads.
   for (ValueId operand : op.node().operands) {
-    const int read = draft_.PieceOn(operand, draft_.pieces[to].device);
+    const int read = draft_.PieceOn(operand, draft_.pieces[to].device,
+                                    draft_.pieces[to].micro_batch);
     fits = fits && (op.is(kCopy) || read < 0 ||
                     draft_.pieces[read].storage != draft_.pieces[home].storage);
   }
@@ -123,11 +129,12 @@ void TaskLister::GiveStorage(int piece) {
   p.storage = draft_.AddStorage(p.device, p.bytes);
 }
 
-void TaskLister::Feed(ValueId value, int device) {
-  const int piece = draft_.PieceOn(value, device);
+void TaskLister::Feed(ValueId value, int device, int micro_batch) {
+  const int piece = draft_.PieceOn(value, device, micro_batch);
   if (draft_.pieces[piece].storage >= 0) return;
   GiveStorage(piece);
-  Task feed = NewTask(Command::Kind::kFeed, {device}, {});
+  Task feed = NewTask(Command::Kind::kFeed, {device},
+                      {{}, 0, draft_.pieces[piece].micro_batch});
   feed.port = graph_.value(value).index;
   feed.writes = {draft_.Whole(piece)};
   draft_.tasks.push_back(std::move(feed));
@@ -135,14 +142,14 @@ void TaskLister::Feed(ValueId value, int device) {
 
 // A copy may take an input from any of its devices; other nodes read it on
 // their own.
-void TaskLister::FeedOperands(const OpView& op) {
+void TaskLister::FeedOperands(const OpView& op, int micro_batch) {
   for (int i = 0; i < op.num_operands(); ++i) {
     if (!op.operand(i).is_input()) continue;
     const ValueId input = op.operand(i).id();
     const Placement& readers =
         op.is(kCopy) ? draft_.PlacementOf(input) : op.node().placement;
     for (const std::string& name : readers.devices) {
-      Feed(input, draft_.devices->index.at(name));
+      Feed(input, draft_.devices->index.at(name), micro_batch);
     }
   }
 }
@@ -151,7 +158,7 @@ void TaskLister::HoldSource(const OpView& op) {
   const ValueId value = op.result(0).id();
   const int members = static_cast<int>(op.node().placement.devices.size());
   for (int member = 0; member < members; ++member) {
-    const int piece = draft_.PieceOf(value, member);
+    const int piece = draft_.PieceOf(value, member, 0);
     GiveStorage(piece);
     Storage& storage = draft_.storages[draft_.pieces[piece].storage];
     storage.source = op.id();
@@ -159,13 +166,16 @@ void TaskLister::HoldSource(const OpView& op) {
   }
 }
 
-void TaskLister::ListViews(const OpView& op, const std::vector<ViewOf>& views) {
+void TaskLister::ListViews(const OpView& op, const std::vector<ViewOf>& views,
+                           int micro_batch) {
   for (const std::string& name : op.node().placement.devices) {
     const int device = draft_.devices->index.at(name);
     for (size_t i = 0; i < views.size(); ++i) {
       const ValueId operand = op.operand(views[i].operand).id();
-      const Piece& from = draft_.pieces[draft_.PieceOn(operand, device)];
-      Piece& to = draft_.pieces[draft_.PieceOn(op.result(i).id(), device)];
+      const Piece& from =
+          draft_.pieces[draft_.PieceOn(operand, device, micro_batch)];
+      Piece& to =
+          draft_.pieces[draft_.PieceOn(op.result(i).id(), device, micro_batch)];
       to.storage = from.storage;
       to.offset = from.offset + views[i].offset;
       to.updated = from.updated;
@@ -178,38 +188,88 @@ absl::Status TaskLister::ListNode(const OpView& op) {
     HoldSource(op);
     return absl::OkStatus();
   }
-  FeedOperands(op);
-  if (op.is(kCopy)) return ListCopy(op);
-  if (const auto views = FindViews(draft_, op)) {
-    ListViews(op, *views);
-    return absl::OkStatus();
+  if (op.is(kAccumulate)) return ListSum(op);
+  const bool once = op.num_results() == 0;
+  const int runs = once ? 1 : draft_.RunsOf(op.result(0).id());
+  for (int m = 0; m < runs; ++m) {
+    PARTITA_RETURN_IF_ERROR(ListInstance(op, m));
   }
-  return ListKernel(op);
+  return absl::OkStatus();
 }
 
-absl::Status TaskLister::ListKernel(const OpView& op) {
-  const Node& node = op.node();
-  if (!node.kernel.has_value()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(op.ToString(),
-                     ": found no kernel; expected one bound to every node; run "
-                     "choose_kernels first"));
+absl::Status TaskLister::ListInstance(const OpView& op, int micro_batch) {
+  FeedOperands(op, micro_batch);
+  if (op.is(kCopy)) return ListCopy(op, micro_batch);
+  if (const auto views = FindViews(draft_, op)) {
+    ListViews(op, *views, micro_batch);
+    return absl::OkStatus();
   }
+  return ListKernel(op, micro_batch);
+}
+
+absl::Status CheckKernel(const OpView& op) {
+  if (op.node().kernel.has_value()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(op.ToString(),
+                   ": found no kernel; expected one bound to every node; run "
+                   "choose_kernels first"));
+}
+
+// Reads what its member takes of the operands, and has a workspace.
+Task TaskLister::KernelTask(const OpView& op, int member, int micro_batch) {
+  const Node& node = op.node();
+  const int device = draft_.devices->index.at(node.placement.devices[member]);
+  Task task =
+      NewTask(Command::Kind::kKernel, {device}, {op.id(), member, micro_batch});
+  for (ValueId operand : node.operands) {
+    task.reads.push_back(
+        draft_.Whole(draft_.PieceOn(operand, device, micro_batch)));
+  }
+  if (node.kernel->workspace > 0) {
+    task.workspace = draft_.AddStorage(device, node.kernel->workspace);
+  }
+  return task;
+}
+
+absl::Status TaskLister::ListKernel(const OpView& op, int micro_batch) {
+  PARTITA_RETURN_IF_ERROR(CheckKernel(op));
+  const Node& node = op.node();
   for (int member = 0; member < static_cast<int>(node.placement.devices.size());
        ++member) {
-    const int device = draft_.devices->index.at(node.placement.devices[member]);
-    Task task = NewTask(Command::Kind::kKernel, {device}, {op.id(), member, 0});
-    for (ValueId operand : node.operands) {
-      task.reads.push_back(draft_.Whole(draft_.PieceOn(operand, device)));
-    }
+    Task task = KernelTask(op, member, micro_batch);
     for (ValueId result : node.results) {
-      PARTITA_RETURN_IF_ERROR(GiveHome(op, draft_.PieceOf(result, member)));
-      task.writes.push_back(draft_.Whole(draft_.PieceOf(result, member)));
-    }
-    if (node.kernel->workspace > 0) {
-      task.workspace = draft_.AddStorage(device, node.kernel->workspace);
+      const int to = draft_.PieceOf(result, member, micro_batch);
+      PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
+      task.writes.push_back(draft_.Whole(to));
     }
     draft_.tasks.push_back(std::move(task));
+  }
+  return absl::OkStatus();
+}
+
+// The first micro-batch's operand is the first sum: no command makes it. Each
+// other one adds to the sum so far, whose bytes in_place lets it take over.
+absl::Status TaskLister::ListSum(const OpView& op) {
+  PARTITA_RETURN_IF_ERROR(CheckKernel(op));
+  const ValueId sum = op.result(0).id();
+  const auto& devices = op.node().placement.devices;
+  for (int m = 0; m < draft_.micro_batches.count; ++m) {
+    FeedOperands(op, m);
+    for (int member = 0; member < static_cast<int>(devices.size()); ++member) {
+      Piece& to = draft_.pieces[draft_.SumAfter(sum, member, m)];
+      if (m == 0) {
+        const Piece& first =
+            draft_.pieces[draft_.PieceOn(op.operand(0).id(), to.device, m)];
+        to.storage = first.storage;
+        to.offset = first.offset;
+        continue;
+      }
+      Task task = KernelTask(op, member, m);
+      task.reads.push_back(draft_.Whole(draft_.SumAfter(sum, member, m - 1)));
+      GiveStorage(draft_.SumAfter(sum, member, m));
+      task.writes.push_back(draft_.Whole(draft_.SumAfter(sum, member, m)));
+      draft_.tasks.push_back(std::move(task));
+    }
   }
   return absl::OkStatus();
 }
@@ -221,7 +281,7 @@ Box TaskLister::BoxOfPiece(const Piece& piece) const {
 }
 
 // Every member supplies its partial sum and takes the whole, or its part of it.
-absl::Status TaskLister::ListCollective(const OpView& op) {
+absl::Status TaskLister::ListCollective(const OpView& op, int micro_batch) {
   const ValueId operand = op.operand(0).id();
   const ValueId result = op.result(0).id();
   const auto& devices = op.node().placement.devices;
@@ -234,8 +294,8 @@ absl::Status TaskLister::ListCollective(const OpView& op) {
   }
   const bool is_update = updates_.contains(result);
   for (int member = 0; member < static_cast<int>(devices.size()); ++member) {
-    const int from = draft_.PieceOf(operand, member);
-    const int to = draft_.PieceOf(result, member);
+    const int from = draft_.PieceOf(operand, member, micro_batch);
+    const int to = draft_.PieceOf(result, member, micro_batch);
     if (is_update) {
       PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
     } else {
@@ -245,7 +305,7 @@ absl::Status TaskLister::ListCollective(const OpView& op) {
     Task task =
         NewTask(Command::Kind::kCollective,
                 {draft_.pieces[to].device, StreamKey::Role::kCollective},
-                {op.id(), member, 0});
+                {op.id(), member, micro_batch});
     task.reads = {draft_.Whole(from)};
     task.writes = {draft_.Whole(to)};
     draft_.tasks.push_back(std::move(task));
@@ -253,14 +313,14 @@ absl::Status TaskLister::ListCollective(const OpView& op) {
   return absl::OkStatus();
 }
 
-absl::Status TaskLister::ListCopy(const OpView& op) {
+absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
   if (ShardingOf(draft_, op.operand(0).id()).kind == Sharding::Kind::kPartial) {
-    return ListCollective(op);
+    return ListCollective(op, micro_batch);
   }
   const bool is_update = updates_.contains(op.result(0).id());
   const int members = static_cast<int>(op.node().placement.devices.size());
   for (int member = 0; member < members; ++member) {
-    const int to = draft_.PieceOf(op.result(0).id(), member);
+    const int to = draft_.PieceOf(op.result(0).id(), member, micro_batch);
     if (!is_update && LiesInside(op, to)) continue;
     PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
     PARTITA_RETURN_IF_ERROR(ListTransfers(op, to));
@@ -273,7 +333,7 @@ absl::Status TaskLister::ListCopy(const OpView& op) {
 bool TaskLister::LiesInside(const OpView& op, int to) {
   const ValueId operand = op.operand(0).id();
   Piece& piece = draft_.pieces[to];
-  const int from = draft_.PieceOn(operand, piece.device);
+  const int from = draft_.PieceOn(operand, piece.device, piece.micro_batch);
   const bool resharding =
       ShardingOf(draft_, operand) != ShardingOf(draft_, piece.value) ||
       draft_.PlacementOf(operand).devices != op.node().placement.devices;
@@ -308,13 +368,16 @@ absl::StatusOr<std::vector<int>> TaskLister::SourcesOf(const OpView& op,
   const bool split = ShardingOf(draft_, operand).kind == Sharding::Kind::kSplit;
   const std::string& target = draft_.devices->names[to.device];
   std::vector<int> sources;
-  const int here = draft_.PieceOn(operand, to.device);
+  const int here = draft_.PieceOn(operand, to.device, to.micro_batch);
   if (!split && here >= 0) return std::vector<int>{here};
   for (size_t i = 0; i < placement.devices.size(); ++i) {
     const bool linked =
         placement.devices[i] == target ||
         machine_.FindLink(placement.devices[i], target) != nullptr;
-    if (linked) sources.push_back(draft_.PieceOf(operand, static_cast<int>(i)));
+    if (linked) {
+      sources.push_back(
+          draft_.PieceOf(operand, static_cast<int>(i), to.micro_batch));
+    }
     if (linked && !split) return sources;
     if (!linked && split) {
       return absl::FailedPreconditionError(
@@ -359,8 +422,8 @@ absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
             ? StreamKey{source.device}
             : StreamKey{source.device, StreamKey::Role::kCopy, target.device};
     for (const RangePair& pair : pairs) {
-      Task task =
-          NewTask(Command::Kind::kCopy, key, {op.id(), target.member, 0});
+      Task task = NewTask(Command::Kind::kCopy, key,
+                          {op.id(), target.member, target.micro_batch});
       task.reads = {{from, pair.from}};
       task.writes = {{to, pair.to}};
       draft_.tasks.push_back(std::move(task));
@@ -382,17 +445,24 @@ absl::Status TaskLister::ListFetches() {
           "expected a whole row-major value; run partition and choose_kernels "
           "first"));
     }
-    const int piece = draft_.PieceOf(value, 0);
-    if (!graph_.value(value).defining_node.valid()) {
-      Feed(value, draft_.pieces[piece].device);
+    for (int m = 0; m < draft_.RunsOf(value); ++m) {
+      ListFetch(static_cast<int>(i), m);
     }
-    Task fetch =
-        NewTask(Command::Kind::kFetch, {draft_.pieces[piece].device}, {});
-    fetch.port = static_cast<int>(i);
-    fetch.reads = {draft_.Whole(piece)};
-    draft_.tasks.push_back(std::move(fetch));
   }
   return absl::OkStatus();
+}
+
+void TaskLister::ListFetch(int output, int micro_batch) {
+  const ValueId value = graph_.outputs()[output];
+  const int piece = draft_.PieceOf(value, 0, micro_batch);
+  const int device = draft_.pieces[piece].device;
+  if (!graph_.value(value).defining_node.valid()) {
+    Feed(value, device, micro_batch);
+  }
+  Task fetch = NewTask(Command::Kind::kFetch, {device}, {{}, 0, micro_batch});
+  fetch.port = output;
+  fetch.reads = {draft_.Whole(piece)};
+  draft_.tasks.push_back(std::move(fetch));
 }
 
 }  // namespace

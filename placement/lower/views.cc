@@ -34,9 +34,9 @@ bool PiecesFit(const PlanDraft& draft, const OpView& op, const ByteMove& move) {
   for (const std::string& name : op.node().placement.devices) {
     const int device = draft.devices->index.at(name);
     const Piece& from =
-        draft.pieces[draft.PieceOn(op.operand(move.operand).id(), device)];
+        draft.pieces[draft.PieceOn(op.operand(move.operand).id(), device, 0)];
     const Piece& to =
-        draft.pieces[draft.PieceOn(op.result(move.result).id(), device)];
+        draft.pieces[draft.PieceOn(op.result(move.result).id(), device, 0)];
     if (move.operand_offset + to.bytes > from.bytes) return false;
   }
   return true;

@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "placement/planner/flow.h"
+#include "placement/planner/fold_backward.h"
 #include "placement/planner/stage_search.h"
 #include "placement/planner/strategies.h"
 
@@ -31,7 +37,10 @@ struct Attempt {
 class Pipeline {
  public:
   explicit Pipeline(const PlanRequest& request)
-      : request_(request), costs_(request.costs), flow_(request.costs) {
+      : request_(request),
+        costs_(request.costs),
+        flow_(request.costs),
+        line_(FoldBackward(request.costs, flow_)) {
     has_pins_ = absl::c_any_of(flow_.items, [&](const FlowItem& item) {
       return request_.pin(item.node) != nullptr;
     });
@@ -52,34 +61,53 @@ class Pipeline {
   }
 
  private:
-  // 1. Bytes that cross into each item, and that are live while it runs.
+  // First and last place that a value is made or read at.
+  struct Span {
+    int first = std::numeric_limits<int>::max();
+    int last = -1;
+    void Include(int place) {
+      first = std::min(first, place);
+      last = std::max(last, place);
+    }
+  };
+  Span SpanOf(const FlowValue& value) const {
+    Span span;
+    if (value.maker >= 0) span.Include(line_.place[value.maker]);
+    for (int reader : value.readers) span.Include(line_.place[reader]);
+    return span;
+  }
+
+  // 1. Bytes that cross into each place, there or back, and that are live while
+  // it runs.
   void Sweep() {
-    const size_t n = flow_.items.size();
+    const size_t n = line_.items.size();
     std::vector<int64_t> crossing(n + 2, 0), living(n + 2, 0);
     for (size_t v = 0; v < flow_.values.size(); ++v) {
       const FlowValue& value = flow_.values[v];
       const int64_t bytes = costs_.bytes(ValueId(static_cast<int32_t>(v)));
-      const bool stored = value.maker < 0 && IsStoredValue(v);
-      if (stored || (value.maker < 0 && value.readers.empty())) continue;
-      const int first = std::max(0, value.maker);
-      const int last = value.readers.empty() ? first : value.readers.back();
+      const Span span = SpanOf(value);
+      if (span.last < 0 || (value.maker < 0 && IsStoredValue(v))) continue;
+      // An input is there from the start.
+      const int first = value.maker < 0 ? 0 : span.first;
       living[first] += bytes;
-      living[last + 1] -= bytes;
+      living[span.last + 1] -= bytes;
       if (value.maker < 0) continue;  // inputs are fed where they are read
-      crossing[value.maker + 1] += bytes;
-      crossing[std::max(value.maker, last) + 1] -= bytes;
+      crossing[span.first + 1] += bytes;
+      crossing[span.last + 1] -= bytes;
     }
     std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
     std::partial_sum(living.begin(), living.end(), living.begin());
     crossing_.assign(crossing.begin(), crossing.begin() + n);
     living_.assign(living.begin(), living.begin() + n);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t place = 0; place < n; ++place) {
       int64_t workspace = 0;
-      for (int d = 0; d < costs_.num_devices(); ++d) {
-        workspace =
-            std::max(workspace, costs_.cost(flow_.items[i].node, d).workspace);
+      for (int item : line_.items[place]) {
+        for (int d = 0; d < costs_.num_devices(); ++d) {
+          workspace = std::max(
+              workspace, costs_.cost(flow_.items[item].node, d).workspace);
+        }
       }
-      living_[i] += workspace;
+      living_[place] += workspace;
     }
   }
 
@@ -89,9 +117,9 @@ class Pipeline {
     return maker.valid() && !costs_.computes(maker);
   }
 
-  // At most kMostPieces pieces: of every window of items, the thinnest place.
+  // At most kMostPieces pieces: of every window of places, the thinnest.
   void CutAtThinPlaces() {
-    const int n = static_cast<int>(flow_.items.size());
+    const int n = static_cast<int>(line_.items.size());
     const int windows = std::min(n, kMostPieces);
     for (int w = 1; w < windows; ++w) {
       const int begin = static_cast<int>(int64_t{w} * n / windows);
@@ -105,7 +133,9 @@ class Pipeline {
 
   int begin_of(int piece) const { return piece == 0 ? 0 : ends_[piece - 1]; }
 
-  double Seconds(const FlowItem& item, int device, bool pins_outside) const {
+  // In a micro-batch: what runs once a step is shared by all of them.
+  double Seconds(int index, int device, bool pins_outside) const {
+    const FlowItem& item = flow_.items[index];
     if (const Placement* pin = request_.pin(item.node); pin != nullptr) {
       if (pins_outside) return 0;
       const bool here = pin->devices.size() == 1 &&
@@ -113,40 +143,75 @@ class Pipeline {
       if (!here) return kNever;
     }
     const NodeCost& cost = costs_.cost(item.node, device);
-    return cost.can_run ? cost.seconds : kNever;
+    if (!cost.can_run) return kNever;
+    return line_.after_sum[index]
+               ? cost.seconds / request_.options.micro_batches
+               : cost.seconds;
   }
 
   LinePiece MakePiece(int p, const Attempt& attempt) const {
     LinePiece piece;
     piece.entering = crossing_[begin_of(p)];
     piece.seconds.assign(attempt.devices.size(), 0);
-    for (int i = begin_of(p); i < ends_[p]; ++i) {
-      piece.live = std::max(piece.live, living_[i]);
-      for (size_t k = 0; k < attempt.devices.size(); ++k) {
-        piece.seconds[k] +=
-            Seconds(flow_.items[i], attempt.devices[k], attempt.pins_outside);
+    for (int place = begin_of(p); place < ends_[p]; ++place) {
+      piece.live = std::max(piece.live, living_[place]);
+      for (int item : line_.items[place]) {
+        for (size_t k = 0; k < attempt.devices.size(); ++k) {
+          piece.seconds[k] +=
+              Seconds(item, attempt.devices[k], attempt.pins_outside);
+        }
       }
     }
     return piece;
   }
 
-  // Stored values, each noted with its readers' pieces once.
-  void AddStored(std::vector<LinePiece>& pieces) const {
-    std::vector<int> piece_of(flow_.items.size());
-    for (int p = 0; p < num_pieces(); ++p) {
-      std::fill(piece_of.begin() + begin_of(p), piece_of.begin() + ends_[p], p);
+  // Notes the value's bytes once for each piece that has one of these items.
+  void NoteReads(size_t v, const std::vector<int>& items,
+                 std::vector<StoredRead> LinePiece::*list,
+                 std::vector<LinePiece>& pieces) const {
+    std::set<int, std::greater<int>> places;
+    for (int item : items) {
+      places.insert(static_cast<int>(
+          absl::c_upper_bound(ends_, line_.place[item]) - ends_.begin()));
     }
+    int next = num_pieces();
+    for (int here : places) {
+      (pieces[here].*list)
+          .push_back({costs_.bytes(ValueId(static_cast<int32_t>(v))), next});
+      next = here;
+    }
+  }
+
+  // Stored values, with their readers' pieces; sums over micro-batches lie
+  // there as long.
+  void AddStored(std::vector<LinePiece>& pieces) const {
     for (size_t v = 0; v < flow_.values.size(); ++v) {
-      if (!IsStoredValue(v)) continue;
-      int next = num_pieces();
-      const std::vector<int>& readers = flow_.values[v].readers;
-      for (auto it = readers.rbegin(); it != readers.rend(); ++it) {
-        const int here = piece_of[*it];
-        if (here == next) continue;
-        pieces[here].stored.push_back(
-            {costs_.bytes(ValueId(static_cast<int32_t>(v))), next});
-        next = here;
+      const FlowValue& value = flow_.values[v];
+      if (IsStoredValue(v)) {
+        NoteReads(v, value.readers, &LinePiece::stored, pieces);
+      } else if (value.maker >= 0 && IsSum(value.maker)) {
+        NoteReads(v, {value.maker}, &LinePiece::stored, pieces);
       }
+    }
+  }
+
+  bool IsSum(int item) const {
+    return request_.graph().view(flow_.items[item].node).is(kAccumulate);
+  }
+
+  // What the forward part leaves to the backward part.
+  void AddKept(std::vector<LinePiece>& pieces) const {
+    for (size_t v = 0; v < flow_.values.size(); ++v) {
+      const FlowValue& value = flow_.values[v];
+      if (IsStoredValue(v)) continue;
+      if (value.maker >= 0 &&
+          (line_.backward[value.maker] || line_.after_sum[value.maker])) {
+        continue;
+      }
+      std::vector<int> backward;
+      absl::c_copy_if(value.readers, std::back_inserter(backward),
+                      [&](int reader) { return line_.backward[reader]; });
+      NoteReads(v, backward, &LinePiece::kept, pieces);
     }
   }
 
@@ -156,6 +221,9 @@ class Pipeline {
       line.pieces.push_back(MakePiece(p, attempt));
     }
     AddStored(line.pieces);
+    AddKept(line.pieces);
+    line.micro_batches = request_.options.micro_batches;
+    line.keeps_all = request_.options.schedule == PipelineSchedule::kGPipe;
     for (int device : attempt.devices) {
       line.limits.push_back(attempt.limits[device]);
     }
@@ -206,11 +274,13 @@ class Pipeline {
     int stage = 0;
     for (int p = 0; p < num_pieces(); ++p) {
       if (p == stages.ends[stage]) ++stage;
-      for (int i = begin_of(p); i < ends_[p]; ++i) {
-        const NodeId node = flow_.items[i].node;
-        if (request_.pin(node) != nullptr) continue;
-        Put(draft, node, devices[stages.devices[stage]],
-            {.reason = Reason::kStage, .stage = stage});
+      for (int place = begin_of(p); place < ends_[p]; ++place) {
+        for (int item : line_.items[place]) {
+          const NodeId node = flow_.items[item].node;
+          if (request_.pin(node) != nullptr) continue;
+          Put(draft, node, devices[stages.devices[stage]],
+              {.reason = Reason::kStage, .stage = stage});
+        }
       }
     }
     PutFollowers(request_, draft);
@@ -220,10 +290,11 @@ class Pipeline {
   const PlanRequest& request_;
   const CostModel& costs_;
   const Flow flow_;
+  const FoldedLine line_;
   bool has_pins_ = false;
-  std::vector<int64_t> crossing_;  // by item: bytes made before, read from here
-  std::vector<int64_t> living_;    // by item
-  std::vector<int> ends_;          // by piece: one past its last item
+  std::vector<int64_t> crossing_;  // by place: bytes from before it, and back
+  std::vector<int64_t> living_;    // by place
+  std::vector<int> ends_;          // by piece: one past its last place
 };
 
 absl::Status CheckStageCount(const PlanRequest& request, int pieces) {

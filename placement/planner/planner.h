@@ -13,6 +13,7 @@
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
 #include "placement/machine/machine.h"
+#include "placement/partition/micro_batches.h"
 
 namespace partita {
 
@@ -62,6 +63,10 @@ struct PlannerOptions {
   std::string device;  // `single`: which; empty: the fastest that fits
   int stages = 0;      // `pipeline`: 0 for as many as help
   int replicas = 0;    // `data`: the most; 0 for as many as there are
+  // The graph is that of one of so many micro-batches of a step, and how stages
+  // take them up.
+  int micro_batches = 1;
+  PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
 };
 
 // Writes no graph and reads no clock. The graph has types and no layouts; where
@@ -79,6 +84,7 @@ struct Planner {
   bool reads_device = false;
   bool reads_stages = false;
   bool reads_replicas = false;
+  bool reads_micro_batches = false;  // works with several
 };
 
 // single, pinned, data, pipeline, list: every strategy but auto, in the order

@@ -108,7 +108,7 @@ class Search {
     Row row(pieces_ + 1);
     for (int j = 1; j <= pieces_; ++j) {
       double seconds = 0;
-      int64_t stored = 0, live = 0;
+      int64_t stored = 0, live = 0, kept = 0;
       for (int i = j - 1; i >= 0; --i) {
         const LinePiece& piece = line_.pieces[i];
         seconds += piece.seconds[device];
@@ -116,12 +116,29 @@ class Search {
         for (const StoredRead& read : piece.stored) {
           if (read.next_piece >= j) stored += read.bytes;
         }
+        for (const StoredRead& read : piece.kept) {
+          if (read.next_piece >= j) kept += read.bytes;
+        }
         if (seconds > row[j].slowest || seconds == kNever) break;
-        if (stored + live > line_.limits[device]) break;
+        if (stored + live + UnderWay() * kept > line_.limits[device]) break;
         Improve(row[j], before[i], i, seconds + Entering(i, device));
       }
     }
     return row;
+  }
+
+  // Micro-batches between the forward and the backward part of the next stage.
+  int UnderWay() const {
+    const int behind =
+        std::max(1, most_stages() - static_cast<int>(order_.size()));
+    return line_.keeps_all ? line_.micro_batches
+                           : std::min(line_.micro_batches, behind);
+  }
+
+  // Seconds of a step, if its micro-batches follow each other without a gap.
+  double Measure(double slowest, double total) const {
+    if (line_.micro_batches == 1) return slowest;
+    return total + (line_.micro_batches - 1) * slowest;
   }
 
   double Entering(int piece, int device) const {
@@ -143,8 +160,10 @@ class Search {
     if (end.slowest == kNever || (count_ > 0 && stages != count_)) return;
     if (best_.has_value()) {
       const int best_stages = static_cast<int>(best_->devices.size());
-      if (std::tie(end.slowest, stages, end.total) >=
-          std::tie(best_->slowest, best_stages, best_->total)) {
+      const double measure = Measure(end.slowest, end.total);
+      const double best = Measure(best_->slowest, best_->total);
+      if (std::tie(measure, stages, end.total) >=
+          std::tie(best, best_stages, best_->total)) {
         return;
       }
     }

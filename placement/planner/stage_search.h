@@ -23,10 +23,18 @@ struct LinePiece {
   int64_t entering = 0;         // bytes of values that cross into it
   int64_t live = 0;             // bytes of values and workspace while it runs
   std::vector<StoredRead> stored;
+  // What lies there from the forward to the backward part of a micro-batch.
+  std::vector<StoredRead> kept;
 };
 
 struct StageLine {
   std::vector<LinePiece> pieces;
+  // That go through the stages one behind the other. With one of them it is
+  // whole steps that may overlap.
+  int micro_batches = 1;
+  // Each stage keeps bytes of all micro-batches, as in GPipe; else of no more
+  // than there are stages from it to the end, as in 1F1B.
+  bool keeps_all = false;
   std::vector<int64_t> limits;  // bytes, by device
   // Seconds to bring bytes from one device to another; infinite if it cannot.
   std::function<double(int from, int to, int64_t bytes)> transfer;
@@ -44,10 +52,11 @@ struct Stages {
   std::vector<int> ends;     // by stage: one past its last piece
 };
 
-// The stages with the least `slowest`, then the fewest, then the least `total`
-// that the search has seen; ties by the order of devices. Each stage has a
-// piece, and a device of its own. `count` 0: any number. Exact over all orders
-// of devices as long as those are few (kMostRows prefixes), else over
+// The stages with the least `slowest` or, with micro-batches, the least
+// total + (micro_batches - 1) * slowest; then the fewest, then the least
+// `total` that the search has seen; ties by the order of devices. Each stage
+// has a piece, and a device of its own. `count` 0: any number. Exact over all
+// orders of devices as long as those are few (kMostRows prefixes), else over
 // likely_orders. Nothing if no cut is within the limits.
 std::optional<Stages> SearchStages(const StageLine& line, int count);
 

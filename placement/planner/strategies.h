@@ -39,7 +39,8 @@ absl::StatusOr<Draft> DraftData(const PlanRequest& request);
 
 // Consecutive stages of the graph's order, each on a device of its own, such
 // that the slowest stage (its nodes, and the transfer of all values that enter
-// it) is as fast as it can be.
+// it) is as fast as it can be. In training the order is that of the forward
+// nodes, and each backward node stands beside its own (fold_backward.h).
 //   1. The order is cut into at most kMostPieces pieces, at its thinnest
 //   places.
 //   2. Orders of devices are tried, equal devices in one order only; with many

@@ -39,7 +39,7 @@ double SecondsOfMembers(const OpView& node, const Machine& machine,
   for (size_t m = 0; m < names.size(); ++m) {
     const MachineDevice* device = machine.FindDevice(names[m]);
     if (device == nullptr) continue;
-    const auto piece = CutNode(node, static_cast<int>(m));
+    const auto piece = CutNode(node, static_cast<int>(m), kTypicalMicroBatch);
     const double seconds =
         piece.ok() ? SecondsOf((*piece)->ops().front(), device->traits, catalog)
                    : SecondsOf(node, device->traits, catalog) / names.size();
@@ -246,7 +246,7 @@ std::vector<double> PlacedNodeSeconds(const Graph& graph,
     if (IsStored(node) || node.is(kCopy) || !placement.placed()) continue;
     // A view has a kernel only where its layout made it one.
     if (IsView(node) && !node.node().kernel.has_value()) continue;
-    if (IsCut(node)) {
+    if (HasOwnInstances(node)) {
       seconds[node.id().index] = SecondsOfMembers(node, machine, catalog);
       continue;
     }

@@ -47,7 +47,8 @@ int64_t MostMembers(const OpView& node, int devices) {
 }  // namespace
 
 LowerBound BoundStep(const CostModel& costs, Goal goal,
-                     absl::Span<const double> plan_work) {
+                     absl::Span<const double> plan_work,
+                     absl::Span<const int> runs) {
   LowerBound bound;
   std::vector<double> done(costs.graph().value_id_bound(), 0);
   double work = 0;
@@ -61,7 +62,8 @@ LowerBound BoundStep(const CostModel& costs, Goal goal,
     end += seconds / MostMembers(costs.graph().view(id), costs.num_devices());
     for (ValueId result : node.results) done[result.index] = end;
     bound.critical_path = std::max(bound.critical_path, end);
-    work += seconds;
+    const size_t i = id.index;
+    work += seconds * (i < runs.size() ? runs[i] : 1);
   }
   bound.device_load = work / std::max(1, costs.num_devices());
   bound.seconds = goal == Goal::kThroughput

@@ -26,8 +26,11 @@ struct LowerBound {
 // Of the graph as optimised, before any plan places it. `plan_work`, by node
 // id: what all members of a node take together in a plan that is known, and
 // that no bound may exceed; 0 or missing where it is not.
+// `runs`, by node id: how often a step runs it, as once for each micro-batch; 1
+// where it is missing.
 LowerBound BoundStep(const CostModel& costs, Goal goal,
-                     absl::Span<const double> plan_work = {});
+                     absl::Span<const double> plan_work = {},
+                     absl::Span<const int> runs = {});
 
 }  // namespace partita
 

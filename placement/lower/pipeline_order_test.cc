@@ -1,0 +1,111 @@
+// The orders of GPipe and 1F1B, stage by stage.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/pipeline_order.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+// A forward and a backward unit for each of `stages` devices, in the order in
+// which a micro-batch goes through them.
+std::vector<PipelineUnit> Training(int stages) {
+  std::vector<PipelineUnit> units;
+  for (int s = 0; s < stages; ++s) {
+    units.push_back({.level = s, .backward = false, .device = s});
+  }
+  for (int s = stages - 1; s >= 0; --s) {
+    units.push_back(
+        {.level = 2 * (stages - 1) - s, .backward = true, .device = s});
+  }
+  for (size_t u = 1; u < units.size(); ++u) {
+    units[u].after = {static_cast<int>(u) - 1};
+  }
+  return units;
+}
+
+// What a stage does: "F0 F1 B0 ...".
+std::string OfStage(int stage, const std::vector<PipelineUnit>& units,
+                    const std::vector<UnitRun>& order) {
+  std::string text;
+  for (const UnitRun& run : order) {
+    if (units[run.unit].device != stage) continue;
+    absl::StrAppend(&text, text.empty() ? "" : " ",
+                    units[run.unit].backward ? "B" : "F", run.micro_batch);
+  }
+  return text;
+}
+
+// No unit before what it follows, and each once.
+void ExpectInOrder(const std::vector<PipelineUnit>& units, int micro_batches,
+                   const std::vector<UnitRun>& order) {
+  EXPECT_EQ(order.size(), units.size() * micro_batches);
+  const auto place = [&](const UnitRun& run) {
+    return std::find(order.begin(), order.end(), run) - order.begin();
+  };
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (int before : units[order[i].unit].after) {
+      EXPECT_LT(place({before, order[i].micro_batch}), i);
+    }
+  }
+}
+
+constexpr PipelineSchedule k1F1B = PipelineSchedule::kOneForwardOneBackward;
+
+TEST(PipelineOrder, OneForwardOneBackward) {
+  const std::vector<PipelineUnit> units = Training(3);
+  const std::vector<UnitRun> order = OrderUnits(units, 4, k1F1B);
+  ExpectInOrder(units, 4, order);
+  EXPECT_EQ(OfStage(0, units, order), "F0 F1 F2 B0 F3 B1 B2 B3");
+  EXPECT_EQ(OfStage(1, units, order), "F0 F1 B0 F2 B1 F3 B2 B3");
+  EXPECT_EQ(OfStage(2, units, order), "F0 B0 F1 B1 F2 B2 F3 B3");
+}
+
+TEST(PipelineOrder, GPipe) {
+  const std::vector<PipelineUnit> units = Training(3);
+  const std::vector<UnitRun> order =
+      OrderUnits(units, 4, PipelineSchedule::kGPipe);
+  ExpectInOrder(units, 4, order);
+  for (int stage = 0; stage < 3; ++stage) {
+    EXPECT_EQ(OfStage(stage, units, order), "F0 F1 F2 F3 B0 B1 B2 B3");
+  }
+}
+
+TEST(PipelineOrder, FewerMicroBatchesThanStages) {
+  const std::vector<PipelineUnit> units = Training(4);
+  const std::vector<UnitRun> order = OrderUnits(units, 2, k1F1B);
+  ExpectInOrder(units, 2, order);
+  EXPECT_EQ(OfStage(0, units, order), "F0 F1 B0 B1");
+  EXPECT_EQ(OfStage(3, units, order), "F0 B0 F1 B1");
+}
+
+TEST(PipelineOrder, OneDeviceFinishesAMicroBatchFirst) {
+  const std::vector<PipelineUnit> units = Training(1);
+  EXPECT_EQ(OfStage(0, units, OrderUnits(units, 2, k1F1B)), "F0 B0 F1 B1");
+  EXPECT_EQ(OfStage(0, units, OrderUnits(units, 2, PipelineSchedule::kGPipe)),
+            "F0 F1 B0 B1");
+}
+
+TEST(PipelineOrder, InferenceHasNothingToGoBackFor) {
+  const std::vector<PipelineUnit> units = {
+      {.level = 0, .device = 0}, {.level = 1, .device = 1, .after = {0}}};
+  const std::vector<UnitRun> order = OrderUnits(units, 3, k1F1B);
+  ExpectInOrder(units, 3, order);
+  EXPECT_EQ(OfStage(0, units, order), "F0 F1 F2");
+}
+
+// A placement that goes to and fro: a device never waits for ever.
+TEST(PipelineOrder, UnitsThatWaitForEachOtherAreStillAllThere) {
+  const std::vector<PipelineUnit> units = {
+      {.level = 0, .device = 0, .after = {1}},
+      {.level = 1, .device = 1, .after = {0}}};
+  EXPECT_EQ(OrderUnits(units, 2, k1F1B).size(), 4u);
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,35 @@
+// A step of training as one line: each backward node beside its forward one.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PLANNER_FOLD_BACKWARD_H_
+#define PARTITA_PLACEMENT_PLANNER_FOLD_BACKWARD_H_
+
+#include <vector>
+
+#include "placement/cost/cost_model.h"
+#include "placement/planner/flow.h"
+
+namespace partita {
+
+struct FoldedLine {
+  std::vector<int> place;               // by item of the flow
+  std::vector<std::vector<int>> items;  // by place
+  std::vector<bool> backward;           // by item
+  // By item: it needs a sum over all micro-batches, so that a step runs it
+  // once.
+  std::vector<bool> after_sum;
+};
+
+// Places are the forward items in the graph's order: what the outputs need. All
+// items are forward if nothing is updated. A backward item has the place of the
+// last of these:
+//   1. the first forward reader of a variable that it reads, as the gradient
+//      and the update of a weight do,
+//   2. the makers of the forward values that it reads,
+//   3. the backward items that read it, those aside that run once a step and
+//      read no variable: these follow their largest operand.
+FoldedLine FoldBackward(const CostModel& costs, const Flow& flow);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PLANNER_FOLD_BACKWARD_H_
