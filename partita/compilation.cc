@@ -17,6 +17,7 @@
 #include "partita/plan_images.h"
 #include "placement/lower/lower.h"
 #include "placement/partition/partition.h"
+#include "placement/partition/verify_micro_batches.h"
 #include "placement/partition/verify_split.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/refusal.h"
@@ -82,6 +83,25 @@ absl::Status Compilation::Optimise() {
   });
 }
 
+absl::Status Compilation::DivideIntoMicroBatches() {
+  if (options_.micro_batches == 1) return absl::OkStatus();
+  return Stage("micro-batches", [&]() -> absl::Status {
+    for (const auto& function : source_.functions()) {
+      const std::unique_ptr<Graph> whole =
+          function->Clone(&function->literals());
+      PARTITA_ASSIGN_OR_RETURN(
+          MicroBatches parts,
+          partita::DivideIntoMicroBatches(*function, options_.micro_batches));
+      parts.schedule = options_.schedule.value_or(parts.schedule);
+      micro_batches_.push_back(std::move(parts));
+      PARTITA_RETURN_IF_ERROR(Verify(*function));
+      PARTITA_RETURN_IF_ERROR(
+          VerifyMicroBatches(*whole, *function, options_.micro_batches));
+    }
+    return absl::OkStatus();
+  });
+}
+
 absl::Status Compilation::PlaceFunction(const Planner& planner,
                                         const std::vector<int64_t>& limits,
                                         Graph& function, EntryNotes& notes) {
@@ -89,7 +109,7 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
       const PlacementTable table,
       planner.plan(function, machine_, catalog_,
                    {.goal = GoalOf(options_), .memory_limits = limits},
-                   options_.planner));
+                   PlannerOptionsOf(options_)));
   notes = ReasonNotes(function, table);
   const std::unique_ptr<Graph> before = function.Clone(&function.literals());
   PARTITA_RETURN_IF_ERROR(Partition(function, table, machine_));
@@ -156,7 +176,8 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
     if (with_texts) attempt.kernels_text = PrintModule(module);
     absl::StatusOr<Plan> plan = absl::UnknownError("");
     PARTITA_RETURN_IF_ERROR(Stage("lower", [&] {
-      plan = Lower(std::move(module), machine_, {.depth = options_.depth});
+      plan = Lower(std::move(module), machine_,
+                   {.depth = options_.depth, .micro_batches = micro_batches_});
       return absl::OkStatus();
     }));
     if (plan.ok()) {

@@ -19,6 +19,7 @@
 #include "passes/choose_kernels.h"
 #include "passes/layout_state.h"
 #include "placement/machine/machine.h"
+#include "placement/partition/micro_batches.h"
 #include "placement/planner/planner.h"
 #include "runtime/plan/plan.h"
 
@@ -42,6 +43,8 @@ class Compilation {
 
   // Writes the pins and runs the source passes. First of all.
   absl::Status Optimise();
+  // Divides the batch as the options say, if they do. Before any strategy.
+  absl::Status DivideIntoMicroBatches();
   const Module& source() const { return source_; }
   CompileReport& report() { return report_; }
 
@@ -76,6 +79,7 @@ class Compilation {
                   std::vector<int64_t>& limits) const;
 
   Module source_;
+  std::vector<MicroBatches> micro_batches_;  // by function
   const Machine& machine_;
   const CompileOptions& options_;
   const KernelCatalog& catalog_;

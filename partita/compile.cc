@@ -55,6 +55,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
                            PlannersFor(module, options));
   Compilation compilation(module.Clone(), machine, options);
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+  PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
   absl::StatusOr<BestPlan> best =
       TryStrategies(compilation, planners, GoalOf(options));
   if (!best.ok()) {
@@ -95,6 +96,7 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
         ": found strategy auto, which chooses among "
         "finished plans; expected a strategy by name, such as list"));
   }
+  PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
   PARTITA_ASSIGN_OR_RETURN(const Attempt attempt,
                            TryForTexts(compilation, module, machine, options));
   return stage == "placed" ? attempt.placed_text : attempt.kernels_text;

@@ -16,6 +16,7 @@
 #include "graph/graph.h"
 #include "passes/pipeline.h"
 #include "placement/machine/machine.h"
+#include "placement/partition/micro_batches.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/planner.h"
 #include "runtime/plan/plan.h"
@@ -31,6 +32,10 @@ struct CompileOptions {
   std::vector<Pin> pins;  // held against the module as it is given; `on` in a
                           // graph's text is a pin too and stands before them
   int depth = 1;          // steps that may overlap
+  // Parts of the batch that go through a step one behind the other, and in
+  // which order; nothing: one forward, one backward.
+  int micro_batches = 1;
+  std::optional<PipelineSchedule> schedule;
   std::string plan_name;  // empty: the first function's name
   PipelineOptions passes;
   bool ieee = false;  // no kernel that strays from IEEE 754: docs/numerics.md

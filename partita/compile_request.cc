@@ -13,6 +13,7 @@ namespace {
 
 // Chooses among the plans of all the others, and so is none of Planners().
 constexpr char kAuto[] = "auto";
+constexpr int kMostMicroBatches = 4096;
 
 struct StrategyOption {
   const char* name;
@@ -38,6 +39,14 @@ constexpr StrategyOption kStrategyOptions[] = {
      },
      [](const Planner& planner) { return planner.reads_replicas; },
      /*read_by_auto=*/false},
+    {"micro-batches",
+     [](const CompileOptions& options) { return options.micro_batches != 1; },
+     [](const Planner& planner) { return planner.reads_micro_batches; },
+     /*read_by_auto=*/true},
+    {"schedule",
+     [](const CompileOptions& options) { return options.schedule.has_value(); },
+     [](const Planner& planner) { return planner.reads_micro_batches; },
+     /*read_by_auto=*/true},
     {"goal",
      [](const CompileOptions& options) { return options.goal.has_value(); },
      [](const Planner&) { return false; },
@@ -75,6 +84,13 @@ std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options) {
   return std::nullopt;
 }
 
+PlannerOptions PlannerOptionsOf(const CompileOptions& options) {
+  PlannerOptions planner = options.planner;
+  planner.micro_batches = options.micro_batches;
+  planner.schedule = options.schedule.value_or(planner.schedule);
+  return planner;
+}
+
 Goal GoalOf(const CompileOptions& options) {
   return options.goal.value_or(options.depth > 1 ? Goal::kThroughput
                                                  : Goal::kLatency);
@@ -85,6 +101,16 @@ absl::Status CheckRequest(const Machine& machine,
   if (options.depth < 1 || options.depth > 64) {
     return absl::InvalidArgumentError(
         absl::StrCat("depth: found ", options.depth, "; expected 1..64"));
+  }
+  if (options.micro_batches < 1 || options.micro_batches > kMostMicroBatches) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("micro-batches: found ", options.micro_batches,
+                     "; expected 1..", kMostMicroBatches));
+  }
+  if (options.schedule.has_value() && options.micro_batches == 1) {
+    return absl::InvalidArgumentError(
+        "schedule: found one without micro-batches; expected two or more of "
+        "them");
   }
   if (const auto unread = FindUnreadOption(options); unread.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -106,7 +132,9 @@ absl::StatusOr<std::vector<Planner>> PlannersFor(
   std::vector<std::string> names = {kAuto};
   for (const Planner& planner : Planners()) {
     names.push_back(planner.name);
-    const bool tried = strategy == kAuto && (!planner.needs_pins || has_pins);
+    const bool tried =
+        strategy == kAuto && (!planner.needs_pins || has_pins) &&
+        (options.micro_batches == 1 || planner.reads_micro_batches);
     if (tried || strategy == planner.name) planners.push_back(planner);
   }
   if (!planners.empty()) return planners;

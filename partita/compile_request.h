@@ -20,11 +20,15 @@ namespace partita {
 
 // An option that is given and that the chosen strategy does not read.
 struct UnreadOption {
-  std::string name;  // "device", "stages", "replicas" or "goal"
+  // "device", "stages", "replicas", "micro-batches", "schedule" or "goal"
+  std::string name;
   // The strategies that read it, "single or pipeline".
   std::string readers;
 };
 std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options);
+
+// What planners are told of the micro-batches too.
+PlannerOptions PlannerOptionsOf(const CompileOptions& options);
 
 // What auto keeps the best of.
 Goal GoalOf(const CompileOptions& options);

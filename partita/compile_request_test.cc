@@ -49,6 +49,19 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
        "option replicas: found it with strategy list, which does not read it; "
        "expected strategy data"},
       {[](CompileOptions& options, Machine&) {
+         options.strategy = "data";
+         options.micro_batches = 2;
+       },
+       "option micro-batches: found it with strategy data, which does not read "
+       "it; expected strategy auto or single or pinned or pipeline or list"},
+      {[](CompileOptions& options, Machine&) { options.micro_batches = 0; },
+       "micro-batches: found 0; expected 1..4096"},
+      {[](CompileOptions& options, Machine&) {
+         options.schedule = PipelineSchedule::kGPipe;
+       },
+       "schedule: found one without micro-batches; expected two or more of "
+       "them"},
+      {[](CompileOptions& options, Machine&) {
          options.strategy = "single";
          options.goal = Goal::kThroughput;
        },

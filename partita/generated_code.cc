@@ -47,8 +47,9 @@ absl::btree_map<std::string, const DeviceTraits*> TraitsByName(
 
 absl::StatusOr<PlacedOp> PlacedOpOf(const OpView& node, int member,
                                     const DeviceTraits* device) {
-  if (!IsCut(node)) return PlacedOp{node, device, nullptr};
-  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece, CutNode(node, member));
+  if (!HasOwnInstances(node)) return PlacedOp{node, device, nullptr};
+  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece,
+                           CutNode(node, member, kTypicalMicroBatch));
   const OpView op = piece->ops().front();
   return PlacedOp{op, device, std::move(piece)};
 }

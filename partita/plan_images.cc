@@ -30,9 +30,10 @@ absl::Status AddPieces(const OpView& op, const DeviceNames& devices,
   for (size_t m = 0; m < members.size(); ++m) {
     if (!devices.contains(members[m])) continue;
     nodes.push_back(op);
-    if (!IsCut(op)) break;
-    PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<Graph> piece,
-                             CutNode(op, static_cast<int>(m)));
+    if (!HasOwnInstances(op)) break;
+    PARTITA_ASSIGN_OR_RETURN(
+        std::unique_ptr<Graph> piece,
+        CutNode(op, static_cast<int>(m), kTypicalMicroBatch));
     nodes.back() = piece->ops().front();
     pieces.push_back(std::move(piece));
   }

@@ -14,6 +14,7 @@
 #include "placement/lower/memory_bound.h"
 #include "placement/simulate/lower_bound.h"
 #include "placement/simulate/simulate.h"
+#include "runtime/plan/micro_batches.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {
@@ -61,6 +62,18 @@ std::vector<double> WorkByNode(const Graph& graph,
   return work;
 }
 
+// How often a step runs each node; one that passes took apart counts once.
+std::vector<int> RunsByNode(const Entry& entry) {
+  const int micro_batches = CountMicroBatches(entry);
+  const std::vector<bool> varies = VaryingValues(entry);
+  std::vector<int> runs(entry.graph->node_id_bound(), 1);
+  for (const OpView& op : entry.graph->ops()) {
+    if (op.num_results() == 0 || !varies[op.result(0).id().index]) continue;
+    runs[op.id().index] = micro_batches;
+  }
+  return runs;
+}
+
 absl::StatusOr<std::vector<DeviceUse>> UseOfDevices(
     const Plan& plan, const Entry& entry, const std::vector<double>& busy) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<MemoryBound> bounds,
@@ -90,17 +103,16 @@ void CountNodes(const Plan& plan, const Entry& entry,
   }
 }
 
-void CountCopies(const Entry& entry, EntryReport& report) {
-  for (const Program& program : entry.programs) {
-    for (const Command& command : program.commands) {
-      if (command.kind != Command::Kind::kCopy) continue;
-      ++report.copies;
-      for (BufferId operand : command.operands) {
-        if (operand.index >= kFirstSlot) continue;
-        report.copied_bytes += entry.buffers[operand.index].range.size();
-      }
+absl::Status CountCopies(const Entry& entry, EntryReport& report) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
+  for (const Command& command : commands) {
+    if (command.kind != Command::Kind::kCopy) continue;
+    ++report.copies;
+    for (BufferId operand : command.operands) {
+      report.copied_bytes += entry.buffers[operand.index].range.size();
     }
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -129,7 +141,7 @@ absl::StatusOr<Prediction> PredictPlan(
         plan.entries[e].depth > 1 ? Goal::kThroughput : Goal::kLatency;
     notes.bound_seconds =
         BoundStep(CostModel(*source.functions()[e], machine, catalog), goal,
-                  WorkByNode(graph, seconds))
+                  WorkByNode(graph, seconds), RunsByNode(plan.entries[e]))
             .seconds;
     prediction.step_seconds += simulation.step_seconds;
     prediction.latency_seconds += simulation.latency_seconds;
@@ -157,7 +169,7 @@ absl::Status FillReport(const Plan& plan, const Prediction& prediction,
     PARTITA_ASSIGN_OR_RETURN(
         own.devices, UseOfDevices(plan, entry, prediction.busy_seconds[e]));
     CountNodes(plan, entry, chosen[e], own, report.fallbacks);
-    CountCopies(entry, own);
+    PARTITA_RETURN_IF_ERROR(CountCopies(entry, own));
   }
   return absl::OkStatus();
 }

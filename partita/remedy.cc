@@ -58,6 +58,7 @@ absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
                            PlannersFor(module, options));
   Compilation compilation(module.Clone(), machine, options);
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
+  PARTITA_RETURN_IF_ERROR(compilation.DivideIntoMicroBatches());
   PARTITA_ASSIGN_OR_RETURN(
       const BestPlan best,
       TryStrategies(compilation, planners, GoalOf(options)));

@@ -80,7 +80,7 @@ class Chooser {
                        ": found no device; expected a placed graph; run a "
                        "planner and partition first"));
     }
-    const bool cut = IsCut(op);
+    const bool own_instances = HasOwnInstances(op);
     std::vector<Member> members;
     for (const std::string& name : placement.devices) {
       auto it = devices_.find(name);
@@ -90,10 +90,10 @@ class Chooser {
                          "; expected one of the machine's"));
       }
       members.push_back({nullptr, op, it->second});
-      if (!cut) continue;
-      PARTITA_ASSIGN_OR_RETURN(
-          members.back().piece,
-          CutNode(op, static_cast<int>(members.size()) - 1));
+      if (!own_instances) continue;
+      PARTITA_ASSIGN_OR_RETURN(members.back().piece,
+                               CutNode(op, static_cast<int>(members.size()) - 1,
+                                       kTypicalMicroBatch));
       members.back().op = members.back().piece->ops().front();
     }
     return members;

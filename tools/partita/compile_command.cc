@@ -48,6 +48,8 @@ constexpr FlagDef kFlags[] = {
     kDeviceFlag,
     kStagesFlag,
     kReplicasFlag,
+    kMicroBatchesFlag,
+    kScheduleFlag,
     kDepthFlag,
     kIeeeFlag,
     kDimFlag,

@@ -182,6 +182,8 @@ std::vector<std::string> StrategyNames() {
 
 std::vector<std::string> GoalNames() { return {"latency", "throughput"}; }
 
+std::vector<std::string> ScheduleNames() { return {"1f1b", "gpipe"}; }
+
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   CompileOptions options;
   options.strategy = arguments.Get("strategy", "auto");
@@ -200,6 +202,14 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t replicas,
                            arguments.GetInt("replicas", 0, 1, 1 << 16));
   options.planner.replicas = static_cast<int>(replicas);
+  PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
+                           arguments.GetInt("micro-batches", 1, 1, 4096));
+  options.micro_batches = static_cast<int>(micro_batches);
+  if (arguments.has("schedule")) {
+    options.schedule = arguments.Get("schedule", "") == "gpipe"
+                           ? PipelineSchedule::kGPipe
+                           : PipelineSchedule::kOneForwardOneBackward;
+  }
   PARTITA_RETURN_IF_ERROR(CheckStrategyReads(options));
   PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
                            arguments.GetInt("depth", 1, 1, 64));

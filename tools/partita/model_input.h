@@ -40,8 +40,8 @@ inline constexpr FlagDef kMachineFlag = {
 std::vector<std::string> StrategyNames();
 std::vector<std::string> GoalNames();
 inline constexpr FlagDef kStrategyFlag = {
-    "strategy", "NAME", "auto (default), single, pinned, pipeline or list",
-    StrategyNames};
+    "strategy", "NAME",
+    "auto (default), single, pinned, data, pipeline or list", StrategyNames};
 inline constexpr FlagDef kGoalFlag = {
     "goal", "NAME",
     "for --strategy auto: the least latency, or the most throughput (default "
@@ -59,6 +59,16 @@ inline constexpr FlagDef kStagesFlag = {"stages", "N",
                                         "for --strategy pipeline: how many"};
 inline constexpr FlagDef kReplicasFlag = {
     "replicas", "N", "for --strategy data: how many at most"};
+inline constexpr FlagDef kMicroBatchesFlag = {
+    "micro-batches", "N",
+    "parts of the batch that go through a step one behind the other; not for "
+    "--strategy data"};
+std::vector<std::string> ScheduleNames();
+inline constexpr FlagDef kScheduleFlag = {
+    "schedule", "NAME",
+    "of micro-batches: 1f1b (default), backward as soon as can be, or gpipe, "
+    "forward of all and then backward",
+    ScheduleNames};
 inline constexpr FlagDef kDepthFlag = {"depth", "N",
                                        "steps that may overlap (default 1)"};
 // docs/numerics.md: no kernel that strays from IEEE 754.

@@ -39,6 +39,8 @@ constexpr FlagDef kFlags[] = {
     kDeviceFlag,
     kStagesFlag,
     kReplicasFlag,
+    kMicroBatchesFlag,
+    kScheduleFlag,
     kDepthFlag,
     kIeeeFlag,
     kDimFlag,
@@ -87,8 +89,8 @@ absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
 absl::Status RefuseCompileFlags(const Arguments& arguments) {
   for (const FlagDef& flag :
        {kMachineFlag, kStrategyFlag, kGoalFlag, kPinFlag, kDeviceFlag,
-        kStagesFlag, kReplicasFlag, kDepthFlag, kIeeeFlag, kDimFlag, kShapeFlag,
-        kBindFlag}) {
+        kStagesFlag, kReplicasFlag, kMicroBatchesFlag, kScheduleFlag,
+        kDepthFlag, kIeeeFlag, kDimFlag, kShapeFlag, kBindFlag}) {
     if (!arguments.has(flag.name)) continue;
     return CalledWrongly(
         absl::StrCat("--", flag.name, ": found it with a plan, which is ",

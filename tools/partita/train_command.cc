@@ -97,6 +97,8 @@ constexpr FlagDef kFlags[] = {
     kDeviceFlag,
     kStagesFlag,
     kReplicasFlag,
+    kMicroBatchesFlag,
+    kScheduleFlag,
     kIeeeFlag,
     {"virtual", nullptr, "host memory and threads play all devices"},
     // Written, but perhaps over the file of --resume.

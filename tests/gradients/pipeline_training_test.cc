@@ -1,0 +1,142 @@
+// Pipelines of micro-batches: what they save of time and memory.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "partita/partita.h"
+#include "placement/machine/sample_machines.h"
+#include "tests/gradients/mnist_steps.h"
+#include "tests/gradients/pipeline_steps.h"
+
+namespace partita {
+namespace {
+
+constexpr PipelineSchedule k1F1B = PipelineSchedule::kOneForwardOneBackward;
+constexpr PipelineSchedule kGPipe = PipelineSchedule::kGPipe;
+
+CompileOptions InStages(int stages, int micro_batches,
+                        PipelineSchedule schedule = k1F1B) {
+  CompileOptions options;
+  options.strategy = stages == 1 ? "single" : "pipeline";
+  if (stages > 1) options.planner.stages = stages;
+  options.micro_batches = micro_batches;
+  if (micro_batches > 1) options.schedule = schedule;
+  return options;
+}
+
+absl::StatusOr<Compiled> CompileOn(int devices, int64_t memory,
+                                   const PerceptronSizes& sizes,
+                                   const CompileOptions& options) {
+  return Compile(PerceptronTraining(sizes), EqualCpus(devices, memory),
+                 options);
+}
+
+// Stages wait for each other while the pipeline fills and drains: of equal
+// ones (p - 1) / (m + p - 1) of the time.
+TEST(PipelineTraining, TheBubbleIsThatOfTheBook) {
+  const PerceptronSizes sizes = {.layers = 8, .width = 128, .batch = 1024};
+  constexpr int kStages = 4;
+  Machine machine = EqualCpus(kStages, kTrainingMemory);
+  for (Link& link : machine.links) link.bandwidth = 1e13;
+  for (const int micro_batches : {2, 4, 8}) {
+    for (const PipelineSchedule schedule : {k1F1B, kGPipe}) {
+      SCOPED_TRACE(absl::StrCat(micro_batches, " micro-batches"));
+      const auto compiled = Compile(PerceptronTraining(sizes), machine,
+                                    InStages(kStages, micro_batches, schedule));
+      ASSERT_TRUE(compiled.ok()) << compiled.status();
+      const EntryReport& entry = compiled->report.entries[0];
+      double busy = 0;
+      for (const DeviceUse& device : entry.devices) busy += device.busy_seconds;
+      const double bubble = 1 - busy / (kStages * entry.step_seconds);
+      const double expected = (kStages - 1.0) / (micro_batches + kStages - 1.0);
+      EXPECT_NEAR(bubble, expected, 0.12);
+    }
+  }
+}
+
+// The first of four stages keeps what four micro-batches left, and not eight.
+TEST(PipelineTraining, OneForwardOneBackwardTakesLessMemory) {
+  const PerceptronSizes sizes = {.layers = 8, .width = 64, .batch = 2048};
+  std::vector<int64_t> arenas[2];
+  for (const PipelineSchedule schedule : {k1F1B, kGPipe}) {
+    const auto compiled =
+        CompileOn(4, kTrainingMemory, sizes, InStages(4, 8, schedule));
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    for (const DeviceMemoryUse& device : compiled->report.devices) {
+      arenas[schedule == kGPipe].push_back(device.arena - device.persistent);
+    }
+  }
+  for (int stage = 0; stage < 4; ++stage) {
+    SCOPED_TRACE(absl::StrCat("stage ", stage));
+    const double part = static_cast<double>(arenas[0][stage]) /
+                        static_cast<double>(arenas[1][stage]);
+    EXPECT_LT(part, (4.0 - stage) / 8 + 0.3);
+  }
+  EXPECT_LT(arenas[0][3] * 2, arenas[1][3]);
+}
+
+// Micro-batches alone take less memory than the batch.
+TEST(PipelineTraining, MicroBatchesOnOneDeviceTakeLessMemory) {
+  const PerceptronSizes sizes = {.layers = 8, .width = 32, .batch = 2048};
+  const auto arena = [&](int micro_batches) {
+    const auto compiled =
+        CompileOn(1, kTrainingMemory, sizes, InStages(1, micro_batches));
+    EXPECT_TRUE(compiled.ok()) << compiled.status();
+    return compiled.ok() ? compiled->report.devices[0].arena : 0;
+  };
+  EXPECT_LT(arena(8) * 4, arena(1));
+}
+
+std::unique_ptr<Session> Training(int devices, int64_t memory,
+                                  const PerceptronSizes& sizes,
+                                  const CompileOptions& options) {
+  return TrainingSession(PerceptronTraining(sizes), EqualCpus(devices, memory),
+                         options);
+}
+
+// Of two hundred steps.
+Numbers Losses(Session& session, const PerceptronSizes& sizes) {
+  Numbers losses;
+  for (int step = 0; step < 200; ++step) {
+    const Numbers loss = LossOf(session, PerceptronBatch(sizes, step), {});
+    if (loss.empty()) break;
+    losses.push_back(loss[0]);
+  }
+  return losses;
+}
+
+TEST(PipelineTraining, AModelThatDoesNotFitOneDeviceIsTrainedOnSeveral) {
+  const PerceptronSizes sizes = {.layers = 8, .width = 64, .batch = 64};
+  constexpr int64_t kSmall = 320 * 1024;
+  const auto refused = CompileOn(1, kSmall, sizes, InStages(1, 4));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_TRUE(absl::StrContains(refused.status().message(),
+                                "expected at most 320.0 KiB"))
+      << refused.status();
+  const auto large = Training(1, kTrainingMemory, sizes, InStages(1, 1));
+  ASSERT_NE(large, nullptr);
+  const Numbers expected = Losses(*large, sizes);
+  ASSERT_EQ(expected.size(), 200u);
+  EXPECT_LT(expected.back(), expected.front() / 2);  // it learns
+  for (const int devices : {2, 4}) {
+    SCOPED_TRACE(absl::StrCat(devices, " devices"));
+    const auto session = Training(devices, kSmall, sizes, InStages(devices, 4));
+    ASSERT_NE(session, nullptr);
+    const Numbers losses = Losses(*session, sizes);
+    ASSERT_EQ(losses.size(), expected.size());
+    for (size_t step = 0; step < losses.size(); ++step) {
+      ASSERT_NEAR(losses[step], expected[step], 1e-4 * expected[step])
+          << "step " << step;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita
