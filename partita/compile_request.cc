@@ -43,7 +43,7 @@ constexpr StrategyOption kStrategyOptions[] = {
      [](const CompileOptions& options) { return options.micro_batches != 1; },
      [](const Planner& planner) { return planner.reads_micro_batches; },
      /*read_by_auto=*/true},
-    {"schedule",
+    {"pipeline-schedule",
      [](const CompileOptions& options) { return options.schedule.has_value(); },
      [](const Planner& planner) { return planner.reads_micro_batches; },
      /*read_by_auto=*/true},
@@ -109,7 +109,8 @@ absl::Status CheckRequest(const Machine& machine,
   }
   if (options.schedule.has_value() && options.micro_batches == 1) {
     return absl::InvalidArgumentError(
-        "schedule: found one without micro-batches; expected two or more of "
+        "pipeline-schedule: found one without micro-batches; expected two or "
+        "more of "
         "them");
   }
   if (const auto unread = FindUnreadOption(options); unread.has_value()) {

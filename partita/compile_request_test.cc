@@ -59,7 +59,8 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
       {[](CompileOptions& options, Machine&) {
          options.schedule = PipelineSchedule::kGPipe;
        },
-       "schedule: found one without micro-batches; expected two or more of "
+       "pipeline-schedule: found one without micro-batches; expected two or "
+       "more of "
        "them"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "single";

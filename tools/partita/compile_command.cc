@@ -49,7 +49,7 @@ constexpr FlagDef kFlags[] = {
     kStagesFlag,
     kReplicasFlag,
     kMicroBatchesFlag,
-    kScheduleFlag,
+    kPipelineScheduleFlag,
     kDepthFlag,
     kIeeeFlag,
     kDimFlag,

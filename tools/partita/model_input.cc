@@ -182,7 +182,7 @@ std::vector<std::string> StrategyNames() {
 
 std::vector<std::string> GoalNames() { return {"latency", "throughput"}; }
 
-std::vector<std::string> ScheduleNames() { return {"1f1b", "gpipe"}; }
+std::vector<std::string> PipelineScheduleNames() { return {"1f1b", "gpipe"}; }
 
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   CompileOptions options;
@@ -205,8 +205,8 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
                            arguments.GetInt("micro-batches", 1, 1, 4096));
   options.micro_batches = static_cast<int>(micro_batches);
-  if (arguments.has("schedule")) {
-    options.schedule = arguments.Get("schedule", "") == "gpipe"
+  if (arguments.has("pipeline-schedule")) {
+    options.schedule = arguments.Get("pipeline-schedule", "") == "gpipe"
                            ? PipelineSchedule::kGPipe
                            : PipelineSchedule::kOneForwardOneBackward;
   }

@@ -63,12 +63,12 @@ inline constexpr FlagDef kMicroBatchesFlag = {
     "micro-batches", "N",
     "parts of the batch that go through a step one behind the other; not for "
     "--strategy data"};
-std::vector<std::string> ScheduleNames();
-inline constexpr FlagDef kScheduleFlag = {
-    "schedule", "NAME",
+std::vector<std::string> PipelineScheduleNames();
+inline constexpr FlagDef kPipelineScheduleFlag = {
+    "pipeline-schedule", "NAME",
     "of micro-batches: 1f1b (default), backward as soon as can be, or gpipe, "
     "forward of all and then backward",
-    ScheduleNames};
+    PipelineScheduleNames};
 inline constexpr FlagDef kDepthFlag = {"depth", "N",
                                        "steps that may overlap (default 1)"};
 // docs/numerics.md: no kernel that strays from IEEE 754.

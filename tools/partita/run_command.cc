@@ -40,7 +40,7 @@ constexpr FlagDef kFlags[] = {
     kStagesFlag,
     kReplicasFlag,
     kMicroBatchesFlag,
-    kScheduleFlag,
+    kPipelineScheduleFlag,
     kDepthFlag,
     kIeeeFlag,
     kDimFlag,
@@ -89,7 +89,7 @@ absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
 absl::Status RefuseCompileFlags(const Arguments& arguments) {
   for (const FlagDef& flag :
        {kMachineFlag, kStrategyFlag, kGoalFlag, kPinFlag, kDeviceFlag,
-        kStagesFlag, kReplicasFlag, kMicroBatchesFlag, kScheduleFlag,
+        kStagesFlag, kReplicasFlag, kMicroBatchesFlag, kPipelineScheduleFlag,
         kDepthFlag, kIeeeFlag, kDimFlag, kShapeFlag, kBindFlag}) {
     if (!arguments.has(flag.name)) continue;
     return CalledWrongly(

@@ -98,7 +98,7 @@ constexpr FlagDef kFlags[] = {
     kStagesFlag,
     kReplicasFlag,
     kMicroBatchesFlag,
-    kScheduleFlag,
+    kPipelineScheduleFlag,
     kIeeeFlag,
     {"virtual", nullptr, "host memory and threads play all devices"},
     // Written, but perhaps over the file of --resume.
