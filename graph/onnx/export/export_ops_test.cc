@@ -100,8 +100,8 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
   EXPECT_EQ(
       text,
       absl::StrCat(
-          "avg_pool_gradient", no_op, "bitwise_and", no_op, "bitwise_not",
-          no_op, "bitwise_or", no_op, "bitwise_xor", no_op,
+          "accumulate", no_op, "avg_pool_gradient", no_op, "bitwise_and", no_op,
+          "bitwise_not", no_op, "bitwise_or", no_op, "bitwise_xor", no_op,
           "celu: found f16 for input 0 of Celu; expected f32\n"
           "conv: found i32 for input 0 of Conv; expected f16, f32 or f64\n"
           "conv_weight_gradient",
@@ -140,7 +140,7 @@ TEST(ExportOpsTest, EveryOpHasARowOrAReason) {
       // Initializers.
       &kConstant, &kVariable,
       // Made by the compiler.
-      &kCopy, &kFused, &kReorder,
+      &kAccumulate, &kCopy, &kFused, &kReorder,
       // Of training alone.
       &kAvgPoolGradient, &kConvWeightGradient, &kGatherGradient,
       &kMaxPoolGradient, &kRandomUniform, &kResizeGradient,
