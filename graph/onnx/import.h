@@ -12,8 +12,8 @@
 
 namespace partita {
 
-// Reads a model of opset 7 to 28 (opsets.h) as one function. Weights stay in the
-// mapped model or in external data files, which must lie inside the model's
+// Reads a model of opset 7 to 28 (opsets.h) as one function. Weights stay in
+// the mapped model or in external data files, which must lie inside the model's
 // folder; none of these files may change while the module lives (MappedFile).
 // Scopes come from node names, locations name the ONNX node. Errors: NotFound
 // or InvalidArgument for a file that is no model or is cut short;
