@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/status_macros.h"
 #include "graph/instance.h"
+#include "graph/status_macros.h"
 
 namespace partita {
 namespace {

@@ -25,8 +25,8 @@ struct ReferenceOptions {
 
 // The outputs of one step, then the updates in their order, in the layouts of
 // the graph. Every value has memory of its own and everything happens in the
-// order of the graph on the calling thread, each node in all micro-batches, so a
-// correct plan's run has the same bits, always.
+// order of the graph on the calling thread, each node in all micro-batches, so
+// a correct plan's run has the same bits, always.
 absl::StatusOr<std::vector<HostTensor>> ReferenceRun(
     const Plan& plan, int entry, absl::Span<const void* const> inputs,
     const KernelLibraries& libraries, const ReferenceOptions& options = {});

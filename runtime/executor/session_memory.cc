@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
-#include "graph/instance.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {

@@ -39,8 +39,8 @@ void Look(const Module& module, const Machine& machine,
   ++extremes.plans;
   extremes.least_step =
       std::min(extremes.least_step, compiled->report.entries[0].step_seconds);
-  extremes.largest_bound =
-      std::max(extremes.largest_bound, compiled->report.entries[0].bound_seconds);
+  extremes.largest_bound = std::max(extremes.largest_bound,
+                                    compiled->report.entries[0].bound_seconds);
 }
 
 CompileOptions AllCut(const Machine& machine, size_t members, int dim) {
