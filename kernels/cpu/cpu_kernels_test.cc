@@ -206,36 +206,35 @@ TEST(CpuScatterElements, ReplacesAndAdds) {
   }
 }
 
-// The message is eval's.
+// What `kernel` says of `node`, which gathers numbers by `indices`.
+std::string ErrorOfGathering(const OneNode& node, const char* kernel,
+                             const HostTensor& indices) {
+  const KernelBinding binding{kernel, 0, {}, ""};
+  const DeviceTraits device = TestCpu(1);
+  const auto bound =
+      std::move(CpuLibrary().Bind({node.node(), &binding, &device})->kernel);
+  float x[3] = {}, y[1] = {};
+  std::vector<void*> operands = {x, const_cast<std::byte*>(indices.bytes())};
+  std::vector<void*> results = {y};
+  return std::string(
+      bound->Launch({.operands = operands, .results = results}).message());
+}
+
+// The messages are eval's.
 TEST(CpuGatherElements, AnIndexOutOfRangeIsAnError) {
   const HostTensor indices = HostTensor::Of<int64_t>({1, 1}, {-1});
   const OneNode one(kGatherElements, {F32({1, 3}), indices.type()},
                     {{"axis", int64_t{1}}, {"from_end", false}});
-  const KernelBinding binding{"cpu.gather_elements", 0, {}, ""};
-  const DeviceTraits device = TestCpu(1);
-  const auto kernel =
-      std::move(CpuLibrary().Bind({one.node(), &binding, &device})->kernel);
-  float x[3] = {}, y[1] = {};
-  std::vector<void*> operands = {x, const_cast<std::byte*>(indices.bytes())};
-  std::vector<void*> results = {y};
   EXPECT_EQ(
-      kernel->Launch({.operands = operands, .results = results}).message(),
+      ErrorOfGathering(one, "cpu.gather_elements", indices),
       "gather_elements %2: found index -1; expected 0..2; correct the indices");
 }
 
 TEST(CpuGather, AnIndexOutOfRangeIsAnError) {
   const HostTensor indices = HostTensor::Of<int64_t>({1}, {3});
   const OneNode one(kGather, {F32({3}), indices.type()});
-  const KernelBinding binding{"cpu.gather", 0, {}, ""};
-  const DeviceTraits device = TestCpu(1);
-  const auto kernel =
-      std::move(CpuLibrary().Bind({one.node(), &binding, &device})->kernel);
-  float x[3] = {}, y[1] = {};
-  std::vector<void*> operands = {x, const_cast<std::byte*>(indices.bytes())};
-  std::vector<void*> results = {y};
-  EXPECT_EQ(
-      kernel->Launch({.operands = operands, .results = results}).message(),
-      "gather %2: found index 3; expected -3..2; correct the indices");
+  EXPECT_EQ(ErrorOfGathering(one, "cpu.gather", indices),
+            "gather %2: found index 3; expected -3..2; correct the indices");
 }
 
 TEST(CpuReduce, AnyAxes) {

@@ -4,6 +4,9 @@
 #ifndef PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
 #define PARTITA_TOOLS_PARTITA_ARGUMENTS_H_
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +38,16 @@ struct FlagDef {
   std::vector<std::string> (*choices)() = nullptr;
   FileUse file = FileUse::kNone;  // what is done with the file it names
 };
+
+// The flags of one command: lists that it shares with others, and its own.
+template <size_t... kSizes>
+constexpr std::array<FlagDef, (kSizes + ...)> JoinFlags(
+    const FlagDef (&... lists)[kSizes]) {
+  std::array<FlagDef, (kSizes + ...)> all = {};
+  FlagDef* next = all.data();
+  ((next = std::copy(lists, lists + kSizes, next)), ...);
+  return all;
+}
 
 // InvalidArgument of which the program knows that its caller, and not a file,
 // is at fault.

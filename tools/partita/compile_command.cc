@@ -38,23 +38,9 @@ std::vector<std::string> PassNames() {
   return names;
 }
 
-constexpr FlagDef kFlags[] = {
-    kMachineFlag,
+constexpr FlagDef kOwnFlags[] = {
     {"output", "FILE", "the plan to write; - for text on standard output",
      nullptr, FileUse::kWrites},
-    kStrategyFlag,
-    kGoalFlag,
-    kPinFlag,
-    kDeviceFlag,
-    kStagesFlag,
-    kReplicasFlag,
-    kMicroBatchesFlag,
-    kPipelineScheduleFlag,
-    kDepthFlag,
-    kIeeeFlag,
-    kDimFlag,
-    kShapeFlag,
-    kBindFlag,
     {"weights", "HOW",
      "embed (default), or reference: leave them in the model, where no pass "
      "changed them",
@@ -69,6 +55,8 @@ constexpr FlagDef kFlags[] = {
     {"times", nullptr, "show how long each stage and pass took"},
     {"json", nullptr, "report as JSON"},
 };
+constexpr auto kFlags =
+    JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags, kOwnFlags);
 
 PlanFileOptions ReadFileOptions(const Arguments& arguments) {
   return {arguments.Get("weights", "embed") == "embed"

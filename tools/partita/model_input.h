@@ -15,12 +15,12 @@
 namespace partita {
 
 // --dim, --shape and --bind, for commands that read models.
-inline constexpr FlagDef kDimFlag = {
-    "dim", "NAME=N", "the extent of a symbolic dimension; repeatable"};
-inline constexpr FlagDef kShapeFlag = {"shape", "INPUT=N,N,..",
-                                       "the shape of an input; repeatable"};
-inline constexpr FlagDef kBindFlag = {
-    "bind", "INPUT=V,V,..", "the value of an input that decides a shape"};
+// The flags of ReadModel.
+inline constexpr FlagDef kModelFlags[] = {
+    {"dim", "NAME=N", "the extent of a symbolic dimension; repeatable"},
+    {"shape", "INPUT=N,N,..", "the shape of an input; repeatable"},
+    {"bind", "INPUT=V,V,..", "the value of an input that decides a shape"},
+};
 
 // An ONNX model, a module as text if the name ends in .graph, or
 // builtin:resnet50 and its like (graph/builder/examples).
@@ -33,48 +33,44 @@ absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
 // The file of --machine, or this host if there is none.
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);
 
-// The flags of ReadCompileOptions.
-inline constexpr FlagDef kMachineFlag = {
-    "machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
-    FileUse::kReads};
 std::vector<std::string> StrategyNames();
 std::vector<std::string> GoalNames();
-inline constexpr FlagDef kStrategyFlag = {
-    "strategy", "NAME",
-    "auto (default), single, pinned, data, pipeline or list", StrategyNames};
-inline constexpr FlagDef kGoalFlag = {
-    "goal", "NAME",
-    "for --strategy auto: the least latency, or the most throughput (default "
-    "where steps overlap)",
-    GoalNames};
-inline constexpr FlagDef kPinFlag = {
-    "pin", "PATTERN=DEVICE,..[/splitDIM]",
-    "nodes of that scope or result name go there, whole on each of several "
-    "devices or split over them along a dimension of their results, where "
-    "they have it; "
-    "repeatable"};
-inline constexpr FlagDef kDeviceFlag = {"device", "NAME",
-                                        "for --strategy single: which one"};
-inline constexpr FlagDef kStagesFlag = {"stages", "N",
-                                        "for --strategy pipeline: how many"};
-inline constexpr FlagDef kReplicasFlag = {
-    "replicas", "N", "for --strategy data: how many at most"};
-inline constexpr FlagDef kMicroBatchesFlag = {
-    "micro-batches", "N",
-    "parts of the batch that go through a step one behind the other; not for "
-    "--strategy data"};
 std::vector<std::string> PipelineScheduleNames();
-inline constexpr FlagDef kPipelineScheduleFlag = {
-    "pipeline-schedule", "NAME",
-    "of micro-batches: 1f1b (default), backward as soon as can be, or gpipe, "
-    "forward of all and then backward",
-    PipelineScheduleNames};
-inline constexpr FlagDef kDepthFlag = {"depth", "N",
-                                       "steps that may overlap (default 1)"};
-// docs/numerics.md: no kernel that strays from IEEE 754.
-inline constexpr FlagDef kIeeeFlag = {"ieee", nullptr,
-                                      "keep NaN and infinities in and behind "
-                                      "convolutions and matmuls too; slower"};
+
+// The flags of ReadMachineFlag and ReadCompileOptions.
+inline constexpr FlagDef kPlacementFlags[] = {
+    {"machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
+     FileUse::kReads},
+    {"strategy", "NAME",
+     "auto (default), single, pinned, data, pipeline or list", StrategyNames},
+    {"goal", "NAME",
+     "for --strategy auto: the least latency, or the most throughput (default "
+     "where steps overlap)",
+     GoalNames},
+    {"pin", "PATTERN=DEVICE,..[/splitDIM]",
+     "nodes of that scope or result name go there, whole on each of several "
+     "devices or split over them along a dimension of their results, where "
+     "they have it; "
+     "repeatable"},
+    {"device", "NAME", "for --strategy single: which one"},
+    {"stages", "N", "for --strategy pipeline: how many"},
+    {"replicas", "N", "for --strategy data: how many at most"},
+    {"micro-batches", "N",
+     "parts of the batch that go through a step one behind the other; not for "
+     "--strategy data"},
+    {"pipeline-schedule", "NAME",
+     "of micro-batches: 1f1b (default), backward as soon as can be, or gpipe, "
+     "forward of all and then backward",
+     PipelineScheduleNames},
+    // docs/numerics.md: no kernel that strays from IEEE 754.
+    {"ieee", nullptr,
+     "keep NaN and infinities in and behind convolutions and matmuls too; "
+     "slower"},
+};
+// Of ReadCompileOptions too, for commands whose steps may overlap.
+inline constexpr FlagDef kOverlapFlags[] = {
+    {"depth", "N", "steps that may overlap (default 1)"},
+};
 
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments);
 

@@ -31,21 +31,7 @@
 namespace partita {
 namespace {
 
-constexpr FlagDef kFlags[] = {
-    kMachineFlag,
-    kStrategyFlag,
-    kGoalFlag,
-    kPinFlag,
-    kDeviceFlag,
-    kStagesFlag,
-    kReplicasFlag,
-    kMicroBatchesFlag,
-    kPipelineScheduleFlag,
-    kDepthFlag,
-    kIeeeFlag,
-    kDimFlag,
-    kShapeFlag,
-    kBindFlag,
+constexpr FlagDef kOwnFlags[] = {
     {"virtual", nullptr, "host memory and threads play all devices"},
     {"timed", nullptr,
      "devices sleep for the predicted times, computing nothing"},
@@ -71,6 +57,8 @@ constexpr FlagDef kFlags[] = {
      FileUse::kWrites},
     {"json", nullptr, "report as JSON"},
 };
+constexpr auto kFlags =
+    JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags, kOwnFlags);
 
 absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
   if (arguments.has("timed")) {
@@ -88,9 +76,7 @@ absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
 // A plan is what it is: flags that would make another one are slips.
 absl::Status RefuseCompileFlags(const Arguments& arguments) {
   for (const FlagDef& flag :
-       {kMachineFlag, kStrategyFlag, kGoalFlag, kPinFlag, kDeviceFlag,
-        kStagesFlag, kReplicasFlag, kMicroBatchesFlag, kPipelineScheduleFlag,
-        kDepthFlag, kIeeeFlag, kDimFlag, kShapeFlag, kBindFlag}) {
+       JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags)) {
     if (!arguments.has(flag.name)) continue;
     return CalledWrongly(
         absl::StrCat("--", flag.name, ": found it with a plan, which is ",

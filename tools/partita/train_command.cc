@@ -35,7 +35,7 @@ namespace {
 
 std::vector<std::string> NanChoices() { return {"stop", "continue"}; }
 
-constexpr FlagDef kFlags[] = {
+constexpr FlagDef kOwnFlags[] = {
     {"images", "FILE", "IDX or .npy, plain or gzip: what to train on", nullptr,
      FileUse::kReads},
     {"labels", "FILE", "what each image or sample is", nullptr,
@@ -50,9 +50,6 @@ constexpr FlagDef kFlags[] = {
      FileUse::kReadsBound},
     {"loss", "NAME", "of an ONNX model: cross-entropy (default), nll or mse",
      LossNames},
-    kDimFlag,
-    kShapeFlag,
-    kBindFlag,
     {"text", "FILE", "the text to train on, in UTF-8; repeatable", nullptr,
      FileUse::kReads},
     {"test-share", "X", "of the text, its end, to evaluate on (default 0.1)"},
@@ -90,16 +87,6 @@ constexpr FlagDef kFlags[] = {
     {"untied", nullptr, "of builtin:gpt: scores by weights of their own"},
     {"sample", "N", "characters to write at the end, where --text is read"},
     {"temperature", "X", "of what it writes (default 1; 0: the likeliest)"},
-    kMachineFlag,
-    kStrategyFlag,
-    kGoalFlag,
-    kPinFlag,
-    kDeviceFlag,
-    kStagesFlag,
-    kReplicasFlag,
-    kMicroBatchesFlag,
-    kPipelineScheduleFlag,
-    kIeeeFlag,
     {"virtual", nullptr, "host memory and threads play all devices"},
     // Written, but perhaps over the file of --resume.
     {"checkpoint", "FILE", "keep the training there, as safetensors"},
@@ -120,6 +107,7 @@ constexpr FlagDef kFlags[] = {
      FileUse::kWrites},
     {"json", nullptr, "report as JSON"},
 };
+constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags, kPlacementFlags);
 
 // A flag that says something about another one.
 absl::Status CheckTogether(const Arguments& arguments) {
