@@ -28,8 +28,18 @@ constexpr char kUsage[] =
 
 absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch) {
   if (name == "mnist") return MnistTraining({.batch = batch});
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, ": found no such model; expected mnist"));
+  if (name == "resnet18") {
+    return ResNet18Training({.batch = batch, .image = 64});
+  }
+  if (name == "gpt") {
+    return GptTraining({.batch = batch,
+                        .layers = 6,
+                        .width = 384,
+                        .heads = 6,
+                        .context = 256});
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      name, ": found no such model; expected mnist, resnet18 or gpt"));
 }
 
 // Like devices with this host's rates for so many threads.

@@ -14,7 +14,6 @@
 
 namespace partita {
 
-// --dim, --shape and --bind, for commands that read models.
 // The flags of ReadModel.
 inline constexpr FlagDef kModelFlags[] = {
     {"dim", "NAME=N", "the extent of a symbolic dimension; repeatable"},
