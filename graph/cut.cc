@@ -9,6 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
 #include "graph/op_def.h"
 
@@ -155,6 +156,16 @@ absl::Status InferPiece(const OpView& node, const Factor& cut, int factor,
   return absl::OkStatus();
 }
 
+// A reorder is the same permutation of every member's summand, so a value that
+// is still to be joined may go through it as it is.
+bool MovesSummands(const OpView& node) {
+  const Placement& placement = node.node().placement;
+  return node.is(kReorder) && placement.operands.size() == 1 &&
+         placement.results.size() == 1 &&
+         placement.operands[0].kind == Kind::kPartial &&
+         Same(placement.operands[0], placement.results[0]);
+}
+
 // Nodes with bodies infer from them, and a body's extents are the whole's.
 absl::Status InferPieces(const OpView& node, const Factor& cut, int factor) {
   if (!node.node().regions.empty()) return absl::OkStatus();
@@ -174,6 +185,7 @@ absl::Status CheckCut(const OpView& node) {
       (!Divides(placement.operands) && !Divides(placement.results))) {
     return absl::OkStatus();
   }
+  if (MovesSummands(node)) return absl::OkStatus();
   const DimensionRule rule = node.op().dimension_rule != nullptr
                                  ? node.op().dimension_rule(node)
                                  : WholeRule(node);

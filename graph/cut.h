@@ -13,7 +13,9 @@ namespace partita {
 // op's dimension rule: a kept one, with every result split there, or a reduced
 // one, with every result partial in its reduction. Each operand that has the
 // factor is split there, the others are whole, and the op infers each member's
-// piece. OK for a node that is not divided. The message names no node.
+// piece. A reorder, which moves elements and computes nothing, may also hand a
+// partial value on as it is. OK for a node that is not divided. The message
+// names no node.
 absl::Status CheckCut(const OpView& node);
 
 }  // namespace partita

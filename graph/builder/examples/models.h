@@ -67,6 +67,8 @@ struct ResNet18TrainingOptions {
   int64_t width = 64;  // channels of the first stage; the next has twice these
   UpdateRule update = {.optimizer = {.momentum = 0.9, .weight_decay = 5e-4},
                        .schedule = {.learning_rate = 0.05}};
+  // Of the batch that have statistics of their own: BatchNormTrainingOptions.
+  int batch_norm_parts = 1;
   uint64_t seed = 1;
 };
 // @train(%images, %labels) -> %loss and @evaluate(%images) ->

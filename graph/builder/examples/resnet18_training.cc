@@ -91,7 +91,8 @@ class ResNet18 {
     const std::string variance_name = name + ".running_var";
     const Tensor mean = weights_.Statistic(mean_name, dims, 0);
     const Tensor variance = weights_.Statistic(variance_name, dims, 1);
-    return trains_ ? BatchNormTraining(x, scale, bias, mean_name, variance_name)
+    return trains_ ? BatchNormTraining(x, scale, bias, mean_name, variance_name,
+                                       {.parts = options_.batch_norm_parts})
                    : BatchNorm(x, scale, bias, mean, variance);
   }
 

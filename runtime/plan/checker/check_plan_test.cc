@@ -247,6 +247,60 @@ plan @f {
             "dimension rule allows; place it again");
 }
 
+// A summand goes through a reorder as it is; a sum does not become a maximum.
+TEST(CheckPlan, AReorderMovesSummands) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1}) -> i8[2] {
+  %s = copy %x : i8[2, 2] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %r = reorder %p : i8[2] on {gpu:0, gpu:1} (partial sum) -> (partial sum)
+  %y = copy %r : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 10
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 10
+  entry @f of @f {
+    input x i8[2, 2]
+    output y i8[2]
+    arena gpu:0
+      !x 0 4
+      !s 0 2
+      !p 4 2
+      !r 6 2
+      !y 8 2
+    arena gpu:1
+      !x.m1 0 4
+      !s.m1 2 2
+      !p.m1 4 2
+      !r.m1 6 2
+      !y.m1 8 2
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %p (!s) -> !p
+      2 kernel %r (!p) -> !r
+      6 collective %y !r -> !y group 0
+      8 fetch !y output 0
+    stream gpu:1/s
+      3 feed -> !x.m1 input 0
+      4 kernel %p member 1 (!s.m1) -> !p.m1
+      5 kernel %r member 1 (!p.m1) -> !r.m1
+      7 collective %y member 1 !r.m1 -> !y.m1 group 0
+    group 0 (gpu:0/s, gpu:1/s)
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText), "proved");
+  EXPECT_EQ(Said({{"(partial sum) -> (partial sum)",
+                   "(partial sum) -> (partial max)"}},
+                 kText),
+            "plan @f: reorder %r: found shardings that are not one cut along a "
+            "factor whose pieces are independent; expected one that its op's "
+            "dimension rule allows; place it again");
+}
+
 TEST(CheckPlan, AnUpdateIsOneValueAStep) {
   constexpr absl::string_view kText = R"(variable @w: i8[2] = i8[2] [1, 2]
 
