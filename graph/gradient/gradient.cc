@@ -4,9 +4,11 @@
 #include "graph/gradient/gradient.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/gradient/joined_slices.h"
 #include "graph/op_view.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_list.h"
@@ -140,11 +142,17 @@ class BackwardPass {
   ValueId SumOfParts(ValueId id) {
     std::vector<ValueId>& parts = parts_[id.index];
     if (parts.empty()) return {};
-    ValueId sum = parts[0];
-    for (size_t i = 1; i < parts.size(); ++i) {
-      sum = Make(kAdd, {sum, parts[i]}, {}, id);
+    if (parts.size() > 1) parts = {Sum(parts, id)};
+    return parts[0];
+  }
+
+  ValueId Sum(absl::Span<const ValueId> parts, ValueId of) {
+    if (std::optional<JoinedSlices> joined = JoinSlices(graph_, parts)) {
+      return Make(kConcat, std::move(joined->pieces), {{"axis", joined->axis}},
+                  of);
     }
-    parts = {sum};
+    ValueId sum = parts[0];
+    for (ValueId part : parts.subspan(1)) sum = Make(kAdd, {sum, part}, {}, of);
     return sum;
   }
 

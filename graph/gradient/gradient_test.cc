@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "graph/evaluate.h"
 #include "graph/op_set.h"
 #include "graph/op_view.h"
@@ -65,6 +67,43 @@ graph @f(%x: f32[2, 3], %w: f32[3, 4]) -> f32[] {
   return %3
 }
 )");
+}
+
+// A graph of `body`, which computes %l from %x.
+std::string GradientByX(const std::string& body) {
+  const std::string graph = Differentiated(
+      "graph @f(%x: f32[2, 6]) -> f32[] {\n" + body + "  return %l\n}", {"x"});
+  return graph.substr(graph.find("%l = "));
+}
+
+constexpr char kSlices[] =
+    R"(  %b = slice %x {sizes = [2, 4], starts = [0, 2]} : f32[2, 4]
+  %a = slice %x {sizes = [2, 2], starts = [0, 0]} : f32[2, 2]
+  %c = slice %x {sizes = [2, 2], starts = [0, 4]} : f32[2, 2]
+)";
+
+TEST(Gradient, SlicesThatAreTheWholeAreJoined) {
+  const std::string gradient = GradientByX(absl::StrCat(kSlices, R"(
+  %s = reduce_sum %b {axes = [0, 1], keep_dims = false} : f32[]
+  %t = reduce_max %a {axes = [0, 1], keep_dims = false} : f32[]
+  %l = mul %s, %t : f32[]
+)"));
+  EXPECT_THAT(gradient, testing::HasSubstr(" = concat "));
+  EXPECT_THAT(gradient, testing::HasSubstr("{axis = 1} : f32[2, 6]\n  return"));
+}
+
+// %a and %c leave a gap; %b and %c overlap.
+TEST(Gradient, OtherSlicesAreAdded) {
+  for (const char* other : {"%a", "%b"}) {
+    const std::string gradient =
+        GradientByX(absl::StrCat(kSlices, "  %s = reduce_sum ", other,
+                                 R"( {axes = [0, 1], keep_dims = false} : f32[]
+  %t = reduce_max %c {axes = [0, 1], keep_dims = false} : f32[]
+  %l = mul %s, %t : f32[]
+)"));
+    EXPECT_THAT(gradient, testing::Not(testing::HasSubstr("concat"))) << other;
+    EXPECT_THAT(gradient, testing::HasSubstr(" = add ")) << other;
+  }
 }
 
 TEST(Gradient, ReadersOfAValueAddUp) {
