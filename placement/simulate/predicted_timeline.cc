@@ -4,40 +4,11 @@
 #include "placement/simulate/predicted_timeline.h"
 
 #include "absl/strings/str_cat.h"
-#include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "placement/simulate/memory_curve.h"
+#include "runtime/plan/command_titles.h"
 
 namespace partita {
-namespace {
-
-std::string PortName(const std::vector<Port>& ports, int port) {
-  if (port < 0 || port >= static_cast<int>(ports.size())) return "?";
-  return ports[port].name;
-}
-
-}  // namespace
-
-std::string CommandTitle(const Entry& entry, const Command& command) {
-  const std::string kind(CommandKindName(command.kind));
-  switch (command.kind) {
-    case Command::Kind::kRecord:
-    case Command::Kind::kWait:
-      return absl::StrCat(kind, " ev", command.event.index);
-    case Command::Kind::kFeed:
-      return absl::StrCat(kind, " ", PortName(entry.inputs, command.port));
-    case Command::Kind::kFetch:
-      return absl::StrCat(kind, " ", PortName(entry.outputs, command.port));
-    default:
-      break;
-  }
-  const NodeId node = command.instance.node;
-  if (entry.graph == nullptr || !node.valid() ||
-      node.index >= entry.graph->node_id_bound() || !entry.graph->alive(node)) {
-    return kind;
-  }
-  return entry.graph->view(node).ToString();
-}
 
 absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry_index,
                                            const Simulation& simulation) {
@@ -45,6 +16,7 @@ absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry_index,
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Command> commands, Expand(entry));
   PARTITA_ASSIGN_OR_RETURN(const auto curves,
                            MemoryCurves(plan, entry_index, simulation));
+  const CommandTitles titles(plan, entry);
   Timeline timeline;
   timeline.name = "predicted";
   for (const Stream& stream : entry.streams) {
@@ -53,7 +25,7 @@ absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry_index,
   }
   for (size_t c = 0; c < commands.size(); ++c) {
     timeline.spans.push_back({commands[c].stream.index,
-                              CommandTitle(entry, commands[c]),
+                              titles.TitleOf(commands[c]),
                               std::string(CommandKindName(commands[c].kind)),
                               simulation.commands[c].start,
                               simulation.commands[c].end,

@@ -11,9 +11,6 @@
 
 namespace partita {
 
-// "conv %y", "copy %h", "feed x", "record ev3": the words for a command.
-std::string CommandTitle(const Entry& entry, const Command& command);
-
 // A track for each stream, a span for each command, and the memory curve of
 // each device. The command's number is among the details.
 absl::StatusOr<Timeline> PredictedTimeline(const Plan& plan, int entry,

@@ -5,11 +5,25 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
-#include "graph/op_view.h"
+#include "runtime/plan/command_titles.h"
 
 namespace partita {
+namespace {
+
+// Takes off what a kernel calls its node: once is enough.
+void ConsumeNode(const std::string& node, absl::string_view& message) {
+  const absl::string_view op =
+      absl::string_view(node).substr(0, node.find('%'));
+  const size_t end = message.find(": ");
+  if (op.empty() || end == message.npos || !absl::StartsWith(message, op)) {
+    return;
+  }
+  message.remove_prefix(end + 2);
+}
+
+}  // namespace
 
 FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
                               const Command& command, int number) {
@@ -21,10 +35,7 @@ FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
   where.command = number;
   const absl::string_view kind = CommandKindName(command.kind);
   where.kind = std::string(kind.data(), kind.size());
-  const NodeId node = command.instance.node;
-  if (node.valid() && entry.graph != nullptr && entry.graph->alive(node)) {
-    where.node = entry.graph->view(node).ToString();
-  }
+  where.node = CommandTitles(plan, entry).NodeOf(command);
   return where;
 }
 
@@ -35,8 +46,7 @@ absl::Status AtCommand(const FailedCommand& where, const absl::Status& status) {
     absl::StrAppend(&place, where.device, "/", where.stream, ": command ",
                     where.command, " ", where.kind,
                     where.node.empty() ? "" : " ", where.node, ": ");
-    // A kernel names its node too: once is enough.
-    absl::ConsumePrefix(&message, absl::StrCat(where.node, ": "));
+    ConsumeNode(where.node, message);
   }
   return absl::Status(status.code(), absl::StrCat(place, message));
 }

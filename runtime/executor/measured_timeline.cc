@@ -7,27 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "runtime/executor/failure.h"
+#include "runtime/plan/command_titles.h"
 
 namespace partita {
-namespace {
-
-std::string NameOf(const Entry& entry, const Command& command,
-                   const FailedCommand& described) {
-  using Kind = Command::Kind;
-  if (!described.node.empty()) return described.node;
-  if (command.kind == Kind::kRecord || command.kind == Kind::kWait) {
-    return absl::StrCat(described.kind, " ev", command.event.index);
-  }
-  const auto& buffers =
-      command.operands.empty() ? command.results : command.operands;
-  return buffers.empty() ? described.kind
-                         : absl::StrCat(described.kind, " !",
-                                        entry.buffers[buffers[0].index].name);
-}
-
-}  // namespace
-
 absl::StatusOr<Timeline> MeasuredTimeline(
     const Plan& plan, const Entry& entry,
     const std::vector<MeasuredCommand>& trace) {
@@ -38,6 +20,7 @@ absl::StatusOr<Timeline> MeasuredTimeline(
                      " commands; expected ", commands.size(),
                      "; run a step with RunOptions::trace"));
   }
+  const CommandTitles titles(plan, entry);
   Timeline timeline;
   timeline.name = "measured";
   for (const Stream& stream : entry.streams) {
@@ -46,12 +29,10 @@ absl::StatusOr<Timeline> MeasuredTimeline(
   }
   for (const MeasuredCommand& measured : trace) {
     const Command& command = commands[measured.command];
-    const FailedCommand described =
-        DescribeCommand(plan, entry, command, measured.command);
     TraceSpan span;
     span.track = command.stream.index;
-    span.name = NameOf(entry, command, described);
-    span.category = described.kind;
+    span.name = titles.TitleOf(command);
+    span.category = std::string(CommandKindName(command.kind));
     span.start = measured.start_seconds;
     span.end = measured.end_seconds;
     span.details.push_back({"command", absl::StrCat(measured.command)});

@@ -22,7 +22,7 @@ TEST(MeasuredTimelineTest, EveryCommandIsASpanOfItsStream) {
   ASSERT_EQ(timeline->spans.size(), 13u);
   EXPECT_EQ(timeline->spans[kSumCommand].name, "add %sum");
   EXPECT_EQ(timeline->spans[kSumCommand].category, "kernel");
-  EXPECT_EQ(timeline->spans[0].name, "feed !x");
+  EXPECT_EQ(timeline->spans[0].name, "feed x");
   EXPECT_EQ(timeline->spans[2].name, "record ev0");
   EXPECT_EQ(timeline->spans[4].track, 1);
   for (const TraceSpan& span : timeline->spans) {

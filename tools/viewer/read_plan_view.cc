@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "placement/simulate/memory_curve.h"
-#include "placement/simulate/predicted_timeline.h"
 #include "runtime/plan/checker/prove_plan.h"
+#include "runtime/plan/command_titles.h"
 #include "runtime/plan/plan_hash.h"
 #include "runtime/plan/plan_layout.h"
 #include "tools/viewer/plan_view.h"
@@ -62,13 +62,14 @@ int BoxOf(const Command& command, const BoxIndex& index) {
   }
 }
 
-void ReadCommands(const Entry& entry, const std::vector<Command>& commands,
-                  const BoxIndex& index, ViewedEntry& view) {
+void ReadCommands(const CommandTitles& titles,
+                  const std::vector<Command>& commands, const BoxIndex& index,
+                  ViewedEntry& view) {
   for (const Command& command : commands) {
     CommandView shown;
     shown.stream = command.stream.index;
     shown.kind = std::string(CommandKindName(command.kind));
-    shown.title = CommandTitle(entry, command);
+    shown.title = titles.TitleOf(command);
     shown.box = BoxOf(command, index);
     shown.event = command.event.index;
     if (shown.box >= 0) {
@@ -150,7 +151,7 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
   for (const Stream& stream : entry.streams) {
     view.streams.push_back({stream.name, stream.device.index});
   }
-  ReadCommands(entry, commands, boxes, view);
+  ReadCommands(CommandTitles(plan, entry), commands, boxes, view);
   for (size_t c = 0; c < commands.size(); ++c) {
     view.commands[c].start = times.commands[c].start;
     view.commands[c].end = times.commands[c].end;
