@@ -12,6 +12,7 @@
 #include "graph/core_ops.h"
 #include "graph/text/names.h"
 #include "graph/text/number_text.h"
+#include "graph/text/sharding_text.h"
 
 namespace partita {
 namespace {
@@ -57,18 +58,6 @@ class AttributePrinter {
  private:
   const LiteralPool& literals_;
 };
-
-std::string ShardingText(const Sharding& sharding) {
-  switch (sharding.kind) {
-    case Sharding::Kind::kSplit:
-      return absl::StrCat("split ", sharding.dim);
-    case Sharding::Kind::kPartial:
-      return absl::StrCat("partial ", ReductionName(sharding.reduction));
-    case Sharding::Kind::kReplicated:
-      break;
-  }
-  return "replicated";
-}
 
 std::string ShardingsText(absl::Span<const Sharding> shardings) {
   const auto append = [](std::string* out, const Sharding& sharding) {

@@ -135,10 +135,12 @@ class ReferenceWalk {
     for (int m = 1; m < micro_batches_; ++m) {
       PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> piece,
                                CutNode(node, member, m));
-      std::vector<void*> operands = OperandBytes(node, device, m);
+      const OpView part = piece->ops().front();
+      PARTITA_ASSIGN_OR_RETURN(std::vector<void*> operands,
+                               OperandBytes(node, part, device, m));
       operands.push_back(sum.bytes());
       absl::StatusOr<std::vector<HostTensor>> next =
-          Launch(piece->ops().front(), device, operands);
+          Launch(part, device, operands);
       if (!next.ok()) return Failed(next.status());
       sum = std::move((*next)[0]);
     }
@@ -166,7 +168,9 @@ class ReferenceWalk {
       const OpView& node, const OpView& piece, const std::string& device,
       int micro_batch) {
     if (piece.node().kernel.has_value()) {
-      return Launch(piece, device, OperandBytes(node, device, micro_batch));
+      PARTITA_ASSIGN_OR_RETURN(const std::vector<void*> operands,
+                               OperandBytes(node, piece, device, micro_batch));
+      return Launch(piece, device, operands);
     }
     return EvaluateView(node, piece, device, micro_batch);
   }
@@ -257,12 +261,21 @@ class ReferenceWalk {
                      member, "; expected one in the plan"));
   }
 
-  std::vector<void*> OperandBytes(const OpView& node, const std::string& device,
-                                  int micro_batch) const {
+  // What `piece` of the node reads.
+  absl::StatusOr<std::vector<void*>> OperandBytes(const OpView& node,
+                                                  const OpView& piece,
+                                                  const std::string& device,
+                                                  int micro_batch) const {
     std::vector<void*> bytes;
     for (int i = 0; i < node.num_operands(); ++i) {
-      bytes.push_back(const_cast<std::byte*>(
-          Operand(node, i, device, micro_batch).bytes()));
+      const HostTensor& operand = Operand(node, i, device, micro_batch);
+      if (operand.type().num_bytes() != piece.operand_type(i).num_bytes()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            node.ToString(), ": found operand ", i, " of ",
+            operand.type().ToString(), " on ", device, "; expected ",
+            piece.operand_type(i).ToString(), "; prove the plan"));
+      }
+      bytes.push_back(const_cast<std::byte*>(operand.bytes()));
     }
     return bytes;
   }

@@ -98,12 +98,33 @@ TEST(Loopholes, ACollectiveComputesNothing) {
       TextOf(BasePlanNamed("all_gather of split rows, then memory used again"));
   const std::string computes = absl::StrReplaceAll(
       text, {{"%g = copy %h", "%g = sign %h"},
-             {"(split 0) -> (replicated)", "(split 0) -> (split 0)"}});
+             {"(split 0) -> (replicated)", "(split 0) -> (split 0)"},
+             {"(replicated) -> (replicated)", "(split 0) -> (split 0)"}});
   ASSERT_NE(text, computes);
   EXPECT_TRUE(absl::StrContains(SaidOf(computes),
                                 "expected a copy node whose operand and "
                                 "result are sharded differently"))
       << SaidOf(computes);
+}
+
+// Bytes may be right where the graph says otherwise of them; a reference run
+// goes by the graph.
+TEST(Loopholes, PartsAreReadAsTheyWereMade) {
+  const std::string text =
+      TextOf(BasePlanNamed("columns of a matrix are copied as blocks"));
+  for (const char* made : {"split 0", "replicated"}) {
+    EXPECT_EQ(SaidOf(absl::StrReplaceAll(
+                  text, {{"(replicated) -> (split 1)",
+                          absl::StrCat("(replicated) -> (", made, ")")}})),
+              absl::StrCat("plan @f: abs %y: found operand 0 read as split 1; "
+                           "expected ",
+                           made, ", as %s was made; place it again"));
+  }
+  EXPECT_EQ(SaidOf(absl::StrReplaceAll(
+                text, {{"%y = abs %s : i8[2, 4] on {gpu:0, gpu:1}",
+                        "%y = abs %s : i8[2, 4] on {gpu:1, gpu:0}"}})),
+            "plan @f: abs %y: found operand 0 read in parts on gpu:1, gpu:0; "
+            "expected gpu:0, gpu:1, where %s was made; place it again");
 }
 
 TEST(Loopholes, PortsHaveTheTypesOfTheirValues) {

@@ -1,0 +1,22 @@
+// A word for each kind.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/text/sharding_text.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace partita {
+
+std::string ShardingText(const Sharding& sharding) {
+  switch (sharding.kind) {
+    case Sharding::Kind::kSplit:
+      return absl::StrCat("split ", sharding.dim);
+    case Sharding::Kind::kPartial:
+      return absl::StrCat("partial ", ReductionName(sharding.reduction));
+    case Sharding::Kind::kReplicated:
+      break;
+  }
+  return "replicated";
+}
+
+}  // namespace partita

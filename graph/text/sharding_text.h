@@ -1,0 +1,18 @@
+// Shardings as the textual IR spells them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_TEXT_SHARDING_TEXT_H_
+#define PARTITA_GRAPH_TEXT_SHARDING_TEXT_H_
+
+#include <string>
+
+#include "graph/placement.h"
+
+namespace partita {
+
+// "split 0", "partial sum", "replicated".
+std::string ShardingText(const Sharding& sharding);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_TEXT_SHARDING_TEXT_H_
