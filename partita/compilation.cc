@@ -72,6 +72,7 @@ absl::Status Compilation::Stage(absl::string_view name,
 absl::Status Compilation::Optimise() {
   return Stage("optimise", [&]() -> absl::Status {
     PARTITA_RETURN_IF_ERROR(VerifyModule(source_));
+    PARTITA_RETURN_IF_ERROR(CheckSource(source_));
     PARTITA_ASSIGN_OR_RETURN(const std::vector<WrittenPin> pins,
                              WritePins(source_, machine_, options_.pins));
     for (const auto& function : source_.functions()) {

@@ -6,7 +6,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/status_macros.h"
 
 namespace partita {
 namespace {
@@ -72,6 +74,27 @@ bool HasPins(const Module& module, const CompileOptions& options) {
          });
 }
 
+absl::Status CheckRowMajor(const TensorType& type, absl::string_view where) {
+  if (type.layout.is_row_major()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(where, ": found layout ", type.layout.ToString(),
+                   "; expected row-major, as layouts are chosen while "
+                   "compiling; leave it out"));
+}
+
+absl::Status CheckSourceNode(const OpView& op, absl::string_view where) {
+  if (op.op().traits.placed_only) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": found ", op.op_name(),
+                     ", which only compiling puts into graphs; expected none; "
+                     "take it out"));
+  }
+  for (int i = 0; i < op.num_results(); ++i) {
+    PARTITA_RETURN_IF_ERROR(CheckRowMajor(op.result_type(i), where));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options) {
@@ -121,6 +144,22 @@ absl::Status CheckRequest(const Machine& machine,
   if (machine.devices.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "machine ", machine.name, ": found no device; expected at least one"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSource(const Module& module) {
+  for (const auto& function : module.functions()) {
+    const std::string where = absl::StrCat("@", function->name(), ": ");
+    for (ValueId input : function->inputs()) {
+      const Value& value = function->value(input);
+      PARTITA_RETURN_IF_ERROR(CheckRowMajor(
+          value.type, absl::StrCat(where, "input %", value.name)));
+    }
+    for (const OpView& op : function->ops()) {
+      PARTITA_RETURN_IF_ERROR(
+          CheckSourceNode(op, absl::StrCat(where, op.ToString())));
+    }
   }
   return absl::OkStatus();
 }

@@ -39,6 +39,10 @@ Goal GoalOf(const CompileOptions& options);
 absl::Status CheckRequest(const Machine& machine,
                           const CompileOptions& options);
 
+// InvalidArgument for a module that holds what only compiling puts into graphs:
+// layouts, copies, reorders, sums over micro-batches.
+absl::Status CheckSource(const Module& module);
+
 // The strategy of that name, or all that `auto` tries: `pinned` only if some
 // node is pinned. InvalidArgument for a name that no strategy has.
 absl::StatusOr<std::vector<Planner>> PlannersFor(const Module& module,

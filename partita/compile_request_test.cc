@@ -4,7 +4,10 @@
 #include <functional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
+#include "graph/op_set.h"
+#include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "partita/compile.h"
 
@@ -95,6 +98,38 @@ TEST(CompileRequest, KnowsItsStages) {
   EXPECT_EQ(std::string(text.status().message()),
             "stage lunch: found no such stage; expected optimised, placed, "
             "kernels or plan");
+}
+
+// What Compile says of a graph of this text.
+std::string SaidOf(const std::string& text) {
+  auto module = ParseModule(text, "f.graph", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  return std::string(
+      Compile(*std::move(module), OneCpu(), {}).status().message());
+}
+
+TEST(CompileRequest, RefusesWhatOnlyCompilingPutsIntoGraphs) {
+  for (const char* node :
+       {"copy %x", "reorder %x", "accumulate %x {micro_batches = 2}"}) {
+    const std::string op(
+        absl::string_view(node).substr(0, absl::string_view(node).find(' ')));
+    EXPECT_EQ(SaidOf(absl::StrCat("graph @f(%x: f32[4]) -> f32[4] {\n  %y = ",
+                                  node, " : f32[4]\n  return %y\n}\n")),
+              absl::StrCat("@f: ", op, " %y: found ", op,
+                           ", which only compiling puts into graphs; expected "
+                           "none; take it out"));
+  }
+}
+
+TEST(CompileRequest, RefusesLayouts) {
+  EXPECT_EQ(SaidOf("graph @f(%x: f32[4, 4]{ba}) -> f32[4, 4]{ba} {\n"
+                   "  return %x\n}\n"),
+            "@f: input %x: found layout ba; expected row-major, as layouts are "
+            "chosen while compiling; leave it out");
+  EXPECT_EQ(SaidOf("graph @f(%x: f32[4, 4]) -> f32[4, 4]{ba} {\n"
+                   "  %y = neg %x : f32[4, 4]{ba}\n  return %y\n}\n"),
+            "@f: neg %y: found layout ba; expected row-major, as layouts are "
+            "chosen while compiling; leave it out");
 }
 
 }  // namespace

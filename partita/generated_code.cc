@@ -110,6 +110,20 @@ absl::StatusOr<PlacedOps> FindPlayed(const Plan& plan) {
   });
 }
 
+absl::Status TrustImages(const Plan& plan) {
+  for (const KernelImage& image : plan.images) {
+    if (image.bytes.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "plan @", plan.name,
+          ": found generated code of no bytes to trust, "
+          "as the text of a plan has none; expected a plan file; or do not "
+          "trust the code: it is then built again"));
+    }
+    PARTITA_RETURN_IF_ERROR(TrustImage(image));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PreparePlayedCode(const Plan& plan) {
@@ -127,11 +141,7 @@ absl::StatusOr<std::string> PreparePlayedCode(const Plan& plan) {
 
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
                                                  bool trust_code) {
-  if (trust_code) {
-    for (const KernelImage& image : plan.images) {
-      PARTITA_RETURN_IF_ERROR(TrustImage(image));
-    }
-  }
+  if (trust_code) PARTITA_RETURN_IF_ERROR(TrustImages(plan));
   PARTITA_ASSIGN_OR_RETURN(const PlacedOps missing, FindMissing(plan));
   if (missing.empty()) return std::string();
   std::string why = "this processor lacks its instructions";

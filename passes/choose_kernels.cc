@@ -346,9 +346,12 @@ class Chooser {
 
   absl::StatusOr<ValueId> RowMajorAtEnd(ValueId value) {
     if (graph_.type(value).layout.is_row_major()) return value;
-    const NodeId maker = graph_.value(value).defining_node;
-    return InLayout(value, Layout(), graph_.node(maker).placement.devices,
-                    NodeId());
+    const Value& record = graph_.value(value);
+    const NodeId maker = record.defining_node;
+    const Placement& made = maker.valid()
+                                ? graph_.node(maker).placement
+                                : graph_.input_placement(record.index);
+    return InLayout(value, Layout(), made.devices, NodeId());
   }
 
   absl::Status OutputsRowMajor() {
