@@ -125,21 +125,38 @@ class InputReader {
     return type;
   }
 
-  static absl::Status CheckGivenShape(const onnx::ValueInfoProto& input,
-                                      const std::vector<int64_t>& given) {
+  absl::Status CheckGivenShape(const onnx::ValueInfoProto& input,
+                               const std::vector<int64_t>& given) const {
     const auto& shape = input.type().tensor_type().shape();
     bool fits = shape.dim_size() == static_cast<int>(given.size());
     for (int i = 0; fits && i < shape.dim_size(); ++i) {
       fits = !IsFixed(shape.dim(i)) || shape.dim(i).dim_value() == given[i];
     }
-    if (fits || !input.type().tensor_type().has_shape()) {
-      return absl::OkStatus();
-    }
+    if (!input.type().tensor_type().has_shape()) return absl::OkStatus();
+    if (fits) return CheckDimsAgree(input.name(), shape, given);
     return MendedBy(
         ImportOption::kShapes,
         absl::InvalidArgumentError(absl::StrCat(
             "shape of ", input.name(), ": found [", absl::StrJoin(given, ", "),
             "]; expected [", ShapeText(shape), "]")));
+  }
+
+  // A dimension may be given as such, too.
+  absl::Status CheckDimsAgree(const std::string& input,
+                              const onnx::TensorShapeProto& shape,
+                              const std::vector<int64_t>& given) const {
+    for (int i = 0; i < shape.dim_size(); ++i) {
+      const std::string name = NameOf(input, i, shape.dim(i));
+      const auto bound = options_.dims.find(name);
+      if (bound == options_.dims.end() || IsFixed(shape.dim(i)) ||
+          bound->second == given[i]) {
+        continue;
+      }
+      return absl::InvalidArgumentError(absl::StrCat(
+          "dimension ", name, ": found ", bound->second, " and, in the shape ",
+          "of ", input, ", ", given[i], "; expected one of them"));
+    }
+    return absl::OkStatus();
   }
 
   int64_t Extent(const std::string& input, int position, const Dimension& dim) {

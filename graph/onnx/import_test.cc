@@ -114,6 +114,17 @@ TEST(ImportErrors, ADimensionThatTheModelDoesNotHaveIsNotIgnored) {
             "[partita/import_option='dims']");
 }
 
+TEST(ImportErrors, AShapeAndADimensionAgree) {
+  onnx::ModelProto model = ReluModel();
+  InputShape(model).mutable_dim(0)->set_dim_param("batch");
+  InputShape(model).mutable_dim(1)->clear_value();
+  EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}}, .shapes = {{"x", {5, 2}}}}),
+            "INVALID_ARGUMENT: m: dimension batch: found 4 and, in the shape "
+            "of x, 5; expected one of them");
+  EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}}, .shapes = {{"x", {4, 2}}}}),
+            "OK");
+}
+
 TEST(ImportErrors, EveryUnsupportedOpIsListedAtOnce) {
   onnx::ModelProto model = ReluModel();
   model.mutable_graph()->mutable_node(0)->set_op_type("Frob");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
@@ -46,6 +47,16 @@ absl::Status CheckChoice(const FlagDef& flag, const std::string& value) {
   return CalledWrongly(
       absl::StrCat("--", flag.name, ": found ", value, "; expected one of: ",
                    absl::StrJoin(choices, ", "), NearestText(value, choices)));
+}
+
+absl::Status CheckOnce(const FlagDef& flag, const Arguments& before,
+                       const std::string& value) {
+  if (flag.repeats || flag.value == nullptr || !before.has(flag.name)) {
+    return absl::OkStatus();
+  }
+  return CalledWrongly(absl::StrCat("--", flag.name, ": found ",
+                                    before.Get(flag.name, ""), " and ", value,
+                                    "; expected one ", flag.value));
 }
 
 // In quotes where a shell would read it as anything but itself.
@@ -116,6 +127,7 @@ absl::StatusOr<Arguments> Arguments::Parse(absl::Span<const char* const> words,
           absl::StrCat("--", name, ": found no value; expected ", flag->value));
     }
     PARTITA_RETURN_IF_ERROR(CheckChoice(*flag, value));
+    PARTITA_RETURN_IF_ERROR(CheckOnce(*flag, arguments, value));
     arguments.values_.emplace_back(std::string(name), std::move(value));
   }
   return arguments;
@@ -132,6 +144,21 @@ std::vector<std::string> Arguments::GetAll(absl::string_view flag) const {
     if (name == flag) all.push_back(value);
   }
   return all;
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>>
+Arguments::GetBindings(absl::string_view flag) const {
+  std::vector<std::pair<std::string, std::string>> bindings;
+  absl::flat_hash_set<std::string> names;
+  for (const std::string& text : GetAll(flag)) {
+    PARTITA_ASSIGN_OR_RETURN(auto binding, SplitBinding(flag, text));
+    if (!names.insert(binding.first).second) {
+      return CalledWrongly(absl::StrCat("--", flag, ": found ", binding.first,
+                                        " twice; expected one value for it"));
+    }
+    bindings.push_back(std::move(binding));
+  }
+  return bindings;
 }
 
 Arguments Arguments::With(absl::string_view flag,

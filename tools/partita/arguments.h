@@ -28,8 +28,7 @@ enum class FileUse : uint8_t {
   kWrites,
 };
 
-// --name, --name VALUE or --name=VALUE; -o stands for --output. A flag with a
-// value may be given more than once: readers say whether the last or all count.
+// --name, --name VALUE or --name=VALUE; -o stands for --output.
 struct FlagDef {
   const char* name;   // without dashes
   const char* value;  // "FILE", "N"; null for a switch
@@ -37,6 +36,7 @@ struct FlagDef {
   // The values that it takes; null where they are too many to list.
   std::vector<std::string> (*choices)() = nullptr;
   FileUse file = FileUse::kNone;  // what is done with the file it names
+  bool repeats = false;           // may be given with several values; all count
 };
 
 // The flags of one command: lists that it shares with others, and its own.
@@ -56,16 +56,20 @@ bool IsCalledWrongly(const absl::Status& status);
 
 class Arguments {
  public:
-  // CalledWrongly for an unknown flag, a missing or a stray value, and one that
-  // is none of the choices; names the nearest.
+  // CalledWrongly for an unknown flag, a missing, a stray or a second value,
+  // and one that is none of the choices; names the nearest.
   static absl::StatusOr<Arguments> Parse(absl::Span<const char* const> words,
                                          absl::Span<const FlagDef> flags);
 
   const std::vector<std::string>& positional() const { return positional_; }
   bool has(absl::string_view flag) const;
-  // The last value given, or `otherwise`.
+  // The value given, or `otherwise`.
   std::string Get(absl::string_view flag, absl::string_view otherwise) const;
   std::vector<std::string> GetAll(absl::string_view flag) const;
+  // Each "NAME=VALUE" as a pair; CalledWrongly for another text, and for a name
+  // with two values.
+  absl::StatusOr<std::vector<std::pair<std::string, std::string>>> GetBindings(
+      absl::string_view flag) const;
   // The same, but with these values of a flag and no others.
   Arguments With(absl::string_view flag,
                  const std::vector<std::string>& values) const;

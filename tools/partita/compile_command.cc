@@ -50,7 +50,8 @@ constexpr FlagDef kOwnFlags[] = {
      "optimised, placed, kernels or plan",
      StageNames},
     {"passes", "N", "run only the first N passes"},
-    {"skip", "PASS", "leave out a pass; repeatable", PassNames},
+    {"skip", "PASS", "leave out a pass; repeatable", PassNames, FileUse::kNone,
+     true},
     {"dump", "FOLDER", "write the graph after every pass there"},
     {"times", nullptr, "show how long each stage and pass took"},
     {"json", nullptr, "report as JSON"},
@@ -139,6 +140,7 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t passes,
                            arguments.GetInt("passes", -1, 0, 1000));
   options.passes.stop_after = static_cast<int>(passes);
+  options.plan_name = StemOf(path);
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   Progress progress("compile");
   progress.Stage("import");
@@ -147,7 +149,6 @@ absl::Status Run(const Arguments& arguments) {
   if (!stage.empty()) {
     return StopAfter(stage, std::move(module), machine, options, arguments);
   }
-  options.plan_name = StemOf(path);
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   const absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);

@@ -21,6 +21,7 @@
 #include "partita/compile_request.h"
 #include "placement/machine/detect_host.h"
 #include "placement/planner/planner.h"
+#include "tools/partita/plan_input.h"
 
 namespace partita {
 namespace {
@@ -40,25 +41,23 @@ absl::StatusOr<std::vector<Number>> ParseNumbers(absl::string_view flag,
 
 absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
   ImportOptions options;
-  for (const std::string& text : arguments.GetAll("dim")) {
-    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("dim", text));
+  PARTITA_ASSIGN_OR_RETURN(const auto dims, arguments.GetBindings("dim"));
+  for (const auto& [name, text] : dims) {
     PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> extent,
-                             ParseInts("dim", binding.second));
+                             ParseInts("dim", text));
     if (extent.size() != 1) {
       return CalledWrongly(
-          absl::StrCat("--dim ", text, ": expected one extent"));
+          absl::StrCat("--dim ", name, "=", text, ": expected one extent"));
     }
-    options.dims[binding.first] = extent[0];
+    options.dims[name] = extent[0];
   }
-  for (const std::string& text : arguments.GetAll("shape")) {
-    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("shape", text));
-    PARTITA_ASSIGN_OR_RETURN(options.shapes[binding.first],
-                             ParseInts("shape", binding.second));
+  PARTITA_ASSIGN_OR_RETURN(const auto shapes, arguments.GetBindings("shape"));
+  for (const auto& [input, text] : shapes) {
+    PARTITA_ASSIGN_OR_RETURN(options.shapes[input], ParseInts("shape", text));
   }
-  for (const std::string& text : arguments.GetAll("bind")) {
-    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding("bind", text));
-    PARTITA_ASSIGN_OR_RETURN(options.values[binding.first],
-                             ParseNumbers("bind", binding.second));
+  PARTITA_ASSIGN_OR_RETURN(const auto values, arguments.GetBindings("bind"));
+  for (const auto& [input, text] : values) {
+    PARTITA_ASSIGN_OR_RETURN(options.values[input], ParseNumbers("bind", text));
   }
   return options;
 }
@@ -91,6 +90,13 @@ absl::string_view FlagHint(ImportOption option) {
 absl::StatusOr<Module> ReadOnnx(const std::string& path,
                                 const ImportOptions& options) {
   absl::StatusOr<Module> module = ImportOnnx(path, options);
+  if (module.ok()) return module;
+  if (absl::IsInvalidArgument(module.status()) &&
+      IsPlan(path).value_or(false)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": found a plan, which is compiled already; ",
+                     "expected a model; run it: partita run ", path));
+  }
   const std::optional<ImportOption> option = MendingOption(module.status());
   if (!option.has_value()) return module;
   return absl::Status(
@@ -126,6 +132,15 @@ absl::Status CheckStrategyReads(const CompileOptions& options) {
   return CalledWrongly(absl::StrCat(
       "--", unread->name, ": found it with strategy ", options.strategy,
       ", which does not read it; expected ", "--strategy ", unread->readers));
+}
+
+absl::Status CheckScheduleHasParts(const CompileOptions& options) {
+  if (!options.schedule.has_value() || options.micro_batches > 1) {
+    return absl::OkStatus();
+  }
+  return CalledWrongly(
+      "--pipeline-schedule: found it without --micro-batches; expected two or "
+      "more of them");
 }
 
 absl::StatusOr<Pin> ReadPin(const std::string& text) {
@@ -211,6 +226,7 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
                            : PipelineSchedule::kOneForwardOneBackward;
   }
   PARTITA_RETURN_IF_ERROR(CheckStrategyReads(options));
+  PARTITA_RETURN_IF_ERROR(CheckScheduleHasParts(options));
   PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
                            arguments.GetInt("depth", 1, 1, 64));
   options.depth = static_cast<int>(depth);

@@ -16,9 +16,13 @@ namespace partita {
 
 // The flags of ReadModel.
 inline constexpr FlagDef kModelFlags[] = {
-    {"dim", "NAME=N", "the extent of a symbolic dimension; repeatable"},
-    {"shape", "INPUT=N,N,..", "the shape of an input; repeatable"},
-    {"bind", "INPUT=V,V,..", "the value of an input that decides a shape"},
+    {"dim", "NAME=N", "the extent of a symbolic dimension; repeatable", nullptr,
+     FileUse::kNone, true},
+    {"shape", "INPUT=N,N,..", "the shape of an input; repeatable", nullptr,
+     FileUse::kNone, true},
+    {"bind", "INPUT=V,V,..",
+     "the value of an input that decides a shape; repeatable", nullptr,
+     FileUse::kNone, true},
 };
 
 // An ONNX model, a module as text if the name ends in .graph, or
@@ -50,7 +54,8 @@ inline constexpr FlagDef kPlacementFlags[] = {
      "nodes of that scope or result name go there, whole on each of several "
      "devices or split over them along a dimension of their results, where "
      "they have it; "
-     "repeatable"},
+     "repeatable",
+     nullptr, FileUse::kNone, true},
     {"device", "NAME", "for --strategy single: which one"},
     {"stages", "N", "for --strategy pipeline: how many"},
     {"replicas", "N", "for --strategy data: how many at most"},

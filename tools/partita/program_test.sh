@@ -147,7 +147,7 @@ expect 2 "run: found 0 operands; expected one model or plan" "$partita" run
 expect 2 "--input: found no value; expected NAME=FILE" "$partita" run "$plan" --input --virtual
 expect 2 "--repeat: found nan; expected an integer" "$partita" run "$plan" --repeat nan
 for number in nan inf -1 1e999 many; do
-  expect 2 "--rtol: found $number; expected a number, not negative" "$partita" run "$plan" --virtual "--rtol=$number"
+  expect 2 "--rtol: found $number; expected a number, not negative" "$partita" run "$plan" --virtual --test-data . "--rtol=$number"
 done
 for number in 0 -1 99999999999999999999; do
   expect 2 "--depth: found $number; expected an integer in 1..64" "$partita" compile "$model" "--depth=$number"
@@ -228,7 +228,7 @@ mv "$scratch/outputs/$output.npy" "$scratch/outputs/z.npy"
 expect 2 "--output: found $scratch/outputs/z.npy, which is the file of --input and would be overwritten" \
   "$partita" run "$scratch/self.graph" --machine "$cpus" --virtual \
   --input "$output=$scratch/outputs/z.npy" --output "$scratch/outputs"
-expect 2 "--input: found $output twice; expected one file for it" \
+expect 2 "--input: found $output twice; expected one value for it" \
   "$partita" run "$scratch/self.graph" --machine "$cpus" --virtual \
   --input "$output=$scratch/outputs/z.npy" --input "$output=$scratch/outputs/z.npy"
 

@@ -39,7 +39,7 @@ constexpr FlagDef kOwnFlags[] = {
      "run native code of the plan file, which no checker proves"},
     {"entry", "NAME", "which function; needed where a plan has several"},
     {"input", "NAME=FILE", "an input, .npy or .pb; repeatable", nullptr,
-     FileUse::kReadsBound},
+     FileUse::kReadsBound, true},
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
     {"output", "FOLDER", "write the outputs there as NAME.npy"},
     {"test-data", "FOLDER",
@@ -60,16 +60,36 @@ constexpr FlagDef kOwnFlags[] = {
 constexpr auto kFlags =
     JoinFlags(kPlacementFlags, kOverlapFlags, kModelFlags, kOwnFlags);
 
-absl::StatusOr<DeviceMode> ReadMode(const Arguments& arguments) {
-  if (arguments.has("timed")) {
-    for (const char* flag : {"virtual", "reference", "test-data", "output"}) {
-      if (!arguments.has(flag)) continue;
-      return CalledWrongly(absl::StrCat(
-          "--timed: found --", flag, " beside it; expected it alone, as timed ",
-          "devices compute nothing"));
-    }
-    return DeviceMode::kTimed;
+// Flags that one flag makes void.
+absl::Status RefuseBeside(const char* flag, absl::Span<const char* const> void_,
+                          const char* why, const Arguments& arguments) {
+  if (!arguments.has(flag)) return absl::OkStatus();
+  for (const char* other : void_) {
+    if (!arguments.has(other)) continue;
+    return CalledWrongly(absl::StrCat("--", flag, ": found --", other,
+                                      " beside it; expected it alone, as ",
+                                      why));
   }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFlags(const Arguments& arguments) {
+  PARTITA_RETURN_IF_ERROR(RefuseBeside(
+      "timed", {"virtual", "reference", "test-data", "output", "input", "seed"},
+      "timed devices compute nothing", arguments));
+  PARTITA_RETURN_IF_ERROR(RefuseBeside("test-data", {"input", "seed"},
+                                       "the folder holds every input",
+                                       arguments));
+  for (const char* flag : {"rtol", "atol"}) {
+    if (!arguments.has(flag) || arguments.has("test-data")) continue;
+    return CalledWrongly(absl::StrCat(
+        "--", flag, ": found nothing to compare; expected --test-data FOLDER"));
+  }
+  return absl::OkStatus();
+}
+
+DeviceMode ModeOf(const Arguments& arguments) {
+  if (arguments.has("timed")) return DeviceMode::kTimed;
   return arguments.has("virtual") ? DeviceMode::kVirtual : DeviceMode::kReal;
 }
 
@@ -249,8 +269,9 @@ absl::Status WriteFiles(const Session& session, const Arguments& arguments) {
 }
 
 absl::Status Run(const Arguments& arguments) {
+  PARTITA_RETURN_IF_ERROR(CheckFlags(arguments));
   LoadOptions load;
-  PARTITA_ASSIGN_OR_RETURN(load.devices, ReadMode(arguments));
+  load.devices = ModeOf(arguments);
   PARTITA_ASSIGN_OR_RETURN(const double rtol,
                            arguments.GetDouble("rtol", 1e-3));
   PARTITA_ASSIGN_OR_RETURN(const double atol,
@@ -273,7 +294,7 @@ absl::Status Run(const Arguments& arguments) {
   report.replaced_kernels = session->ReplacedKernels();
   PARTITA_RETURN_IF_ERROR(
       RunSteps(*session, arguments, progress, report.seconds));
-  report.equals_reference = arguments.has("reference");
+  report.has_reference = arguments.has("reference");
   report.memory = session->MemoryUse();
   progress.Stage("write");
   PARTITA_RETURN_IF_ERROR(WriteFiles(*session, arguments));

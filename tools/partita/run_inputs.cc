@@ -4,12 +4,11 @@
 #include "tools/partita/run_inputs.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <random>
-#include <set>
 #include <string>
-#include <utility>
-#include <vector>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -29,26 +28,19 @@ HostTensor RandomTensor(const TensorType& type, uint64_t seed) {
   return tensor;
 }
 
-using Bindings = std::vector<std::pair<std::string, std::string>>;
-
-// Input and file of each --input.
-absl::StatusOr<Bindings> ReadBindings(const Arguments& arguments) {
-  Bindings bindings;
-  std::set<std::string> given;
-  for (const std::string& text : arguments.GetAll("input")) {
-    PARTITA_ASSIGN_OR_RETURN(auto binding, SplitBinding("input", text));
-    if (!given.insert(binding.first).second) {
-      return CalledWrongly(absl::StrCat("--input: found ", binding.first,
-                                        " twice; expected one file for it"));
-    }
-    bindings.push_back(std::move(binding));
-  }
-  return bindings;
+// A file behind the last one would be left out.
+absl::Status ExpectNoMore(const std::string& folder, const char* kind,
+                          int count) {
+  const std::string path = absl::StrCat(folder, "/", kind, "_", count, ".pb");
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": found a file behind the model's ", count, " ", kind,
+                   count == 1 ? "" : "s",
+                   "; expected none; take the folder of its test data"));
 }
 
-}  // namespace
-
-absl::Status SetInputs(Session& session, const Arguments& arguments) {
+absl::Status SetRandomInputs(Session& session, const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(
       const int64_t seed,
       arguments.GetInt("seed", 0, 0, std::numeric_limits<int64_t>::max()));
@@ -57,20 +49,40 @@ absl::Status SetInputs(Session& session, const Arguments& arguments) {
         i,
         RandomTensor(session.input_type(i), static_cast<uint64_t>(seed + i))));
   }
-  PARTITA_ASSIGN_OR_RETURN(const Bindings bindings, ReadBindings(arguments));
-  for (const auto& binding : bindings) {
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor,
-                             ReadTensor(binding.second));
-    PARTITA_RETURN_IF_ERROR(session.SetInput(binding.first, tensor));
+  return absl::OkStatus();
+}
+
+absl::Status SetNamedInputs(Session& session, const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(const auto files, arguments.GetBindings("input"));
+  for (const auto& [input, path] : files) {
+    PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor, ReadTensor(path));
+    PARTITA_RETURN_IF_ERROR(session.SetInput(input, tensor));
   }
-  const std::string folder = arguments.Get("test-data", "");
-  for (int i = 0; !folder.empty() && i < session.num_inputs(); ++i) {
+  return absl::OkStatus();
+}
+
+// FOLDER/input_0.pb and so on, as many as there are inputs.
+absl::Status SetTestInputs(Session& session, const std::string& folder) {
+  PARTITA_RETURN_IF_ERROR(ExpectNoMore(folder, "input", session.num_inputs()));
+  PARTITA_RETURN_IF_ERROR(
+      ExpectNoMore(folder, "output", session.num_outputs()));
+  for (int i = 0; i < session.num_inputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(
         const HostTensor tensor,
         ReadTensor(absl::StrCat(folder, "/input_", i, ".pb")));
     PARTITA_RETURN_IF_ERROR(session.SetInput(i, tensor));
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status SetInputs(Session& session, const Arguments& arguments) {
+  if (arguments.has("test-data")) {
+    return SetTestInputs(session, arguments.Get("test-data", ""));
+  }
+  PARTITA_RETURN_IF_ERROR(SetRandomInputs(session, arguments));
+  return SetNamedInputs(session, arguments);
 }
 
 }  // namespace partita

@@ -83,7 +83,7 @@ std::string RunText(const RunReport& report) {
     absl::StrAppend(&text, "  ", use.device, " arena ", use.arena,
                     " bytes, as the plan states\n");
   }
-  if (report.equals_reference) {
+  if (report.has_reference) {
     absl::StrAppend(&text, "every output ",
                     report.seconds.size() > 1 ? "of every step " : "",
                     "equals the plan's reference bit for bit\n");
@@ -113,7 +113,7 @@ std::string RunJson(const RunReport& report) {
       {"steps", report.seconds.size()},
       {"median_seconds", Median(report)},
       {"memory", memory},
-      {"equals_reference", report.equals_reference},
+      {"equals_reference", report.has_reference ? Json(true) : Json()},
       {"outputs", outputs}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

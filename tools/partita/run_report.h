@@ -23,7 +23,7 @@ struct RunReport {
   bool on_virtual_devices = false;
   std::vector<double> seconds;  // of each step, ascending, at least one
   std::vector<DeviceMemory> memory;
-  bool equals_reference = false;          // compared with it, and the same bits
+  bool has_reference = false;             // every step had its bits
   std::vector<OutputComparison> outputs;  // with test data, if there is any
 };
 

@@ -31,8 +31,8 @@ constexpr FlagDef kFlags[] = {
     {"json", nullptr, "report as JSON: for each entry, seconds"},
 };
 
-absl::StatusOr<Machine> MachineOf(const Plan& plan,
-                                  const Arguments& arguments) {
+absl::StatusOr<Machine> ReadMachineOf(const Plan& plan,
+                                      const Arguments& arguments) {
   if (arguments.has("machine")) {
     return ReadMachine(arguments.Get("machine", ""));
   }
@@ -40,8 +40,22 @@ absl::StatusOr<Machine> MachineOf(const Plan& plan,
     return ParseMachine(plan.notes->machine_json, "the plan's notes");
   }
   return CalledWrongly(
-      "found no machine in the plan's notes; expected one: give --machine "
-      "FILE");
+      absl::StrCat(arguments.positional()[0],
+                   ": found no machine in the plan, of which text has none; "
+                   "expected --machine FILE beside it"));
+}
+
+absl::StatusOr<Machine> MachineOf(const Plan& plan,
+                                  const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(Machine machine, ReadMachineOf(plan, arguments));
+  for (const PlanDevice& device : plan.devices) {
+    if (machine.FindDevice(device.traits.name) != nullptr) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "machine ", machine.name, ": found no device ", device.traits.name,
+        ", which the plan uses; expected a machine like the one that the plan "
+        "is for, or compile it again for this one"));
+  }
+  return machine;
 }
 
 std::string Summary(const Plan& plan, const Simulation& simulation) {

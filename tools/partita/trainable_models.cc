@@ -161,11 +161,8 @@ absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
                                                   const Arguments& arguments,
                                                   const std::string& flag,
                                                   const std::string& labels) {
-  std::map<std::string, std::string> paths;
-  for (const std::string& text : arguments.GetAll(flag)) {
-    PARTITA_ASSIGN_OR_RETURN(const auto binding, SplitBinding(flag, text));
-    paths[binding.first] = binding.second;
-  }
+  PARTITA_ASSIGN_OR_RETURN(const auto bindings, arguments.GetBindings(flag));
+  std::map<std::string, std::string> paths(bindings.begin(), bindings.end());
   std::vector<SampleFile> files;
   std::vector<std::string> names;
   for (ValueId input : module.main().inputs()) {

@@ -26,7 +26,7 @@ constexpr FlagDef kFlags[] = {
     {"format", "NAME", "html (default), dot, or svg (needs Graphviz)",
      FormatNames},
     {"trace", "FILE", "a step that `partita run --trace` measured; repeatable",
-     nullptr, FileUse::kReads},
+     nullptr, FileUse::kReads, true},
 };
 
 absl::StatusOr<std::vector<MeasuredTrace>> ReadTraces(
