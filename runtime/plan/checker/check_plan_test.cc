@@ -298,7 +298,9 @@ plan @f {
                  kText),
             "plan @f: reorder %r: found shardings that are not one cut along a "
             "factor whose pieces are independent; expected one that its op's "
-            "dimension rule allows; place it again");
+            "dimension rule allows; place it again\n"
+            "plan @f: copy %y: found operand 0 read as partial sum; expected "
+            "partial max, as %r was made; place it again");
 }
 
 TEST(CheckPlan, AnUpdateIsOneValueAStep) {
