@@ -124,7 +124,8 @@ class Session {
                                   const RunOptions& options = {});
   absl::Status Wait(uint64_t step);
 
-  // What the outputs of the next step must be, bit for bit: the placed graph
+  // What the outputs of the next step, and then the variables that it updates,
+  // in the order of the graph's updates, must be, bit for bit: the placed graph
   // computed one instance at a time from the inputs set and the variables'
   // present values. The session's state stays as it is.
   absl::StatusOr<std::vector<HostTensor>> RunReference();

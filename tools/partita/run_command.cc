@@ -170,16 +170,35 @@ absl::Status CheckTolerances(const RunReport& report) {
                    "none; --rtol and --atol widen them"));
 }
 
+absl::Status CheckSameBits(const std::string& what, int64_t step,
+                           const HostTensor& actual,
+                           const HostTensor& reference) {
+  if (Compare(actual, reference, 0, 0).same_bits) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(what, " of step ", step, ": found other bits than the ",
+                   "plan's reference has; expected equal"));
+}
+
+const std::vector<VariableUpdate>& UpdatesOf(const Session& session) {
+  return session.plan().entries[session.entry()].graph->updates();
+}
+
 // Of the step that ran last, counted from 1.
-absl::Status CompareReference(const Session& session, int64_t step,
+absl::Status CompareReference(Session& session, int64_t step,
                               const std::vector<HostTensor>& reference) {
+  auto expected = reference.begin();
   for (int i = 0; i < session.num_outputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
-    if (Compare(*actual, reference[i], 0, 0).same_bits) continue;
-    return absl::InternalError(
-        absl::StrCat("output ", session.output_name(i), " of step ", step,
-                     ": found other bits than the plan's reference has; "
-                     "expected equal"));
+    PARTITA_RETURN_IF_ERROR(
+        CheckSameBits(absl::StrCat("output ", session.output_name(i)), step,
+                      *actual, *expected++));
+  }
+  for (const VariableUpdate& update : UpdatesOf(session)) {
+    PARTITA_ASSIGN_OR_RETURN(const HostTensor actual,
+                             session.ReadVariable(update.variable));
+    PARTITA_RETURN_IF_ERROR(
+        CheckSameBits(absl::StrCat("variable @", update.variable), step, actual,
+                      *expected++));
   }
   return absl::OkStatus();
 }
@@ -295,6 +314,7 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(
       RunSteps(*session, arguments, progress, report.seconds));
   report.has_reference = arguments.has("reference");
+  report.updates_variables = !UpdatesOf(*session).empty();
   report.memory = session->MemoryUse();
   progress.Stage("write");
   PARTITA_RETURN_IF_ERROR(WriteFiles(*session, arguments));

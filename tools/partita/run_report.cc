@@ -85,6 +85,7 @@ std::string RunText(const RunReport& report) {
   }
   if (report.has_reference) {
     absl::StrAppend(&text, "every output ",
+                    report.updates_variables ? "and updated variable " : "",
                     report.seconds.size() > 1 ? "of every step " : "",
                     "equals the plan's reference bit for bit\n");
   }

@@ -24,6 +24,7 @@ struct RunReport {
   std::vector<double> seconds;  // of each step, ascending, at least one
   std::vector<DeviceMemory> memory;
   bool has_reference = false;             // every step had its bits
+  bool updates_variables = false;         // which were compared, too
   std::vector<OutputComparison> outputs;  // with test data, if there is any
 };
 
