@@ -10,6 +10,8 @@ namespace partita {
 
 // accumulate(x): the sum over a step's micro-batches
 extern const OpDef kAccumulate;
+// bucket(x, ...): partial values joined, in one exchange
+extern const OpDef kBucket;
 extern const OpDef kConstant;  // constant() {value}
 extern const OpDef kVariable;  // variable() {name}
 extern const OpDef kFused;     // fused(...), one region

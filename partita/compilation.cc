@@ -16,6 +16,7 @@
 #include "partita/compile_request.h"
 #include "partita/plan_images.h"
 #include "placement/lower/lower.h"
+#include "placement/partition/fill_buckets.h"
 #include "placement/partition/partition.h"
 #include "placement/partition/verify_micro_batches.h"
 #include "placement/partition/verify_split.h"
@@ -114,6 +115,10 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
   notes = ReasonNotes(function, table);
   const std::unique_ptr<Graph> before = function.Clone(&function.literals());
   PARTITA_RETURN_IF_ERROR(Partition(function, table, machine_));
+  // What differs between micro-batches is not exchanged with what does not.
+  if (options_.micro_batches == 1) {
+    PARTITA_RETURN_IF_ERROR(FillBuckets(function, options_.bucket_bytes));
+  }
   PARTITA_RETURN_IF_ERROR(Verify(function));
   return VerifySplit(*before, function);
 }

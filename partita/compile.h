@@ -36,6 +36,9 @@ struct CompileOptions {
   // which order; nothing: one forward, one backward.
   int micro_batches = 1;
   std::optional<PipelineSchedule> schedule;
+  // Of gradients that replicas exchange at once: docs/data_parallel.md. 0: each
+  // by itself.
+  int64_t bucket_bytes = int64_t{4} << 20;
   std::string plan_name;  // empty: the first function's name
   PipelineOptions passes;
   bool ieee = false;  // no kernel that strays from IEEE 754: docs/numerics.md

@@ -140,6 +140,7 @@ class Chooser {
     const OpView op = graph_.view(id);
     if (op.is(kConstant) || op.is(kVariable)) return absl::OkStatus();
     if (op.is(kCopy)) return VisitCopy(op);
+    if (op.is(kBucket)) return VisitBucket(op);
     PARTITA_ASSIGN_OR_RETURN(const std::vector<Member> members, MembersOf(op));
     if (op.num_operands() == 1 && MovesAllInOrder(op)) {
       return Reorder(op, 0, Layout());
@@ -171,6 +172,14 @@ class Chooser {
         InLayout(from, Layout(), graph_.node(maker).placement.devices,
                  op.id()));
     graph_.SetOperand(op.id(), 0, plain);
+    return absl::OkStatus();
+  }
+
+  // What is joined is put in rows before that.
+  absl::Status VisitBucket(const OpView& op) {
+    for (int i = 0; i < op.num_operands(); ++i) {
+      PARTITA_RETURN_IF_ERROR(Reorder(op, i, Layout()));
+    }
     return absl::OkStatus();
   }
 

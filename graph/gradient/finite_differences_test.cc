@@ -53,6 +53,7 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
           {&kIota, made},
           {&kConstant, leaf},
           {&kVariable, leaf},
+          {&kBucket, compiled},
           {&kCopy, compiled},
           {&kFused, compiled},
           {&kReorder, compiled},

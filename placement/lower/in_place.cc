@@ -57,9 +57,17 @@ class Reuser {
   void AddUse(int task, const Touch& touch) {
     uses_[draft_.pieces[touch.piece].storage].push_back({task, touch});
   }
+  static std::vector<InPlacePair> Alike(const Task& task) {
+    std::vector<InPlacePair> pairs;
+    for (int i = 0; i < static_cast<int>(task.reads.size()); ++i) {
+      pairs.push_back({i, i});
+    }
+    return pairs;
+  }
+
   // A collective whose results are as large as its operands may put them there.
   std::vector<InPlacePair> PairsOf(const Task& task) const {
-    if (task.kind == Command::Kind::kCollective) return {{0, 0}};
+    if (task.kind == Command::Kind::kCollective) return Alike(task);
     if (task.kind != Command::Kind::kKernel) return {};
     const OpView node = draft_.graph->view(task.instance.node);
     std::vector<InPlacePair> pairs = node.node().kernel->in_place;

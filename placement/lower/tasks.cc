@@ -46,6 +46,8 @@ class TaskLister {
   Task KernelTask(const OpView& op, int member, int micro_batch);
   absl::Status ListCopy(const OpView& op, int micro_batch);
   absl::Status ListCollective(const OpView& op, int micro_batch);
+  absl::Status CheckJoins(const OpView& op, int value) const;
+  absl::StatusOr<Task> PartOf(const OpView& op, int member, int micro_batch);
   absl::Status ListTransfers(const OpView& op, int to);
   absl::StatusOr<std::vector<int>> SourcesOf(const OpView& op,
                                              const Piece& to) const;
@@ -200,6 +202,7 @@ absl::Status TaskLister::ListNode(const OpView& op) {
 absl::Status TaskLister::ListInstance(const OpView& op, int micro_batch) {
   FeedOperands(op, micro_batch);
   if (op.is(kCopy)) return ListCopy(op, micro_batch);
+  if (op.is(kBucket)) return ListCollective(op, micro_batch);
   if (const auto views = FindViews(draft_, op)) {
     ListViews(op, *views, micro_batch);
     return absl::OkStatus();
@@ -280,35 +283,47 @@ Box TaskLister::BoxOfPiece(const Piece& piece) const {
       static_cast<int>(draft_.PlacementOf(piece.value).devices.size()));
 }
 
-// Every member supplies its partial sum and takes the whole, or its part of it.
-absl::Status TaskLister::ListCollective(const OpView& op, int micro_batch) {
-  const ValueId operand = op.operand(0).id();
-  const ValueId result = op.result(0).id();
-  const auto& devices = op.node().placement.devices;
-  if (draft_.PlacementOf(operand).devices != devices ||
-      ShardingOf(draft_, result).kind == Sharding::Kind::kPartial) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        op.ToString(),
-        ": found a copy of partial sums that does not join them on their own "
-        "devices; expected one that does; run partition first"));
+absl::Status TaskLister::CheckJoins(const OpView& op, int value) const {
+  if (draft_.PlacementOf(op.operand(value).id()).devices ==
+          op.node().placement.devices &&
+      ShardingOf(draft_, op.result(value).id()).kind !=
+          Sharding::Kind::kPartial) {
+    return absl::OkStatus();
   }
-  const bool is_update = updates_.contains(result);
-  for (int member = 0; member < static_cast<int>(devices.size()); ++member) {
-    const int from = draft_.PieceOf(operand, member, micro_batch);
-    const int to = draft_.PieceOf(result, member, micro_batch);
-    if (is_update) {
-      PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
-    } else {
-      GiveStorage(to);
-    }
-    if (graph_.type(operand).num_bytes() == 0) continue;
-    Task task =
-        NewTask(Command::Kind::kCollective,
-                {draft_.pieces[to].device, StreamKey::Role::kCollective},
-                {op.id(), member, micro_batch});
-    task.reads = {draft_.Whole(from)};
-    task.writes = {draft_.Whole(to)};
-    draft_.tasks.push_back(std::move(task));
+  return absl::FailedPreconditionError(absl::StrCat(
+      op.ToString(),
+      ": found a copy of partial sums that does not join them on their own "
+      "devices; expected one that does; run partition first"));
+}
+
+// A member supplies its partial sums, and takes the whole ones or its part.
+absl::StatusOr<Task> TaskLister::PartOf(const OpView& op, int member,
+                                        int micro_batch) {
+  const int device =
+      draft_.devices->index.at(op.node().placement.devices[member]);
+  Task task = NewTask(Command::Kind::kCollective,
+                      {device, StreamKey::Role::kCollective},
+                      {op.id(), member, micro_batch});
+  for (int i = 0; i < op.num_operands(); ++i) {
+    const int to = draft_.PieceOf(op.result(i).id(), member, micro_batch);
+    PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
+    task.reads.push_back(
+        draft_.Whole(draft_.PieceOf(op.operand(i).id(), member, micro_batch)));
+    task.writes.push_back(draft_.Whole(to));
+  }
+  return task;
+}
+
+absl::Status TaskLister::ListCollective(const OpView& op, int micro_batch) {
+  int64_t bytes = 0;
+  for (int i = 0; i < op.num_operands(); ++i) {
+    PARTITA_RETURN_IF_ERROR(CheckJoins(op, i));
+    bytes += op.operand_type(i).num_bytes();
+  }
+  const int members = static_cast<int>(op.node().placement.devices.size());
+  for (int member = 0; member < members; ++member) {
+    PARTITA_ASSIGN_OR_RETURN(Task task, PartOf(op, member, micro_batch));
+    if (bytes > 0) draft_.tasks.push_back(std::move(task));
   }
   return absl::OkStatus();
 }

@@ -23,7 +23,9 @@ namespace {
 constexpr size_t kMaxFaults = 20;
 
 bool IsRead(const OpView& op) { return op.is(kConstant) || op.is(kVariable); }
-bool Carries(const OpView& op) { return op.is(kCopy) || op.is(kReorder); }
+bool Carries(const OpView& op) {
+  return op.is(kCopy) || op.is(kReorder) || op.is(kBucket);
+}
 
 std::string SourceKey(const OpView& op) {
   return op.is(kVariable)
@@ -96,12 +98,7 @@ class Verifier {
         of_placed_.Set(op.result(0).id(), SourceNumber(op));
         CheckSourceCut(op);
       } else if (Carries(op)) {
-        if (!SameExtents(op.operand_type(0), op.result_type(0))) {
-          Fault(absl::StrCat(op.ToString(), ": found ",
-                             op.result_type(0).ToString(), "; expected ",
-                             op.operand_type(0).ToString()));
-        }
-        of_placed_.Set(op.result(0).id(), of_placed_.Of(op.operand(0).id()));
+        for (int i = 0; i < op.num_results(); ++i) Carry(op, i);
       } else if (next == computing_.size()) {
         return Fault(absl::StrCat(op.ToString(),
                                   ": found a node that the optimised graph "
@@ -115,6 +112,15 @@ class Verifier {
       Fault(absl::StrCat(computing_[next].ToString(),
                          ": found no placed node for it"));
     }
+  }
+
+  void Carry(const OpView& op, int i) {
+    if (!SameExtents(op.operand_type(i), op.result_type(i))) {
+      Fault(absl::StrCat(op.ToString(), ": found ",
+                         op.result_type(i).ToString(), "; expected ",
+                         op.operand_type(i).ToString()));
+    }
+    of_placed_.Set(op.result(i).id(), of_placed_.Of(op.operand(i).id()));
   }
 
   void Compare(const OpView& before, const OpView& after) {

@@ -13,10 +13,10 @@ namespace partita {
 // dimension rules alone; shares no code with partition. That is:
 //  1. Node by node in order, copies, reorders, constants and variables aside,
 //     both graphs have the same op, attributes, bodies and types.
-//  2. Copies and reorders carry the value of their operand; constants of the
-//  same
-//     bytes are one value, and so are reads of one variable. Under this,
-//     operands, outputs and updates are the same values.
+//  2. Copies, reorders and buckets carry the values of their operands;
+//  constants
+//     of the same bytes are one value, and so are reads of one variable. Under
+//     this, operands, outputs and updates are the same values.
 //  3. A node that is cut is cut along one factor whose pieces are independent:
 //     each value that has the factor is split there, each other one is whole on
 //     every member, and inferring each piece gives the piece of each result. So

@@ -116,8 +116,8 @@ class Pricer {
                            plan_.devices.size()) &&
                       absl::c_all_of(command.operands, known) &&
                       absl::c_all_of(command.results, known) &&
-                      (!reads || command.operands.size() == 1) &&
-                      (!writes || command.results.size() == 1) &&
+                      (!reads || command.operands.size() == 1 || meets) &&
+                      (!writes || command.results.size() == 1 || meets) &&
                       ((kind != Kind::kKernel && !meets) ||
                        IsIn(command.instance.node, node_seconds_.size())) &&
                       (!meets || IsIn(command.group, entry_.groups.size())) &&
@@ -156,13 +156,15 @@ class Pricer {
       if (!IsIn(stream, entry_.streams.size())) return UnknownId();
       members.push_back(traits(DeviceOf(stream)).name);
     }
+    int64_t bytes = 0;
+    for (BufferId operand : command.operands) {
+      bytes += buffer(operand).range.size();
+    }
     CommandCost cost;
     cost.on = On::kMeeting;
     cost.device = DeviceOf(command.stream);
     PARTITA_ASSIGN_OR_RETURN(
-        cost.seconds,
-        CollectiveSeconds(*kind, buffer(command.operands[0]).range.size(),
-                          members, machine_));
+        cost.seconds, CollectiveSeconds(*kind, bytes, members, machine_));
     cost.seconds += traits(cost.device).launch_seconds;
     return cost;
   }
@@ -243,7 +245,9 @@ std::vector<double> PlacedNodeSeconds(const Graph& graph,
   std::vector<double> seconds(graph.node_id_bound(), 0);
   for (const OpView& node : graph.ops()) {
     const Placement& placement = node.node().placement;
-    if (IsStored(node) || node.is(kCopy) || !placement.placed()) continue;
+    if (IsStored(node) || node.is(kCopy) || node.is(kBucket) ||
+        !placement.placed())
+      continue;
     // A view has a kernel only where its layout made it one.
     if (IsView(node) && !node.node().kernel.has_value()) continue;
     if (HasOwnInstances(node)) {

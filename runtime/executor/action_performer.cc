@@ -99,7 +99,7 @@ absl::Status ActionPerformer::Collective(const Step& step, const Action& action,
     return met;
   };
   if (!timed_) {
-    PARTITA_RETURN_IF_ERROR(RunCollective(exchange.part, stream_, meet));
+    PARTITA_RETURN_IF_ERROR(RunCollective(exchange.parts, stream_, meet));
     return met ? absl::OkStatus() : EndOfWait();
   }
   if (!meet(0)) return EndOfWait();

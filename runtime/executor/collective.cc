@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/instance.h"
 #include "graph/status_macros.h"
@@ -33,14 +34,14 @@ int64_t Product(const Shape& dims, int begin, int end) {
 
 class Binder {
  public:
-  Binder(const OpView& node, int member,
+  Binder(const OpView& node, int value, int member,
          const std::vector<std::byte*>& operands,
          const std::vector<std::byte*>& results)
-      : node_(node),
-        type_(node.operand_type(0)),
+      : type_(node.operand_type(value)),
+        result_type_(node.result_type(value)),
         size_(BitsOf(type_.dtype) / 8),
-        from_(ShardingOf(node.node().placement.operands, 0)),
-        to_(ShardingOf(node.node().placement.results, 0)),
+        from_(ShardingOf(node.node().placement.operands, value)),
+        to_(ShardingOf(node.node().placement.results, value)),
         member_(member),
         members_(static_cast<int>(operands.size())),
         operands_(operands),
@@ -49,11 +50,11 @@ class Binder {
   absl::StatusOr<CollectivePart> Bind() {
     const bool cuts = from_.kind == Sharding::Kind::kSplit ||
                       to_.kind == Sharding::Kind::kSplit;
-    if (node_.result_type(0).layout != type_.layout ||
+    if (result_type_.layout != type_.layout ||
         (cuts && !type_.layout.is_row_major())) {
       return absl::UnimplementedError(
           absl::StrCat("found a collective of ", type_.ToString(), " to ",
-                       node_.result_type(0).ToString(),
+                       result_type_.ToString(),
                        "; expected row-major values; put a reorder before it"));
     }
     if (from_.kind != Sharding::Kind::kPartial) {
@@ -164,8 +165,8 @@ class Binder {
     part_.fetches.push_back(transfer);
   }
 
-  const OpView& node_;
   const TensorType& type_;
+  const TensorType& result_type_;
   const int64_t size_;
   const Sharding from_;
   const Sharding to_;
@@ -176,27 +177,37 @@ class Binder {
   CollectivePart part_;
 };
 
+void Join(const CollectivePart& part) {
+  if (part.combine == nullptr) return;
+  for (int64_t i = 0; i < part.share.count; ++i) {
+    part.combine(part.parts, part.share_offset + i * part.share.stride,
+                 part.joined + i * part.share.block, part.elements);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<CollectivePart> BindCollective(
-    const OpView& node, int member, const std::vector<std::byte*>& operands,
+    const OpView& node, int value, int member,
+    const std::vector<std::byte*>& operands,
     const std::vector<std::byte*>& results) {
-  return Binder(node, member, operands, results).Bind();
+  return Binder(node, value, member, operands, results).Bind();
 }
 
-absl::Status RunCollective(const CollectivePart& part, DeviceStream& stream,
+absl::Status RunCollective(absl::Span<const CollectivePart> parts,
+                           DeviceStream& stream,
                            absl::FunctionRef<bool(int)> meet) {
   if (!meet(0)) return absl::OkStatus();
-  if (part.combine != nullptr) {
-    for (int64_t i = 0; i < part.share.count; ++i) {
-      part.combine(part.parts, part.share_offset + i * part.share.stride,
-                   part.joined + i * part.share.block, part.elements);
+  for (const CollectivePart& part : parts) Join(part);
+  const bool shares = absl::c_any_of(parts, [](const CollectivePart& part) {
+    return part.combine != nullptr && !part.fetches.empty();
+  });
+  if (shares && !meet(1)) return absl::OkStatus();
+  for (const CollectivePart& part : parts) {
+    for (const Transfer& transfer : part.fetches) {
+      absl::Status status = stream.Copy(transfer.to, transfer.from);
+      if (!status.ok()) return status;
     }
-    if (!part.fetches.empty() && !meet(1)) return absl::OkStatus();
-  }
-  for (const Transfer& transfer : part.fetches) {
-    absl::Status status = stream.Copy(transfer.to, transfer.from);
-    if (!status.ok()) return status;
   }
   meet(2);
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/op_view.h"
 #include "runtime/device/blocks.h"
 #include "runtime/device/device.h"
@@ -45,17 +46,19 @@ struct CollectivePart {
   std::vector<Transfer> fetches;
 };
 
-// The work of member `member` of collective node `node`, whose operands and
-// results lie at these addresses by member. Unimplemented for a reduction that
-// the dtype does not have, and for a resharding of values that are not
-// row-major.
+// The work of member `member` for value `value` of collective node `node`,
+// whose operands and results of it lie at these addresses by member.
+// Unimplemented for a reduction that the dtype does not have, and for a
+// resharding of values that are not row-major.
 absl::StatusOr<CollectivePart> BindCollective(
-    const OpView& node, int member, const std::vector<std::byte*>& operands,
+    const OpView& node, int value, int member,
+    const std::vector<std::byte*>& operands,
     const std::vector<std::byte*>& results);
 
-// Does the part. `meet(point)` meets the others at point 0, 1 or 2 and returns
-// false if that wait was ended.
-absl::Status RunCollective(const CollectivePart& part, DeviceStream& stream,
+// Does the parts of one exchange: one, or those of a bucket. `meet(point)`
+// meets the others at point 0, 1 or 2 and returns false if that wait was ended.
+absl::Status RunCollective(absl::Span<const CollectivePart> parts,
+                           DeviceStream& stream,
                            absl::FunctionRef<bool(int)> meet);
 
 }  // namespace partita

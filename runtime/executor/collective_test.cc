@@ -61,12 +61,12 @@ void RunMembers(const OpView& node, const std::vector<std::byte*>& operands,
   std::vector<std::thread> threads;
   for (int m = 0; m < members; ++m) {
     threads.emplace_back([&, m] {
-      const auto part = BindCollective(node, m, operands, results);
+      const auto part = BindCollective(node, 0, m, operands, results);
       ASSERT_TRUE(part.ok()) << part.status();
       const auto stream = NewCpuDevice({})->NewStream();
-      const absl::Status status = RunCollective(*part, *stream, [&](int point) {
-        return place.Meet(m, point + 1, {});
-      });
+      const absl::Status status = RunCollective(
+          absl::MakeConstSpan(&*part, 1), *stream,
+          [&](int point) { return place.Meet(m, point + 1, {}); });
       EXPECT_TRUE(status.ok()) << status;
     });
   }
@@ -249,11 +249,47 @@ TEST(CollectiveTest, BoolsAreJoinedByAndAndOr) {
   }
 }
 
+// Two values in one exchange, the second of one element: the last of three
+// members has no share of it.
+TEST(CollectiveTest, ABucketJoinsEachOfItsValues) {
+  constexpr int kMembers = 3;
+  const CopyOver sum({DType::kF32, {7}, {}}, kMembers, Partial(Reduction::kSum),
+                     kWhole);
+  const CopyOver max({DType::kI64, {1}, {}}, kMembers, Partial(Reduction::kMax),
+                     kWhole);
+  Tensors sums, maxima;
+  for (int m = 0; m < kMembers; ++m) {
+    sums.push_back(Numbers({DType::kF32, {7}, {}}, m + 1));
+    maxima.push_back(Numbers({DType::kI64, {1}, {}}, m + 1));
+  }
+  const HostTensor total = Joined(sums, Reduction::kSum);
+  const HostTensor largest = Joined(maxima, Reduction::kMax);
+  Rendezvous place(kMembers);
+  std::vector<std::thread> threads;
+  for (int m = 0; m < kMembers; ++m) {
+    threads.emplace_back([&, m] {
+      const std::vector<CollectivePart> parts = {
+          *BindCollective(sum.view(), 0, m, BytesOf(sums), BytesOf(sums)),
+          *BindCollective(max.view(), 0, m, BytesOf(maxima), BytesOf(maxima))};
+      const auto stream = NewCpuDevice({})->NewStream();
+      EXPECT_EQ(RunCollective(
+                    parts, *stream,
+                    [&](int point) { return place.Meet(m, point + 1, {}); }),
+                absl::OkStatus());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int m = 0; m < kMembers; ++m) {
+    ExpectSame(sums[m], total, "sum");
+    ExpectSame(maxima[m], largest, "maximum");
+  }
+}
+
 TEST(CollectiveTest, WhatHasNoMeaningIsRefused) {
   const CopyOver sum({DType::kBool, {3}, {}}, 2, Partial(Reduction::kSum),
                      kWhole);
   EXPECT_EQ(
-      BindCollective(sum.view(), 0, {nullptr, nullptr}, {nullptr, nullptr})
+      BindCollective(sum.view(), 0, 0, {nullptr, nullptr}, {nullptr, nullptr})
           .status()
           .message(),
       "found partial results of bool to join by sum; expected sum, max "

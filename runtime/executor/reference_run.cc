@@ -154,7 +154,9 @@ class ReferenceWalk {
     if (node.is(kConstant) || node.op().traits.reads_variable) {
       return Persistent(node, member);
     }
-    if (node.is(kCopy)) return Copy(node, member, micro_batch);
+    if (node.is(kCopy) || node.is(kBucket)) {
+      return Carry(node, member, micro_batch);
+    }
     if (!HasOwnInstances(node)) {
       return ComputePiece(node, node, device, micro_batch);
     }
@@ -210,29 +212,36 @@ class ReferenceWalk {
     return joined;
   }
 
-  // A copy carries a value to another device set, cut in another way or not.
-  absl::StatusOr<std::vector<HostTensor>> Copy(const OpView& node, int member,
-                                               int micro_batch) {
+  // Copies and buckets carry values to another device set, cut in another way
+  // or not.
+  absl::StatusOr<std::vector<HostTensor>> Carry(const OpView& node, int member,
+                                                int micro_batch) {
+    std::vector<HostTensor> results;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      PARTITA_ASSIGN_OR_RETURN(results.emplace_back(),
+                               CarryValue(node, i, member, micro_batch));
+    }
+    return results;
+  }
+
+  absl::StatusOr<HostTensor> CarryValue(const OpView& node, int i, int member,
+                                        int micro_batch) {
     const Placement& placement = node.node().placement;
-    const ValueId from = node.node().operands[0];
-    const Sharding wanted = ShardingOf(placement.results, 0);
+    const ValueId from = node.node().operands[i];
+    const Sharding wanted = ShardingOf(placement.results, i);
     const Sharding given = ShardingOfValue(from);
     const int members = std::max<int>(1, placement.devices.size());
-    std::vector<HostTensor> results;
     if (given.kind == Sharding::Kind::kPartial) {
       PARTITA_ASSIGN_OR_RETURN(const HostTensor whole,
                                Joined(from, given.reduction, micro_batch));
-      results.push_back(CutInstance(whole, wanted, member, members));
-      return results;
+      return CutInstance(whole, wanted, member, members);
     }
     if (wanted.kind == Sharding::Kind::kPartial) {
       return absl::UnimplementedError(absl::StrCat(
           node.ToString(),
           ": found a copy that makes partial results; expected a kernel to"));
     }
-    results.push_back(
-        CutInstance(Whole(from, micro_batch), wanted, member, members));
-    return results;
+    return CutInstance(Whole(from, micro_batch), wanted, member, members);
   }
 
   absl::StatusOr<std::vector<HostTensor>> Persistent(const OpView& node,

@@ -149,19 +149,27 @@ class ProgramBuilder {
   }
 
   absl::Status FillCollective(const Command& command, const Action& action) {
+    for (size_t value = 0; value < command.operands.size(); ++value) {
+      PARTITA_ASSIGN_OR_RETURN(
+          program_->exchanges[action.exchange].parts.emplace_back(),
+          BindValue(command, action, static_cast<int>(value)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<CollectivePart> BindValue(const Command& command,
+                                           const Action& action,
+                                           int value) const {
     std::vector<std::byte*> operands, results;
     for (const int c : context_.meetings->of(action.command).commands) {
       const Command& part = (*context_.commands)[c];
       PARTITA_ASSIGN_OR_RETURN(operands.emplace_back(),
-                               OneBlock(part.operands[0]));
+                               OneBlock(part.operands[value]));
       PARTITA_ASSIGN_OR_RETURN(results.emplace_back(),
-                               OneBlock(part.results[0]));
+                               OneBlock(part.results[value]));
     }
-    PARTITA_ASSIGN_OR_RETURN(
-        program_->exchanges[action.exchange].part,
-        BindCollective(context_.entry->graph->view(command.instance.node),
-                       command.instance.member, operands, results));
-    return absl::OkStatus();
+    return BindCollective(context_.entry->graph->view(command.instance.node),
+                          value, command.instance.member, operands, results);
   }
 
   // Through a slot of the channel, or straight from sender to receiver.

@@ -55,7 +55,7 @@ struct Exchange {
   uint64_t first_point = 0;  // of its points in a step, from 1
   int number = 0;            // kSend, kRecv: of the message in its channel
   int capacity = 0;          // kSend: of the channel
-  CollectivePart part;       // kCollective
+  std::vector<CollectivePart> parts;  // kCollective: by value
 };
 
 using DeclaredBlocks = std::vector<std::pair<ArenaGuard*, Blocks>>;

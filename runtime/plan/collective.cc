@@ -8,15 +8,14 @@
 
 namespace partita {
 
-std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
-  if (!IsCopy(node) || node.num_operands() != 1 || node.num_results() != 1) {
-    return std::nullopt;
-  }
-  const Placement& placement = node.node().placement;
-  if (placement.devices.size() < 2) return std::nullopt;
-  const Sharding from = ShardingOf(placement.operands, 0);
-  const Sharding to = ShardingOf(placement.results, 0);
-  using Kind = Sharding::Kind;
+namespace {
+
+using Kind = Sharding::Kind;
+
+// Of operand and result `i`.
+std::optional<CollectiveKind> KindOf(const Placement& placement, int i) {
+  const Sharding from = ShardingOf(placement.operands, i);
+  const Sharding to = ShardingOf(placement.results, i);
   if (from == to || to.kind == Kind::kPartial ||
       from.kind == Kind::kReplicated) {
     return std::nullopt;
@@ -27,6 +26,34 @@ std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
                    : CollectiveKind::kReduceScatter;
   }
   return gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllToAll;
+}
+
+bool AllReducesEach(const OpView& bucket) {
+  if (bucket.num_operands() == 0 ||
+      bucket.num_operands() != bucket.num_results()) {
+    return false;
+  }
+  for (int i = 0; i < bucket.num_operands(); ++i) {
+    if (KindOf(bucket.node().placement, i) != CollectiveKind::kAllReduce) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
+  const Placement& placement = node.node().placement;
+  if (placement.devices.size() < 2) return std::nullopt;
+  if (node.is(kBucket)) {
+    if (!AllReducesEach(node)) return std::nullopt;
+    return CollectiveKind::kAllReduce;
+  }
+  if (!IsCopy(node) || node.num_operands() != 1 || node.num_results() != 1) {
+    return std::nullopt;
+  }
+  return KindOf(placement, 0);
 }
 
 bool IsCopy(const OpView& node) { return node.is(kCopy); }

@@ -11,8 +11,9 @@
 
 namespace partita {
 
-// A collective node has one operand and one result; how they are sharded over
-// its device set says what the members exchange:
+// A collective node has one operand and one result, or is a `bucket` of several
+// for an all_reduce of each; how they are sharded over its device set says what
+// the members exchange:
 //
 //   operand     result       kind
 //   partial     replicated   all_reduce

@@ -131,7 +131,7 @@ int JoinedSums(const Session& session) {
   int joined = 0;
   const Graph& placed = session.plan().module.main();
   for (const OpView& op : placed.ops()) {
-    joined += absl::c_any_of(
+    joined += absl::c_count_if(
         op.node().placement.operands,
         [](const Sharding& s) { return s.kind == Sharding::Kind::kPartial; });
   }

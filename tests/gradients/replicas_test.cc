@@ -26,9 +26,11 @@ int Count(const Plan& plan, Command::Kind kind) {
 }
 
 std::unique_ptr<Session> OverReplicas(int devices, int64_t batch,
-                                      int64_t memory = kTrainingMemory) {
+                                      int64_t memory = kTrainingMemory,
+                                      int64_t bucket = 4 << 20) {
   CompileOptions options;
   options.strategy = "data";
+  options.bucket_bytes = bucket;
   return TrainingSession(MnistModule(0.2, batch), EqualCpus(devices, memory),
                          options);
 }
@@ -57,15 +59,33 @@ TEST(DataParallelTraining, TrainsAsOneDeviceDoesAndReplicasStayEqual) {
   }
 }
 
-// What goes between the devices: a gradient for each of the eight parameters,
-// the loss and the number of examples that count; each member has a part.
+// What goes between the devices: the gradients of the eight parameters, in one
+// bucket or each by itself, the loss and the number of examples that count;
+// each member has a part.
 TEST(DataParallelTraining, OnlySumsOverTheBatchAreExchanged) {
   const auto session = OverReplicas(2, kMnistBatch);
+  const auto apart = OverReplicas(2, kMnistBatch, kTrainingMemory, 0);
   ASSERT_NE(session, nullptr);
+  ASSERT_NE(apart, nullptr);
   const Plan& plan = session->plan();
-  EXPECT_EQ(Count(plan, Command::Kind::kCollective), 2 * (8 + 2));
+  EXPECT_EQ(Count(plan, Command::Kind::kCollective), 2 * (1 + 2));
+  EXPECT_EQ(Count(apart->plan(), Command::Kind::kCollective), 2 * (8 + 2));
   for (const Stream& stream : plan.entries[0].streams) {
     EXPECT_EQ(stream.name.find("copy"), std::string::npos) << stream.name;
+  }
+}
+
+// A gradient's bits do not depend on what it is exchanged with.
+TEST(DataParallelTraining, BucketsChangeNoBit) {
+  std::vector<Numbers> losses;
+  for (const int64_t bucket : {0, 4096, 4 << 20}) {
+    const auto session = OverReplicas(3, kMnistBatch, kTrainingMemory, bucket);
+    ASSERT_NE(session, nullptr);
+    for (int step = 0; step < 3; ++step) {
+      losses.push_back(LossOf(*session, MnistBatch(step), {}));
+      EXPECT_EQ(losses.back(), losses[step]) << bucket << " bytes";
+    }
+    ExpectEqualReplicas(*session, 3);
   }
 }
 

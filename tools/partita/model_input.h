@@ -59,6 +59,9 @@ inline constexpr FlagDef kPlacementFlags[] = {
     {"device", "NAME", "for --strategy single: which one"},
     {"stages", "N", "for --strategy pipeline: how many"},
     {"replicas", "N", "for --strategy data: how many at most"},
+    {"bucket-size", "MIB",
+     "of gradients that replicas exchange at once; 0: each by itself; 4 unless "
+     "told"},
     {"micro-batches", "N",
      "parts of the batch that go through a step one behind the other; not for "
      "--strategy data"},

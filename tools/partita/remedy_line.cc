@@ -170,8 +170,8 @@ std::optional<Fitting> FindFitting(const Arguments& arguments,
 
 std::string CommandLine(absl::string_view command, Arguments arguments,
                         const Remedy& remedy) {
-  for (const char* flag :
-       {"strategy", "device", "stages", "replicas", "goal", "depth"}) {
+  for (const char* flag : {"strategy", "device", "stages", "replicas",
+                           "bucket-size", "goal", "depth"}) {
     arguments = arguments.With(flag, {});
   }
   if (remedy.without_pins) arguments = arguments.With("pin", {});

@@ -140,7 +140,7 @@ TEST(ExportOpsTest, EveryOpHasARowOrAReason) {
       // Initializers.
       &kConstant, &kVariable,
       // Made by the compiler.
-      &kAccumulate, &kCopy, &kFused, &kReorder,
+      &kAccumulate, &kBucket, &kCopy, &kFused, &kReorder,
       // Of training alone.
       &kAvgPoolGradient, &kConvWeightGradient, &kGatherGradient,
       &kMaxPoolGradient, &kRandomUniform, &kResizeGradient,

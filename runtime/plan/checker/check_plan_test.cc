@@ -303,6 +303,79 @@ plan @f {
             "partial max, as %r was made; place it again");
 }
 
+TEST(CheckPlan, ABucketJoinsAndNothingElse) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1}) -> (i8[2], i8[2]) {
+  %s = copy %x : i8[2, 2] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %q = reduce_max %s {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial max)
+  %y, %z = bucket %p, %q : i8[2], i8[2] on {gpu:0, gpu:1} (partial sum, partial max) -> (replicated, replicated)
+  return %y, %z
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 8
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 8
+  entry @f of @f {
+    input x i8[2, 2]
+    output y i8[2]
+    output z i8[2]
+    arena gpu:0
+      !x 0 4
+      !s 0 2
+      !p 4 2
+      !q 6 2
+    arena gpu:1
+      !x.m1 0 4
+      !s.m1 2 2
+      !p.m1 4 2
+      !q.m1 6 2
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %p (!s) -> !p
+      2 kernel %q (!s) -> !q
+      6 collective %y (!p, !q) -> (!p, !q) group 0
+      8 fetch !p output 0
+      9 fetch !q output 1
+    stream gpu:1/s
+      3 feed -> !x.m1 input 0
+      4 kernel %p member 1 (!s.m1) -> !p.m1
+      5 kernel %q member 1 (!s.m1) -> !q.m1
+      7 collective %y member 1 (!p.m1, !q.m1) -> (!p.m1, !q.m1) group 0
+    group 0 (gpu:0/s, gpu:1/s)
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText), "proved");
+  EXPECT_EQ(
+      Said({{"-> (replicated, replicated)", "-> (replicated, split 0)"}},
+           kText),
+      "plan @f: bucket %y: found a bucket that does more or less than to join; "
+      "expected as many results as operands, all of them partial, and whole "
+      "afterwards; place it again");
+  EXPECT_EQ(Said({{"(!p, !q) -> (!p, !q)", "!p -> !p"}}, kText),
+            "plan @f: command 6 collective: found 1 operands and 1 results; "
+            "expected the 2 and 2 of bucket %y; name one buffer for each");
+  EXPECT_EQ(Said({{"(!p, !q) -> (!p, !q)", "(!p, !q) -> (!q, !p)"}}, kText),
+            "plan @f: command 6 collective writes gpu:0 !p, which overlaps its "
+            "own gpu:0 !p; its signature allows no such result in place; use "
+            "bytes of its own\n"
+            "plan @f: command 8 reads %y from gpu:0 !p (bytes 4..6), but they "
+            "hold %z bytes 0..2 and not %y bytes 0..2\n"
+            "plan @f: command 9 reads %z from gpu:0 !q (bytes 6..8), but they "
+            "hold %y bytes 0..2 and not %z bytes 0..2");
+  EXPECT_EQ(Said({{"(!p, !q) -> (!p, !q)", "(!q, !p) -> (!q, !p)"}}, kText),
+            "plan @f: command 6 reads %p from gpu:0 !q (bytes 6..8), but they "
+            "hold %q bytes 0..2 and not %p bytes 0..2\n"
+            "plan @f: command 6 reads %q from gpu:0 !p (bytes 4..6), but they "
+            "hold %p bytes 0..2 and not %q bytes 0..2\n"
+            "plan @f: command 8 reads %y from gpu:0 !p (bytes 4..6), but they "
+            "hold %z bytes 0..2 and not %y bytes 0..2\n"
+            "plan @f: command 9 reads %z from gpu:0 !q (bytes 6..8), but they "
+            "hold %y bytes 0..2 and not %z bytes 0..2");
+}
+
 TEST(CheckPlan, AnUpdateIsOneValueAStep) {
   constexpr absl::string_view kText = R"(variable @w: i8[2] = i8[2] [1, 2]
 

@@ -3,6 +3,8 @@
 
 #include "runtime/plan/checker/command_ids.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace partita {
@@ -56,9 +58,12 @@ void ExpectOwn(const Entry& entry, const Command& command, IdFault& fault) {
     case Kind::kFetch:
       fault.Expect("output", command.port, entry.outputs.size());
       return fault.ExpectLists(command, 1, 0);
-    case Kind::kCollective:
+    case Kind::kCollective: {
       fault.Expect("group", command.group.index, entry.groups.size());
-      return fault.ExpectLists(command, 1, 1);
+      // How many a bucket has is said by its node.
+      const size_t pairs = std::max<size_t>(1, command.operands.size());
+      return fault.ExpectLists(command, pairs, pairs);
+    }
     case Kind::kSend:
       fault.Expect("channel", command.channel.index, entry.channels.size());
       return fault.ExpectLists(command, 1, 0);

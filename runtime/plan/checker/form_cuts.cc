@@ -10,6 +10,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/sharding_text.h"
 #include "runtime/plan/checker/form.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
@@ -24,9 +25,18 @@ absl::Status CheckSource(const OpView& node) {
   return absl::OkStatus();
 }
 
+// A bucket is an exchange or nothing: no other command carries it out.
+absl::Status CheckBucket(const OpView& node) {
+  if (CollectiveOf(node).has_value()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "found a bucket that does more or less than to join; expected as many "
+      "results as operands, all of them partial, and whole afterwards");
+}
+
 // Copies may join and divide values as they like.
 absl::Status CheckNode(const OpView& node) {
   if (node.is(kCopy)) return absl::OkStatus();
+  if (node.is(kBucket)) return CheckBucket(node);
   if (node.is(kConstant) || node.is(kVariable)) return CheckSource(node);
   return CheckCut(node);
 }

@@ -39,7 +39,7 @@ void CheckWorkspace(CommandForm& form) {
 void CheckKernelForm(CommandForm& form) {
   const Command& command = form.command();
   const OpView op = form.node();
-  if (op.is(kConstant) || op.is(kVariable) || IsCopy(op)) {
+  if (op.is(kConstant) || op.is(kVariable) || IsCopy(op) || op.is(kBucket)) {
     form.Add(Rule::kShape, absl::StrCat("found ", form.NodeText(),
                                         "; expected a node that computes; name "
                                         "another"));

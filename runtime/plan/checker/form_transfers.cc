@@ -106,6 +106,38 @@ void CheckPortForm(CommandForm& form, const PortSlices& ports) {
   });
 }
 
+namespace {
+
+// An operand and a result for each value that the node joins.
+void CheckExchanged(CommandForm& form) {
+  const Command& command = form.command();
+  const OpView node = form.node();
+  const size_t values = node.node().operands.size();
+  if (command.operands.size() != values || command.results.size() != values) {
+    form.Add(Rule::kShape,
+             absl::StrCat("found ", command.operands.size(), " operands and ",
+                          command.results.size(), " results; expected the ",
+                          values, " and ", values, " of ", form.NodeText(),
+                          "; name one buffer for each"));
+    return;
+  }
+  int64_t bytes = 0;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    form.ExpectValue(command.operands[i], node.operand(i).id(),
+                     OperandSharding(node.node(), i));
+    form.ExpectValue(command.results[i], node.result(i).id(),
+                     ResultSharding(node.node(), i));
+    bytes += node.operand_type(i).num_bytes();
+  }
+  if (bytes == 0) {
+    form.Add(Rule::kShape,
+             "found no bytes; expected at least one, as an empty collective "
+             "synchronises nothing; leave it out");
+  }
+}
+
+}  // namespace
+
 void CheckCollectiveForm(CommandForm& form) {
   const Command& command = form.command();
   if (!CollectiveOf(form.node()).has_value()) {
@@ -128,15 +160,7 @@ void CheckCollectiveForm(CommandForm& form) {
     return;
   }
   form.CheckOwnDevice();
-  form.ExpectValue(command.operands[0], form.node().operand(0).id(),
-                   OperandSharding(form.node().node(), 0));
-  form.ExpectValue(command.results[0], form.node().result(0).id(),
-                   ResultSharding(form.node().node(), 0));
-  if (form.node().operand_type(0).num_bytes() == 0) {
-    form.Add(Rule::kShape,
-             "found no bytes; expected at least one, as an empty collective "
-             "synchronises nothing; leave it out");
-  }
+  CheckExchanged(form);
 }
 
 void CheckMessageForm(CommandForm& form) {

@@ -42,10 +42,10 @@ bool IsOwnPart(const Buffer& part, const Buffer& whole, const Range& place) {
          part.range.size() == expected.size();
 }
 
-bool CollectiveInPlace(const EntryView& view, const Command& command) {
+bool CollectiveInPlace(const EntryView& view, const Command& command, int i) {
   const OpView node = view.graph().view(command.instance.node);
-  const Buffer& operand = view.buffer(command.operands[0]);
-  const Buffer& result = view.buffer(command.results[0]);
+  const Buffer& operand = view.buffer(command.operands[i]);
+  const Buffer& result = view.buffer(command.results[i]);
   const int members = NumMembers(node.node().placement);
   const int member = command.instance.member;
   switch (*CollectiveOf(node)) {
@@ -73,7 +73,9 @@ std::vector<bool> OperandsInPlace(const EntryView& view,
                                   const Command& command) {
   std::vector<bool> in_place(command.operands.size());
   if (command.kind == Command::Kind::kCollective) {
-    in_place[0] = CollectiveInPlace(view, command);
+    for (size_t i = 0; i < in_place.size(); ++i) {
+      in_place[i] = CollectiveInPlace(view, command, static_cast<int>(i));
+    }
   }
   if (command.kind != Command::Kind::kKernel) return in_place;
   const Node& node = view.graph().node(command.instance.node);
@@ -101,20 +103,20 @@ std::vector<Block> BlocksOf(const EntryView& view, const Command& command) {
     });
   };
   const std::vector<bool> in_place = OperandsInPlace(view, command);
+  // A scattered result lies inside its operand, so the larger one stays.
+  const auto is_inside = [&](size_t i) {
+    return command.kind == Command::Kind::kCollective && in_place[i] &&
+           view.buffer(command.operands[i]).range.size() >
+               view.buffer(command.results[i]).range.size();
+  };
   for (size_t i = 0; i < command.operands.size(); ++i) {
-    const bool collective = command.kind == Command::Kind::kCollective;
-    // A scattered result lies inside its operand, so the larger one stays.
-    if (in_place[i] && !collective) continue;
-    if (in_place[i] && collective) {
-      const int64_t operand = view.buffer(command.operands[0]).range.size();
-      const int64_t result = view.buffer(command.results[0]).range.size();
-      if (operand <= result) continue;
-      add(command.operands[i], true);
-      return blocks;
-    }
-    add(command.operands[i], false);
+    if (in_place[i] && !is_inside(i)) continue;
+    add(command.operands[i], is_inside(i));
   }
-  for (BufferId id : command.results) add(id, true);
+  for (size_t i = 0; i < command.results.size(); ++i) {
+    if (i < in_place.size() && is_inside(i)) continue;
+    add(command.results[i], true);
+  }
   if (command.workspace.valid()) add(command.workspace, true);
   return blocks;
 }

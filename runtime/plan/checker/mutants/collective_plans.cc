@@ -44,6 +44,56 @@ constexpr ShortPlan kAllReduce = {
       gpu:0/s fetch !y0 output 0)",
 };
 
+// The sum goes to bytes of its own, the maximum stays in place.
+constexpr ShortPlan kBucket = {
+    .name = "all_reduce of a bucket of two",
+    .graph = R"(graph @f(%x: i8[2, 2]) -> i8[2] {
+  %p = reduce_sum %x {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %q = reduce_max %x {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial max)
+  %r, %s = bucket %p, %q : i8[2], i8[2] on {gpu:0, gpu:1} (partial sum, partial max) -> (replicated, replicated)
+  %y = sub %r, %s : i8[2] on {gpu:0, gpu:1} (replicated, replicated) -> (replicated)
+  %z = copy %y : i8[2] on gpu:0
+  return %z as y
+})",
+    .devices = R"(
+      gpu:0 0 12
+      gpu:1 0 10)",
+    .declared = R"(
+      input x i8[2, 2]
+      output y i8[2]
+      arena gpu:0
+        !x0 0 4
+        !row0 0 2
+        !p0 4 2
+        !q0 6 2
+        !r0 8 2
+        !y0 10 2
+      arena gpu:1
+        !x1 0 4
+        !row1 2 2
+        !p1 4 2
+        !q1 6 2
+        !r1 8 2
+      group 0 (gpu:0/c, gpu:1/c))",
+    .launch = R"(
+      gpu:0/s feed -> !x0 input 0
+      gpu:0/s kernel %p member 0 (!row0) -> !p0
+      gpu:0/s kernel %q member 0 (!row0) -> !q0
+      gpu:0/s record ev0
+      gpu:1/s feed -> !x1 input 0
+      gpu:1/s kernel %p member 1 (!row1) -> !p1
+      gpu:1/s kernel %q member 1 (!row1) -> !q1
+      gpu:1/s record ev1
+      gpu:0/c wait ev0
+      gpu:1/c wait ev1
+      gpu:0/c collective %r member 0 (!p0, !q0) -> (!r0, !q0) group 0
+      gpu:1/c collective %r member 1 (!p1, !q1) -> (!r1, !q1) group 0
+      gpu:0/c record ev2
+      gpu:0/s wait ev2
+      gpu:0/s kernel %y member 0 (!r0, !q0) -> !y0
+      gpu:0/s fetch !y0 output 0)",
+};
+
 constexpr ShortPlan kAllGather = {
     .name = "all_gather of split rows, then memory used again",
     .graph = R"(graph @f(%x: i8[4]) -> i8[4] {
@@ -164,7 +214,7 @@ constexpr ShortPlan kAllToAll = {
 }  // namespace
 
 std::vector<ShortPlan> CollectivePlans() {
-  return {kAllReduce, kAllGather, kReduceScatter, kAllToAll};
+  return {kAllReduce, kBucket, kAllGather, kReduceScatter, kAllToAll};
 }
 
 }  // namespace partita

@@ -249,6 +249,21 @@ void LooseMachine::Start(MachineState& state, int i) {
 std::vector<Bytes> LooseMachine::Exchanged(const MachineState& state, int i) {
   const Op& op = program_.ops[i];
   const OpView node = program_.entry->graph->view(op.what->instance.node);
+  std::vector<Bytes> results;
+  for (int value = 0; value < node.num_operands(); ++value) {
+    const std::vector<Bytes> operands = Gathered(state, op, node, value);
+    if (operands.empty()) return {};
+    results.push_back(
+        Exchange(terms_, node, value, operands,
+                 static_cast<int>(operands.size()))[op.what->instance.member]);
+  }
+  return results;
+}
+
+// Operand `value` of all members; nothing if one of them has none or junk.
+std::vector<Bytes> LooseMachine::Gathered(const MachineState& state,
+                                          const Op& op, const OpView& node,
+                                          int value) const {
   std::vector<Bytes> operands(op.partners.size());
   for (int part : op.partners) {
     const Command& partner = *program_.ops[part].what;
@@ -256,24 +271,22 @@ std::vector<Bytes> LooseMachine::Exchanged(const MachineState& state, int i) {
     if (partner.instance.node != op.what->instance.node ||
         partner.instance.micro_batch != op.what->instance.micro_batch ||
         member < 0 || static_cast<size_t>(member) >= operands.size() ||
-        state.pending[part].empty()) {
+        state.pending[part].size() <= static_cast<size_t>(value)) {
       return {};
     }
-    operands[member] = state.pending[part][0];
+    operands[member] = state.pending[part][value];
   }
   for (int m = 0; m < static_cast<int>(operands.size()); ++m) {
-    const size_t size =
-        PlacesInWhole(node.operand_type(0), OperandDivision(node.node(), 0), m)
-            .size();
+    const size_t size = PlacesInWhole(node.operand_type(value),
+                                      OperandDivision(node.node(), value), m)
+                            .size();
     if (operands[m].size() != size) return {};
     if (std::find(operands[m].begin(), operands[m].end(), kJunk) !=
         operands[m].end()) {
       return {};
     }
   }
-  const int member = op.what->instance.member;
-  return {Exchange(terms_, node, operands,
-                   static_cast<int>(operands.size()))[member]};
+  return operands;
 }
 
 void LooseMachine::CheckFetch(int i, const Bytes& bytes) {

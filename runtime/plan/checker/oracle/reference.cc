@@ -89,6 +89,22 @@ Bytes Reference::OperandOf(const OpView& node, int operand, int member,
   return held;
 }
 
+// Result `value` of a node that joins or divides values.
+void Reference::Carry(const OpView& node, int value, int members,
+                      Values& values) {
+  const Division asked = OperandDivision(node.node(), value);
+  Held operands;
+  if (asked.sharding.kind == Sharding::Kind::kReplicated) {
+    operands = {WholeOf(node.operand(value).id(), values)};
+  } else {
+    for (int m = 0; m < asked.members; ++m) {
+      operands.push_back(OperandOf(node, value, m, values));
+    }
+  }
+  values[node.result(value).id().index] =
+      Exchange(terms_, node, value, operands, members);
+}
+
 void Reference::RunNode(int step, int micro_batch, const OpView& node,
                         Values& values) {
   const int members = ResultDivision(node.node(), 0).members;
@@ -98,19 +114,10 @@ void Reference::RunNode(int step, int micro_batch, const OpView& node,
     }
     return;
   }
-  if (node.is(kCopy)) {
-    const ValueId from = node.operand(0).id();
-    const Division asked = OperandDivision(node.node(), 0);
-    Held operands;
-    if (asked.sharding.kind == Sharding::Kind::kReplicated) {
-      operands = {WholeOf(from, values)};
-    } else {
-      for (int m = 0; m < asked.members; ++m) {
-        operands.push_back(OperandOf(node, 0, m, values));
-      }
+  if (node.is(kCopy) || node.is(kBucket)) {
+    for (int value = 0; value < node.num_operands(); ++value) {
+      Carry(node, value, members, values);
     }
-    values[node.result(0).id().index] =
-        Exchange(terms_, node, operands, members);
     return;
   }
   for (int m = 0; m < members; ++m) {

@@ -33,6 +33,7 @@ class Reference {
   void RunStep(int step);
   // The values of one micro-batch, by value id.
   using Values = std::vector<Held>;
+  void Carry(const OpView& node, int value, int members, Values& values);
   void RunNode(int step, int micro_batch, const OpView& node, Values& values);
   void RunSum(const OpView& node, std::vector<Values>& by_micro_batch);
   Values InputsOf(int step, int micro_batch) const;

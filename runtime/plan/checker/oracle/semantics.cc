@@ -163,11 +163,11 @@ std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int member,
   return results;
 }
 
-std::vector<Bytes> Exchange(TermTable& terms, const OpView& node,
+std::vector<Bytes> Exchange(TermTable& terms, const OpView& node, int value,
                             const std::vector<Bytes>& operands,
                             int result_members) {
-  const TensorType& type = node.operand_type(0);
-  Division from = OperandDivision(node.node(), 0);
+  const TensorType& type = node.operand_type(value);
+  Division from = OperandDivision(node.node(), value);
   from.members = static_cast<int>(operands.size());
   Bytes whole;
   if (from.sharding.kind == Kind::kPartial) {
@@ -180,7 +180,8 @@ std::vector<Bytes> Exchange(TermTable& terms, const OpView& node,
   } else {
     whole = Assemble(type, from, operands);
   }
-  const Division to = {ResultDivision(node.node(), 0).sharding, result_members};
+  const Division to = {ResultDivision(node.node(), value).sharding,
+                       result_members};
   std::vector<Bytes> results(result_members);
   for (int m = 0; m < result_members; ++m) {
     for (int64_t place : PlacesInWhole(type, to, m)) {

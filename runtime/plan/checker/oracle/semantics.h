@@ -33,9 +33,10 @@ Bytes Assemble(const TensorType& type, const Division& division,
 std::vector<Bytes> Compute(TermTable& terms, const OpView& node, int member,
                            int micro_batch, const std::vector<Bytes>& operands);
 
-// What each member has after the members exchanged `operands`, as the
-// shardings of a copy or collective node say.
-std::vector<Bytes> Exchange(TermTable& terms, const OpView& node,
+// What each member has of result `value` after the members exchanged
+// `operands`, theirs of operand `value`, as the shardings of a copy or
+// collective node say.
+std::vector<Bytes> Exchange(TermTable& terms, const OpView& node, int value,
                             const std::vector<Bytes>& operands,
                             int result_members);
 

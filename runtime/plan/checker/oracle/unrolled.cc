@@ -77,7 +77,9 @@ absl::Status CheckRunnable(const Entry& entry, const Command& command) {
                  ? absl::OkStatus()
                  : NoMachine("no such port");
     case Kind::kCollective:
-      return node && operands == 1 && results == 1 &&
+      return node && operands == results &&
+                     operands ==
+                         graph.node(command.instance.node).operands.size() &&
                      Exists(command.group, entry.groups.size())
                  ? absl::OkStatus()
                  : NoMachine("no such group");
@@ -114,15 +116,15 @@ absl::Status LayOut(Unrolled& unrolled) {
 }
 
 // A collective's smaller side may lie in its member's place of the larger one.
-bool LiesInPlace(const OpView& node, int member, const Addresses& operand,
-                 const Addresses& result) {
+bool LiesInPlace(const OpView& node, int value, int member,
+                 const Addresses& operand, const Addresses& result) {
   const bool gathers = operand.size() <= result.size();
   const Addresses& part = gathers ? operand : result;
   const Addresses& whole = gathers ? result : operand;
-  const Division division = gathers ? OperandDivision(node.node(), 0)
-                                    : ResultDivision(node.node(), 0);
+  const Division division = gathers ? OperandDivision(node.node(), value)
+                                    : ResultDivision(node.node(), value);
   const std::vector<int64_t> places =
-      PlacesInWhole(node.operand_type(0), division, member);
+      PlacesInWhole(node.operand_type(value), division, member);
   if (operand.size() == result.size()) return operand == result;
   if (places.size() != part.size()) return false;
   for (size_t i = 0; i < places.size(); ++i) {
@@ -141,8 +143,11 @@ std::vector<bool> InPlace(const Unrolled& unrolled, const Op& op) {
   }
   const OpView node = unrolled.entry->graph->view(op.what->instance.node);
   if (op.what->kind == Kind::kCollective) {
-    in_place[0] = LiesInPlace(node, op.what->instance.member, op.operands[0],
-                              op.results[0]);
+    for (size_t k = 0; k < in_place.size(); ++k) {
+      in_place[k] =
+          LiesInPlace(node, static_cast<int>(k), op.what->instance.member,
+                      op.operands[k], op.results[k]);
+    }
     return in_place;
   }
   if (!node.node().kernel.has_value()) return in_place;

@@ -1,0 +1,54 @@
+// Bucket: sums over the members of a device set, joined in one exchange.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstring>
+
+#include "graph/core_ops.h"
+
+namespace partita {
+namespace {
+
+absl::Status Infer(const OpView& op, Types& results) {
+  for (int i = 0; i < op.num_operands(); ++i) {
+    absl::Status status = results.Set(i, op.operand_type(i).RowMajor());
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Evaluate(const OpView&, absl::Span<const HostTensor> operands,
+                      absl::Span<HostTensor> results) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const absl::Span<const std::byte> bytes = operands[i].byte_span();
+    std::memcpy(results[i].bytes(), bytes.data(), bytes.size());
+  }
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  Cost cost;
+  for (int i = 0; i < op.num_operands(); ++i) {
+    cost.bytes += 2.0 * op.operand_type(i).num_bytes();
+  }
+  return cost;
+}
+
+}  // namespace
+
+// What joins the parts is the change of sharding, from partial to replicated: a
+// copy of each operand would do the same, in as many exchanges.
+extern constinit const OpDef kBucket = {
+    .name = "bucket",
+    .doc =
+        "The operands, each joined over the members of the device set: one "
+        "exchange for all of them.",
+    .operands = {{{"x", kVariadic}}},
+    .num_results = kAnyNumber,
+    .traits = {.placed_only = true, .keeps_layout = true},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = EstimateCost,
+    .dimension_rule = WholeRule,
+};
+
+}  // namespace partita

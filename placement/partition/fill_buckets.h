@@ -1,0 +1,33 @@
+// Sums that are exchanged together: gradients in buckets.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_PARTITION_FILL_BUCKETS_H_
+#define PARTITA_PLACEMENT_PARTITION_FILL_BUCKETS_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// Puts copies that join partial values into buckets, one exchange for each, as
+// PyTorch's DistributedDataParallel does (Li et al. 2020):
+//
+//   %a.all = copy %a (partial sum) -> (replicated)
+//   %b = matmul ...                            %b = matmul ...
+//   %b.all = copy %b (partial sum) -> ...      %a.all, %b.all = bucket %a, %b
+//
+// In the order of the graph, in which a backward pass makes gradients, a bucket
+// takes one after the other until it has `bytes` of them, or something reads
+// one. Sums that others wait for, as those of a batch norm, stay alone, and so
+// do those of which nothing would be left to overlap: the outputs of the graph
+// and the values of its updates. A bucket changes no bit: each value is summed
+// in the order of the members.
+// Needs: a graph that partition has connected, each of whose nodes runs once a
+// step. InvalidArgument if the op refuses.
+absl::Status FillBuckets(Graph& graph, int64_t bytes);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_PARTITION_FILL_BUCKETS_H_

@@ -1,0 +1,201 @@
+// Which sums go into one bucket, as text before and after.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/partition/fill_buckets.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "graph/text/parser.h"
+#include "graph/text/printer.h"
+#include "graph/verifier.h"
+#include "placement/partition/verify_no_cross_device_edges.h"
+#include "placement/partition/verify_split.h"
+
+namespace partita {
+namespace {
+
+// The placed graph after its buckets of `bytes` are filled.
+std::string Filled(const std::string& text, int64_t bytes) {
+  absl::StatusOr<Module> module =
+      ParseModule(text, "test.graph", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return "";
+  Graph& graph = module->main();
+  EXPECT_EQ(FillBuckets(graph, bytes), absl::OkStatus());
+  EXPECT_EQ(VerifyModule(*module), absl::OkStatus());
+  EXPECT_EQ(VerifyNoCrossDeviceEdges(graph), absl::OkStatus());
+  return PrintGraph(graph);
+}
+
+constexpr char kThreeSums[] =
+    R"(graph @f(%x: f32[4, 2] on {a, b}, %y: f32[4, 3] on {a, b}) -> f32[2] {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %t = copy %y : f32[4, 3] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %p.all = copy %p : f32[2] on {a, b} (partial sum) -> (replicated)
+  %q = reduce_sum %t {axes = [0], keep_dims = false} : f32[3] on {a, b} (split 0) -> (partial sum)
+  %q.all = copy %q : f32[3] on {a, b} (partial sum) -> (replicated)
+  %r = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %r.all = copy %r : f32[2] on {a, b} (partial max) -> (replicated)
+  %n = reduce_sum %q.all {axes = [0]} : f32[1] on {a, b}
+  %m = add %p.all, %r.all : f32[2] on {a, b}
+  %l = mul %m, %n : f32[2] on {a, b}
+  return %l as y
+}
+)";
+
+TEST(FillBuckets, TakesAllWhatThereIsRoomFor) {
+  EXPECT_EQ(
+      Filled(kThreeSums, 1000),
+      R"(graph @f(%x: f32[4, 2] on {a, b}, %y: f32[4, 3] on {a, b}) -> f32[2] {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %t = copy %y : f32[4, 3] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %q = reduce_sum %t {axes = [0], keep_dims = false} : f32[3] on {a, b} (split 0) -> (partial sum)
+  %r = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %p.all, %q.all, %r.all = bucket %p, %q, %r : f32[2], f32[3], f32[2]
+      on {a, b} (partial sum, partial sum, partial max) -> (replicated, replicated, replicated)
+  %n = reduce_sum %q.all {axes = [0]} : f32[1] on {a, b}
+  %m = add %p.all, %r.all : f32[2] on {a, b}
+  %l = mul %m, %n : f32[2] on {a, b}
+  return %l as y
+}
+)");
+}
+
+TEST(FillBuckets, AFullBucketIsSent) {
+  EXPECT_EQ(
+      Filled(kThreeSums, 16),
+      R"(graph @f(%x: f32[4, 2] on {a, b}, %y: f32[4, 3] on {a, b}) -> f32[2] {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %t = copy %y : f32[4, 3] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %q = reduce_sum %t {axes = [0], keep_dims = false} : f32[3] on {a, b} (split 0) -> (partial sum)
+  %p.all, %q.all = bucket %p, %q : f32[2], f32[3]
+      on {a, b} (partial sum, partial sum) -> (replicated, replicated)
+  %r = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %r.all = copy %r : f32[2] on {a, b} (partial max) -> (replicated)
+  %n = reduce_sum %q.all {axes = [0]} : f32[1] on {a, b}
+  %m = add %p.all, %r.all : f32[2] on {a, b}
+  %l = mul %m, %n : f32[2] on {a, b}
+  return %l as y
+}
+)");
+}
+
+TEST(FillBuckets, WithoutRoomEachSumIsExchangedByItself) {
+  EXPECT_EQ(Filled(kThreeSums, 0), kThreeSums);
+}
+
+// %q is made of what became of %p, so %p cannot wait; %r may wait for %q.
+TEST(FillBuckets, WhatOthersWaitForStaysAlone) {
+  constexpr char kText[] =
+      R"(graph @f(%x: f32[4, 2] on {a, b}) -> f32[2] {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %p.all = copy %p : f32[2] on {a, b} (partial sum) -> (replicated)
+  %r = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %r.all = copy %r : f32[2] on {a, b} (partial max) -> (replicated)
+  %d = sub %s, %p.all : f32[4, 2] on {a, b} (split 0, replicated) -> (split 0)
+  %q = reduce_sum %d {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %q.all = copy %q : f32[2] on {a, b} (partial sum) -> (replicated)
+  %l = add %r.all, %q.all : f32[2] on {a, b}
+  return %l as y
+}
+)";
+  EXPECT_EQ(Filled(kText, 1000),
+            R"(graph @f(%x: f32[4, 2] on {a, b}) -> f32[2] {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %p.all = copy %p : f32[2] on {a, b} (partial sum) -> (replicated)
+  %r = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %d = sub %s, %p.all : f32[4, 2] on {a, b} (split 0, replicated) -> (split 0)
+  %q = reduce_sum %d {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %r.all, %q.all = bucket %r, %q : f32[2], f32[2]
+      on {a, b} (partial max, partial sum) -> (replicated, replicated)
+  %l = add %r.all, %q.all : f32[2] on {a, b}
+  return %l as y
+}
+)");
+}
+
+// Nothing is read of a bucket before it is sent.
+TEST(FillBuckets, AReaderEndsABucket) {
+  constexpr char kText[] =
+      R"(graph @f(%x: f32[4, 2] on {a, b}) -> (f32[2], f32[2]) {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %p.all = copy %p : f32[2] on {a, b} (partial sum) -> (replicated)
+  %l = neg %p.all : f32[2] on {a, b}
+  %q = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %q.all = copy %q : f32[2] on {a, b} (partial max) -> (replicated)
+  %m = neg %q.all : f32[2] on {a, b}
+  return %l, %m
+}
+)";
+  EXPECT_EQ(Filled(kText, 1000), kText);
+}
+
+// The loss is not held back until there are gradients.
+TEST(FillBuckets, OutputsStayAlone) {
+  constexpr char kText[] =
+      R"(graph @f(%x: f32[4, 2] on {a, b}) -> (f32[2], f32[2]) {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %p.all = copy %p : f32[2] on {a, b} (partial sum) -> (replicated)
+  %q = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %q.all = copy %q : f32[2] on {a, b} (partial max) -> (replicated)
+  %m = neg %q.all : f32[2] on {a, b}
+  return %p.all, %m
+}
+)";
+  EXPECT_EQ(Filled(kText, 1000), kText);
+}
+
+// What VerifySplit says of a placed graph with this bucket.
+std::string SaidOf(const std::string& bucket) {
+  const auto source = ParseModule(
+      R"(graph @f(%x: f32[4, 2]) -> f32[2] {
+  %p = reduce_sum %x {axes = [0], keep_dims = false} : f32[2]
+  %q = reduce_max %x {axes = [0], keep_dims = false} : f32[2]
+  %l = sub %p, %q : f32[2]
+  return %l
+}
+)",
+      "source.graph", OpSet::BuiltIn());
+  const auto placed =
+      ParseModule(absl::StrCat(R"(graph @f(%x: f32[4, 2] on {a, b}) -> f32[2] {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %q = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+)",
+                               bucket, R"(
+  %l = sub %p.all, %q.all : f32[2] on {a, b}
+  return %l
+}
+)"),
+                  "placed.graph", OpSet::BuiltIn());
+  EXPECT_TRUE(source.ok()) << source.status();
+  EXPECT_TRUE(placed.ok()) << placed.status();
+  if (!source.ok() || !placed.ok()) return "";
+  return std::string(VerifySplit(source->main(), placed->main()).message());
+}
+
+TEST(VerifySplit, FollowsTheValuesThroughABucket) {
+  EXPECT_EQ(
+      SaidOf("  %p.all, %q.all = bucket %p, %q : f32[2], f32[2] on {a, b} "
+             "(partial sum, partial max) -> (replicated, replicated)"),
+      "");
+  EXPECT_EQ(SaidOf("  %p.all, %q.all = bucket %q, %p : f32[2], f32[2] on "
+                   "{a, b} (partial max, partial sum) -> (replicated, "
+                   "replicated)"),
+            "bug: placing @f changed it: sub %l: found operand 0 %p.all; "
+            "expected the value %p\nsub %l: found operand 1 %q.all; expected "
+            "the value %q");
+}
+
+}  // namespace
+}  // namespace partita
