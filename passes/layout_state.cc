@@ -80,11 +80,13 @@ absl::StatusOr<ValueId> LayoutState::InLayout(ValueId value,
   }
   Placement placement{.devices = devices};
   const Value& given = graph_.value(value);
-  if (given.defining_node.valid() && devices.size() > 1) {
-    const Placement& maker = graph_.node(given.defining_node).placement;
-    if (!maker.results.empty()) {
-      placement.operands = placement.results = {maker.results[given.index]};
-    }
+  const bool is_input = !given.defining_node.valid();
+  const Placement& source = is_input
+                                ? graph_.input_placement(given.index)
+                                : graph_.node(given.defining_node).placement;
+  if (devices.size() > 1 && !source.results.empty()) {
+    placement.operands =
+        placement.results = {source.results[is_input ? 0 : given.index]};
   }
   PARTITA_ASSIGN_OR_RETURN(
       made, graph_.AddNode({.op = &kReorder,

@@ -114,11 +114,9 @@ Box BoxOf(const TensorType& whole, const Sharding& sharding, int member,
 Sharding ShardingOf(const PlanDraft& draft, ValueId id) {
   const Value& value = draft.graph->value(id);
   const Placement& placement = draft.PlacementOf(id);
-  if (!value.defining_node.valid() || placement.results.empty() ||
-      placement.devices.size() < 2) {
-    return {};
-  }
-  return placement.results[value.index];
+  if (placement.results.empty() || placement.devices.size() < 2) return {};
+  // An input's placement has one result.
+  return placement.results[value.defining_node.valid() ? value.index : 0];
 }
 
 absl::Status CutPieces(PlanDraft& draft) {

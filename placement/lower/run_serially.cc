@@ -7,9 +7,11 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
+#include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -61,6 +63,18 @@ absl::StatusOr<std::vector<HostTensor>> EvaluatePiece(
   }
   PARTITA_ASSIGN_OR_RETURN(const NodeId node, piece.AddNode(std::move(spec)));
   return EvaluateNode(piece.view(node), operands);
+}
+
+// What the stream's device is fed of an input.
+HostTensor Fed(const Plan& plan, const Entry& entry, const Command& feed,
+               const HostTensor& whole) {
+  const Placement& placement = entry.graph->input_placement(feed.port);
+  const DeviceId device = entry.streams[feed.stream.index].device;
+  const auto member =
+      absl::c_find(placement.devices, plan.devices[device.index].traits.name);
+  return CutInstance(whole, At(placement.results, 0),
+                     static_cast<int>(member - placement.devices.begin()),
+                     static_cast<int>(placement.devices.size()));
 }
 
 }  // namespace
@@ -179,13 +193,17 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
         Write(entry, command.results[0],
               Read(entry, command.operands[0]).data());
         break;
-      case Command::Kind::kFeed:
+      case Command::Kind::kFeed: {
+        const ValueId input = entry.graph->inputs()[command.port];
+        const HostTensor whole =
+            HostTensor::ConstView(entry.graph->type(input),
+                                  inputs[command.port].bytes() +
+                                      part(entry.inputs[command.port], input,
+                                           command.instance.micro_batch));
         Write(entry, command.results[0],
-              inputs[command.port].bytes() +
-                  part(entry.inputs[command.port],
-                       entry.graph->inputs()[command.port],
-                       command.instance.micro_batch));
+              Fed(plan_, entry, command, whole).bytes());
         break;
+      }
       case Command::Kind::kFetch: {
         const std::vector<std::byte> bytes = Read(entry, command.operands[0]);
         std::copy(bytes.begin(), bytes.end(),

@@ -73,7 +73,7 @@ std::string Connector::FreshName(const std::string& name) {
 Whereabouts Connector::PlaceOf(ValueId id) const {
   const Value& value = graph_.value(id);
   if (!value.defining_node.valid()) {
-    return {graph_.input_placement(value.index).devices, {}};
+    return ResultPlace(graph_.input_placement(value.index), 0);
   }
   return ResultPlace(graph_.node(value.defining_node).placement, value.index);
 }

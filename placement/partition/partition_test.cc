@@ -196,12 +196,11 @@ TEST(Partition, OperandsWithTheFactorAreSplitAndOthersReplicated) {
   return %z
 }
 )",
-                R"(graph @f(%x: f32[5, 4] on {gpu:0, gpu:1}) -> f32[5, 3] {
-  %x.split0 = copy %x : f32[5, 4] on {gpu:0, gpu:1} (replicated) -> (split 0)
+                R"(graph @f(%x: f32[5, 4] on {gpu:0, gpu:1} -> (split 0)) -> f32[5, 3] {
   %w = constant f32[12] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] on gpu:0
   %m = reshape %w {shape = [4, 3]} : f32[4, 3] on gpu:0
   %m.all = copy %m : f32[4, 3] on {gpu:0, gpu:1}
-  %y = matmul %x.split0, %m.all : f32[5, 3] on {gpu:0, gpu:1} (split 0, replicated) -> (split 0)
+  %y = matmul %x, %m.all : f32[5, 3] on {gpu:0, gpu:1} (split 0, replicated) -> (split 0)
   %z = relu %y : f32[5, 3] on {gpu:0, gpu:1} (split 0) -> (split 0)
   %z.gpu0 = copy %z : f32[5, 3] on gpu:0
   return %z.gpu0 as z
@@ -222,12 +221,10 @@ TEST(Partition, PartialSumsAreJoinedWhereTheyAreMade) {
 }
 )",
       R"(graph @f(
-    %x: f32[4, 3] on {gpu:0, gpu:1},
-    %d: f32[4, 2] on {gpu:0, gpu:1}) -> (f32[3, 2], f32[3, 2]) {
-  %x.split0 = copy %x : f32[4, 3] on {gpu:0, gpu:1} (replicated) -> (split 0)
-  %d.split0 = copy %d : f32[4, 2] on {gpu:0, gpu:1} (replicated) -> (split 0)
-  %t = transpose %x.split0 {perm = [1, 0]} : f32[3, 4] on {gpu:0, gpu:1} (split 0) -> (split 1)
-  %g = matmul %t, %d.split0 : f32[3, 2] on {gpu:0, gpu:1} (split 1, split 0) -> (partial sum)
+    %x: f32[4, 3] on {gpu:0, gpu:1} -> (split 0),
+    %d: f32[4, 2] on {gpu:0, gpu:1} -> (split 0)) -> (f32[3, 2], f32[3, 2]) {
+  %t = transpose %x {perm = [1, 0]} : f32[3, 4] on {gpu:0, gpu:1} (split 0) -> (split 1)
+  %g = matmul %t, %d : f32[3, 2] on {gpu:0, gpu:1} (split 1, split 0) -> (partial sum)
   %g.all = copy %g : f32[3, 2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
   %g.all.gpu2 = copy %g.all : f32[3, 2] on gpu:2
   %n = neg %g.all : f32[3, 2] on {gpu:0, gpu:1}

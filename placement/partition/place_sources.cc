@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/status_macros.h"
@@ -182,23 +183,43 @@ absl::Status Sources::PlaceAll() {
   return absl::OkStatus();
 }
 
-// An input that only outputs or updates read still has to arrive somewhere; one
-// that nobody reads stays unplaced and is never fed.
+// Nobody takes another part of the value than the first reader.
+bool Sources::IsReadInParts(const Needs& needs) {
+  return !needs.anywhere && !needs.places.empty() &&
+         needs.places[0].sharding.kind == Sharding::Kind::kSplit &&
+         absl::c_all_of(needs.places, [&](const Whereabouts& need) {
+           return need == needs.places[0];
+         });
+}
+
+// An input arrives in parts where all its readers take these, else whole on
+// each device that reads it. One that only outputs or updates read still has to
+// arrive somewhere.
+Placement Sources::PlaceOfInput(const Needs& needs) const {
+  Placement placement;
+  if (IsReadInParts(needs)) {
+    placement.devices = needs.places[0].devices;
+    placement.results = {needs.places[0].sharding};
+    return placement;
+  }
+  std::set<std::string> readers;
+  for (const Whereabouts& need : needs.places) {
+    readers.insert(need.devices.begin(), need.devices.end());
+  }
+  if (readers.empty()) readers.insert(machine_.devices[0].traits.name);
+  for (std::string& device : MachineOrder(readers)) {
+    placement.devices.push_back(std::move(device));
+  }
+  return placement;
+}
+
+// An input that nobody reads stays unplaced and is never fed.
 void Sources::PlaceInputs() {
   for (size_t i = 0; i < graph_.inputs().size(); ++i) {
     const auto it = needs_.find(graph_.inputs()[i]);
-    Placement placement;
-    if (it != needs_.end()) {
-      std::set<std::string> readers;
-      for (const Whereabouts& need : it->second.places) {
-        readers.insert(need.devices.begin(), need.devices.end());
-      }
-      if (readers.empty()) readers.insert(machine_.devices[0].traits.name);
-      for (std::string& device : MachineOrder(readers)) {
-        placement.devices.push_back(std::move(device));
-      }
-    }
-    graph_.set_input_placement(static_cast<int>(i), std::move(placement));
+    graph_.set_input_placement(
+        static_cast<int>(i),
+        it == needs_.end() ? Placement() : PlaceOfInput(it->second));
   }
 }
 

@@ -61,6 +61,8 @@ class Sources {
   absl::StatusOr<ValueId> Clone(NodeId id, const Whereabouts& place,
                                 NodeId before);
   void PlaceInputs();
+  Placement PlaceOfInput(const Needs& needs) const;
+  static bool IsReadInParts(const Needs& needs);
   std::vector<std::string> MachineOrder(
       const std::set<std::string>& devices) const;
   bool IsUpdated(const OpView& op) const;

@@ -42,8 +42,8 @@ bool Reaches(const Graph& graph, const OpView& reader, int operand) {
   const Placement& read = reader.node().placement;
   Sharding lies;
   Sharding wanted;
-  const bool cut =
-      value.defining_node.valid() && IsSplit(made.results, value.index, lies);
+  const bool cut = IsSplit(made.results,
+                           value.defining_node.valid() ? value.index : 0, lies);
   const bool wants_part = IsSplit(read.operands, operand, wanted);
   if (cut || wants_part) {
     return cut && wants_part && lies == wanted && made.devices == read.devices;

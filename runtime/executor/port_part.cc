@@ -3,6 +3,8 @@
 
 #include "runtime/executor/port_part.h"
 
+#include <string>
+
 #include "absl/algorithm/container.h"
 #include "graph/instance.h"
 
@@ -25,22 +27,21 @@ PortPart PieceOf(const TensorType& type, const Sharding& sharding, int member,
   return {begin * row, {nullptr, (end - begin) * row, outer, extent * row}};
 }
 
-PortPart PieceFetched(const Plan& plan, const Entry& entry,
-                      const Command& command) {
-  const Graph& graph = *entry.graph;
-  const ValueId id = graph.outputs()[command.port];
+// What a device holds of a value, where it is made or as it arrives.
+PortPart PieceOn(const std::string& device, const Graph& graph, ValueId id) {
   const Value& value = graph.value(id);
-  if (!value.defining_node.valid()) return PieceOf(graph.type(id), {}, 0, 1);
-  const Placement& placement = graph.node(value.defining_node).placement;
-  const DeviceId device = entry.streams[command.stream.index].device;
-  const auto member =
-      absl::c_find(placement.devices, plan.devices[device.index].traits.name);
+  const bool is_input = !value.defining_node.valid();
+  const Placement& placement = is_input
+                                   ? graph.input_placement(value.index)
+                                   : graph.node(value.defining_node).placement;
+  const auto member = absl::c_find(placement.devices, device);
   const bool is_member = member != placement.devices.end();
-  return PieceOf(
-      graph.type(id),
-      is_member ? ShardingOf(placement.results, value.index) : Sharding(),
-      static_cast<int>(member - placement.devices.begin()),
-      static_cast<int>(placement.devices.size()));
+  return PieceOf(graph.type(id),
+                 is_member
+                     ? ShardingOf(placement.results, is_input ? 0 : value.index)
+                     : Sharding(),
+                 static_cast<int>(member - placement.devices.begin()),
+                 static_cast<int>(placement.devices.size()));
 }
 
 }  // namespace
@@ -50,10 +51,10 @@ PortPart PartOfPort(const Plan& plan, const Entry& entry,
   const Graph& graph = *entry.graph;
   const bool feed = command.kind == Command::Kind::kFeed;
   const Port& port = (feed ? entry.inputs : entry.outputs)[command.port];
-  const TensorType& type =
-      graph.type((feed ? graph.inputs() : graph.outputs())[command.port]);
-  PortPart part =
-      feed ? PieceOf(type, {}, 0, 1) : PieceFetched(plan, entry, command);
+  const ValueId id = (feed ? graph.inputs() : graph.outputs())[command.port];
+  const TensorType& type = graph.type(id);
+  const DeviceId device = entry.streams[command.stream.index].device;
+  PortPart part = PieceOn(plan.devices[device.index].traits.name, graph, id);
   if (port.type.num_bytes() != type.num_bytes()) {
     part.offset += command.instance.micro_batch * type.num_bytes();
   }

@@ -17,8 +17,8 @@ struct PortPart {
 };
 
 // A port has the bytes of the graph's value, or those of all micro-batches one
-// after the other. A feed moves its micro-batch's value, a fetch what its
-// stream's device holds of it.
+// after the other. A feed or fetch moves what its stream's device holds of its
+// micro-batch's value.
 PortPart PartOfPort(const Plan& plan, const Entry& entry,
                     const Command& command);
 

@@ -58,8 +58,7 @@ class ReferenceWalk {
     const TensorType& type = graph_.type(id);
     const std::byte* part = static_cast<const std::byte*>(bytes);
     for (Instances& value : values_[id.index]) {
-      value.devices = {""};
-      value.tensors.push_back(HostTensor::ConstView(type, part));
+      Arrive(id, HostTensor::ConstView(type, part), value);
       part += type.num_bytes();
     }
   }
@@ -94,6 +93,23 @@ class ReferenceWalk {
   }
 
  private:
+  // Whole on no device in particular, or each member's piece.
+  void Arrive(ValueId id, HostTensor whole, Instances& value) const {
+    const Sharding sharding = ShardingOfValue(id);
+    if (sharding.kind != Sharding::Kind::kSplit) {
+      value.devices = {""};
+      value.tensors.push_back(std::move(whole));
+      return;
+    }
+    const auto& devices =
+        graph_.input_placement(graph_.value(id).index).devices;
+    const int members = static_cast<int>(devices.size());
+    for (int m = 0; m < members; ++m) {
+      value.devices.push_back(devices[m]);
+      value.tensors.push_back(CutInstance(whole, sharding, m, members));
+    }
+  }
+
   absl::Status RunMember(const OpView& node, int member,
                          const std::string& device) {
     if (node.is(kAccumulate)) {
@@ -179,7 +195,10 @@ class ReferenceWalk {
 
   Sharding ShardingOfValue(ValueId id) const {
     const NodeId source = graph_.value(id).defining_node;
-    if (!source.valid()) return {};
+    if (!source.valid()) {
+      return ShardingOf(graph_.input_placement(graph_.value(id).index).results,
+                        0);
+    }
     return ShardingOf(graph_.node(source).placement.results,
                       graph_.value(id).index);
   }

@@ -59,16 +59,17 @@ TEST(DataParallelTraining, TrainsAsOneDeviceDoesAndReplicasStayEqual) {
   }
 }
 
-// What goes between the devices: the gradients of the eight parameters, in one
-// bucket or each by itself, the loss and the number of examples that count;
-// each member has a part.
+// What goes between the devices: the gradients of the eight parameters, each by
+// itself or in buckets, the loss and the number of examples that count; each
+// member has a part. A bias's gradient is reshaped where it is made, which ends
+// a bucket: there are three, and one gradient that is alone.
 TEST(DataParallelTraining, OnlySumsOverTheBatchAreExchanged) {
   const auto session = OverReplicas(2, kMnistBatch);
   const auto apart = OverReplicas(2, kMnistBatch, kTrainingMemory, 0);
   ASSERT_NE(session, nullptr);
   ASSERT_NE(apart, nullptr);
   const Plan& plan = session->plan();
-  EXPECT_EQ(Count(plan, Command::Kind::kCollective), 2 * (1 + 2));
+  EXPECT_EQ(Count(plan, Command::Kind::kCollective), 2 * (3 + 1 + 2));
   EXPECT_EQ(Count(apart->plan(), Command::Kind::kCollective), 2 * (8 + 2));
   for (const Stream& stream : plan.entries[0].streams) {
     EXPECT_EQ(stream.name.find("copy"), std::string::npos) << stream.name;
@@ -86,6 +87,26 @@ TEST(DataParallelTraining, BucketsChangeNoBit) {
       EXPECT_EQ(losses.back(), losses[step]) << bucket << " bytes";
     }
     ExpectEqualReplicas(*session, 3);
+  }
+}
+
+// Of eight images two devices get four each, and three two, three and three.
+TEST(DataParallelTraining, EachReplicaIsFedItsPartOfTheBatch) {
+  for (const int devices : {2, 3}) {
+    const auto session = OverReplicas(devices, kMnistBatch);
+    ASSERT_NE(session, nullptr);
+    const Entry& entry = session->plan().entries[0];
+    std::vector<int64_t> fed(entry.inputs.size(), 0);
+    for (const Command& command : entry.programs[0].commands) {
+      if (command.kind != Command::Kind::kFeed) continue;
+      const int64_t bytes =
+          entry.buffers[command.results[0].index].range.size();
+      EXPECT_LT(bytes, entry.inputs[command.port].type.num_bytes());
+      fed[command.port] += bytes;
+    }
+    for (size_t i = 0; i < fed.size(); ++i) {
+      EXPECT_EQ(fed[i], entry.inputs[i].type.num_bytes()) << "input " << i;
+    }
   }
 }
 

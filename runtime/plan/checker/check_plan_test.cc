@@ -303,6 +303,60 @@ plan @f {
             "partial max, as %r was made; place it again");
 }
 
+// Each device is fed what it holds of an input, which is no summand of it.
+TEST(CheckPlan, AnInputMayArriveInParts) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[4] on {gpu:0, gpu:1} -> (split 0)) -> i8[4] {
+  %y = neg %x : i8[4] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 6
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 4
+  device gpu:2 cuda memory 100
+    arena persistent 0 step 4
+  entry @f of @f {
+    input x i8[4]
+    output y i8[4]
+    arena gpu:0
+      !x 0 2
+      !y 2 2
+      !w 2 4
+    arena gpu:1
+      !x.m1 0 2
+      !y.m1 2 2
+    arena gpu:2
+      !z 0 4
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %y (!x) -> !y
+      4 fetch !y output 0
+    stream gpu:1/s
+      2 feed -> !x.m1 input 0
+      3 kernel %y member 1 (!x.m1) -> !y.m1
+      5 fetch !y.m1 output 0
+    stream gpu:2/s
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText), "proved");
+  EXPECT_EQ(Said({{"feed -> !x input", "feed -> !w input"}}, kText),
+            "plan @f: command 0 feed: found 4 bytes in gpu:0 !w; expected the "
+            "2 of input 0; change the buffer's range");
+  EXPECT_EQ(
+      Said({{"stream gpu:2/s", "stream gpu:2/s\n      6 feed -> !z input 0"}},
+           kText),
+      "plan @f: command 6 feed: found %x on gpu:2; expected a device that "
+      "holds a part of it; feed it there");
+  EXPECT_EQ(Said({{"on {gpu:0, gpu:1} -> (split 0)) ->",
+                   "on {gpu:0, gpu:1} -> (partial sum)) ->"}},
+                 kText),
+            "plan @f: input %x: found a partial value; expected a whole or a "
+            "split one; place it again");
+}
+
 TEST(CheckPlan, ABucketJoinsAndNothingElse) {
   constexpr absl::string_view kText =
       R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1}) -> (i8[2], i8[2]) {

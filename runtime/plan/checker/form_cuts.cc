@@ -15,9 +15,10 @@
 namespace partita {
 namespace {
 
-// A constant or variable has all of its values: no member holds a summand.
-absl::Status CheckSource(const OpView& node) {
-  for (const Sharding& sharding : node.node().placement.results) {
+// A constant, variable or input has all of its values: no member holds a
+// summand.
+absl::Status CheckSource(const Placement& placement) {
+  for (const Sharding& sharding : placement.results) {
     if (sharding.kind != Sharding::Kind::kPartial) continue;
     return absl::InvalidArgumentError(
         "found a partial value; expected a whole or a split one");
@@ -37,7 +38,8 @@ absl::Status CheckBucket(const OpView& node) {
 absl::Status CheckNode(const OpView& node) {
   if (node.is(kCopy)) return absl::OkStatus();
   if (node.is(kBucket)) return CheckBucket(node);
-  if (node.is(kConstant) || node.is(kVariable)) return CheckSource(node);
+  if (node.is(kConstant) || node.is(kVariable))
+    return CheckSource(node.node().placement);
   return CheckCut(node);
 }
 
@@ -83,9 +85,22 @@ absl::Status CheckReads(const EntryView& view, const OpView& node) {
   return absl::OkStatus();
 }
 
+void CheckInputs(const EntryView& view, Findings& findings) {
+  for (size_t i = 0; i < view.graph().inputs().size(); ++i) {
+    const absl::Status status =
+        CheckSource(view.graph().input_placement(static_cast<int>(i)));
+    if (status.ok()) continue;
+    findings.Add(view.Found(
+        Rule::kCut, -1,
+        absl::StrCat("input ", view.ValueText(view.graph().inputs()[i]), ": ",
+                     status.message(), "; place it again")));
+  }
+}
+
 }  // namespace
 
 void CheckCuts(const EntryView& view, Findings& findings) {
+  CheckInputs(view, findings);
   for (const OpView& node : view.graph().ops()) {
     absl::Status status = CheckNode(node);
     if (status.ok()) status = CheckReads(view, node);

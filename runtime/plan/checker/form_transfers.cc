@@ -90,12 +90,11 @@ void CheckPortForm(CommandForm& form, const PortSlices& ports) {
   const int member = ports.MemberOn(value, form.view().device_of(command));
   if (sharding.kind == Sharding::Kind::kPartial ||
       (sharding.kind == Sharding::Kind::kSplit && member < 0)) {
-    form.Add(
-        Rule::kDevice,
-        absl::StrCat("found ", form.view().ValueText(value), " on ",
-                     form.DeviceName(form.view().device_of(command)),
-                     "; expected a device that holds a part of it; fetch it "
-                     "there"));
+    form.Add(Rule::kDevice,
+             absl::StrCat("found ", form.view().ValueText(value), " on ",
+                          form.DeviceName(form.view().device_of(command)),
+                          "; expected a device that holds a part of it; ",
+                          feed ? "feed" : "fetch", " it there"));
     return;
   }
   const TensorType piece =

@@ -38,8 +38,13 @@ Sharding ResultSharding(const Node& node, int result) {
 
 Sharding ProducedSharding(const Graph& graph, ValueId value) {
   const Value& v = graph.value(value);
-  if (!v.defining_node.valid()) return {};
-  return ResultSharding(graph.node(v.defining_node), v.index);
+  if (v.defining_node.valid()) {
+    return ResultSharding(graph.node(v.defining_node), v.index);
+  }
+  const Placement& placement = graph.input_placement(v.index);
+  return NumMembers(placement) == 1 || placement.results.empty()
+             ? Sharding{}
+             : placement.results[0];
 }
 
 const Placement& ProducedPlacement(const Graph& graph, ValueId value) {

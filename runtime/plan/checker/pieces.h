@@ -17,8 +17,8 @@ int NumMembers(const Placement& placement);
 Sharding OperandSharding(const Node& node, int operand);
 Sharding ResultSharding(const Node& node, int result);
 
-// How a value is laid out over its members where it is made: by its node, or
-// replicated for a graph input.
+// How a value is laid out over its members where it is made: by its node, or as
+// a graph input arrives.
 Sharding ProducedSharding(const Graph& graph, ValueId value);
 const Placement& ProducedPlacement(const Graph& graph, ValueId value);
 

@@ -165,15 +165,22 @@ class ValuePass {
     return pieces;
   }
 
+  // Which part of a port's value a feed or fetch moves: what its device holds.
+  int MemberOf(const Command& command, ValueId value) const {
+    return std::max(0, ports_.MemberOn(value, view_.device_of(command)));
+  }
+
+  std::vector<NamedPiece> OfPort(const Command& command, ValueId value) {
+    return names_.Of(value, ProducedSharding(view_.graph(), value),
+                     MemberOf(command, value),
+                     NumMembers(ProducedPlacement(view_.graph(), value)),
+                     view_.device_of(command), command.instance.micro_batch);
+  }
+
   void Fetch(int c) {
     const Command& command = view_.commands[c];
     const ValueId value = view_.graph().outputs()[command.port];
-    const DeviceId device = view_.device_of(command);
-    const Sharding sharding = ProducedSharding(view_.graph(), value);
-    const int members = NumMembers(ProducedPlacement(view_.graph(), value));
-    const int member = std::max(0, ports_.MemberOn(value, device));
-    const std::vector<NamedPiece> asked = names_.Of(
-        value, sharding, member, members, device, command.instance.micro_batch);
+    const std::vector<NamedPiece> asked = OfPort(command, value);
     CheckRead(c, command.operands[0], value, asked);
     if (asked.empty()) return;
     const bool sliced = ports_.output_sliced(command.port);
@@ -186,7 +193,10 @@ class ValuePass {
     }
     outputs_.Fetched(
         c, sliced ? command.instance.micro_batch : 0,
-        PieceOfWhole(view_.graph().type(value), sharding, member, members));
+        PieceOfWhole(view_.graph().type(value),
+                     ProducedSharding(view_.graph(), value),
+                     MemberOf(command, value),
+                     NumMembers(ProducedPlacement(view_.graph(), value))));
   }
 
   void Define(BufferId id, const std::vector<NamedPiece>& pieces) {
@@ -209,10 +219,8 @@ class ValuePass {
       case Kind::kRecv:
         return Define(command.results[0], messages_[partners_.message[c]]);
       case Kind::kFeed:
-        return Define(
-            command.results[0],
-            names_.Of(view_.graph().inputs()[command.port], {}, 0, 1,
-                      view_.device_of(command), command.instance.micro_batch));
+        return Define(command.results[0],
+                      OfPort(command, view_.graph().inputs()[command.port]));
       default:
         return;
     }

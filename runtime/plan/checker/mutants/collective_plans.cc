@@ -94,6 +94,35 @@ constexpr ShortPlan kBucket = {
       gpu:0/s fetch !y0 output 0)",
 };
 
+// Columns, so that what a member is fed is not one run of the caller's bytes.
+constexpr ShortPlan kFedInParts = {
+    .name = "an input that arrives in parts",
+    .graph =
+        R"(graph @f(%x: i8[2, 4] on {gpu:0, gpu:1} -> (split 1)) -> i8[2, 4] {
+  %h = neg %x : i8[2, 4] on {gpu:0, gpu:1} (split 1) -> (split 1)
+  return %h as y
+})",
+    .devices = R"(
+      gpu:0 0 8
+      gpu:1 0 8)",
+    .declared = R"(
+      input x i8[2, 4]
+      output y i8[2, 4]
+      arena gpu:0
+        !x0 0 4
+        !h0 4 4
+      arena gpu:1
+        !x1 0 4
+        !h1 4 4)",
+    .launch = R"(
+      gpu:0/s feed -> !x0 input 0
+      gpu:1/s feed -> !x1 input 0
+      gpu:0/s kernel %h member 0 (!x0) -> !h0
+      gpu:1/s kernel %h member 1 (!x1) -> !h1
+      gpu:0/s fetch !h0 output 0
+      gpu:1/s fetch !h1 output 0)",
+};
+
 constexpr ShortPlan kAllGather = {
     .name = "all_gather of split rows, then memory used again",
     .graph = R"(graph @f(%x: i8[4]) -> i8[4] {
@@ -214,7 +243,8 @@ constexpr ShortPlan kAllToAll = {
 }  // namespace
 
 std::vector<ShortPlan> CollectivePlans() {
-  return {kAllReduce, kBucket, kAllGather, kReduceScatter, kAllToAll};
+  return {kAllReduce, kBucket,        kFedInParts,
+          kAllGather, kReduceScatter, kAllToAll};
 }
 
 }  // namespace partita

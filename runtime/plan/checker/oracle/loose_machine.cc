@@ -24,31 +24,48 @@ int Called(const std::vector<Port>& ports, int port,
   return it == names.end() ? -1 : static_cast<int>(it - names.begin());
 }
 
+const Placement& HeldAt(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  return value.defining_node.valid() ? graph.node(value.defining_node).placement
+                                     : graph.input_placement(value.index);
+}
+
+Division HeldDivision(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  if (value.defining_node.valid()) {
+    return ResultDivision(graph.node(value.defining_node), value.index);
+  }
+  const Placement& placement = HeldAt(graph, id);
+  Division division;
+  division.members = std::max<int>(1, placement.devices.size());
+  if (division.members > 1 && !placement.results.empty()) {
+    division.sharding = placement.results[0];
+  }
+  return division;
+}
+
+int HeldMember(const Graph& graph, ValueId id, const std::string& device) {
+  const auto& devices = HeldAt(graph, id).devices;
+  const auto it = std::find(devices.begin(), devices.end(), device);
+  return it == devices.end() ? 0 : static_cast<int>(it - devices.begin());
+}
+
 }  // namespace
 
-std::vector<int64_t> FetchedPlaces(const Unrolled& program,
-                                   const Command& fetch) {
+std::vector<int64_t> PlacesOfPort(const Unrolled& program,
+                                  const Command& command) {
   const Graph& graph = *program.entry->graph;
-  const ValueId value = graph.outputs()[fetch.port];
-  const int64_t size = graph.type(value).num_bytes();
-  const bool whole =
-      program.entry->outputs[fetch.port].type.num_bytes() == size;
-  const int64_t base = whole ? 0 : fetch.instance.micro_batch * size;
-  Division division;
-  int member = 0;
-  if (graph.value(value).defining_node.valid()) {
-    const Node& node = graph.node(graph.value(value).defining_node);
-    division = ResultDivision(node, graph.value(value).index);
-    const DeviceId device = program.entry->streams[fetch.stream.index].device;
-    const auto& devices = node.placement.devices;
-    for (size_t m = 0; m < devices.size(); ++m) {
-      if (devices[m] == program.plan->devices[device.index].traits.name) {
-        member = static_cast<int>(m);
-      }
-    }
-  }
-  std::vector<int64_t> places =
-      PlacesInWhole(graph.type(value), division, member);
+  const bool feed = command.kind == Kind::kFeed;
+  const ValueId id = (feed ? graph.inputs() : graph.outputs())[command.port];
+  const Port& port =
+      (feed ? program.entry->inputs : program.entry->outputs)[command.port];
+  const int64_t size = graph.type(id).num_bytes();
+  const int64_t base =
+      port.type.num_bytes() == size ? 0 : command.instance.micro_batch * size;
+  const DeviceId device = program.entry->streams[command.stream.index].device;
+  std::vector<int64_t> places = PlacesInWhole(
+      graph.type(id), HeldDivision(graph, id),
+      HeldMember(graph, id, program.plan->devices[device.index].traits.name));
   for (int64_t& place : places) place += base;
   return places;
 }
@@ -160,13 +177,12 @@ Bytes LooseMachine::FeedBytes(const Op& op) const {
   const int named = Called(program_.entry->inputs, op.what->port, names);
   if (named < 0) return {};
   const Bytes all = reference_.Input(op.step, named);
-  const ValueId input = program_.entry->graph->inputs()[op.what->port];
-  const int64_t size = program_.entry->graph->type(input).num_bytes();
-  const int64_t begin = static_cast<int64_t>(all.size()) == size
-                            ? 0
-                            : op.what->instance.micro_batch * size;
-  if (begin + size > static_cast<int64_t>(all.size())) return {};
-  return Bytes(all.begin() + begin, all.begin() + begin + size);
+  Bytes bytes;
+  for (int64_t place : PlacesOfPort(program_, *op.what)) {
+    if (place >= static_cast<int64_t>(all.size())) return {};
+    bytes.push_back(all[place]);
+  }
+  return bytes;
 }
 
 // Reads, and makes junk of what the op will write: what it will leave there if
@@ -295,7 +311,7 @@ void LooseMachine::CheckFetch(int i, const Bytes& bytes) {
                            program_.entry->graph->output_names());
   if (named < 0) return Harm(i, "fetches what nobody asks for");
   const Bytes& expected = reference_.Output(op.step, named);
-  const std::vector<int64_t> places = FetchedPlaces(program_, *op.what);
+  const std::vector<int64_t> places = PlacesOfPort(program_, *op.what);
   if (bytes.size() != places.size()) return Harm(i, "fetches another size");
   for (size_t b = 0; b < places.size(); ++b) {
     if (places[b] >= static_cast<int64_t>(expected.size()) ||

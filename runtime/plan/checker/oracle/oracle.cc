@@ -166,7 +166,7 @@ std::string FetchHarm(const Unrolled& program) {
   for (const Command& command : program.commands) {
     if (command.kind != Kind::kFetch) continue;
     std::vector<int>& bytes = fetched[command.port];
-    for (int64_t place : FetchedPlaces(program, command)) {
+    for (int64_t place : PlacesOfPort(program, command)) {
       if (place >= static_cast<int64_t>(bytes.size())) {
         return "bytes beyond an output are fetched";
       }
