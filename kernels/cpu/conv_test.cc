@@ -79,6 +79,46 @@ TEST(OnednnConv, DepthwiseWeightsAreBlockedByTheirOnlyChannels) {
       << all;
 }
 
+std::string Offered(const OneNode& one) {
+  return absl::StrJoin(ExpectRight(one), "\n");
+}
+
+// oneDNN gives the only channel the stride of the positions.
+TEST(OnednnConv, OneChannelIsReadRowMajorAndBlocksAreWritten) {
+  const std::string all =
+      Offered(OneNode(kConv, {F32({2, 1, 14, 14}), F32({10, 1, 5, 5})}));
+  EXPECT_TRUE(absl::StrContains(all, ") -> (abcd16b)") ||
+              absl::StrContains(all, ") -> (acdb)"))
+      << all;
+}
+
+OneNode WeightGradient(const Shape& x, const Shape& dy, int64_t kernel,
+                       int64_t groups = 1) {
+  return OneNode(kConvWeightGradient, {F32(x), F32(dy)},
+                 {{"kernel", Ints{kernel, kernel}}, {"groups", groups}});
+}
+
+TEST(OnednnConvWeightGradient, WholeBlocksStayOrAreReordered) {
+  const std::string all =
+      Offered(WeightGradient({2, 16, 9, 8}, {2, 32, 7, 6}, 3));
+  EXPECT_TRUE(absl::StrContains(all, "b) -> (abcd")) << all;
+  EXPECT_TRUE(absl::StrContains(all, "b) -> (-)")) << all;
+}
+
+// Its own padding is no part of the result.
+TEST(OnednnConvWeightGradient, ChannelsThatFillNoBlockAreReordered) {
+  const std::string all =
+      Offered(WeightGradient({3, 10, 12, 12}, {3, 20, 8, 8}, 5));
+  EXPECT_TRUE(absl::StrContains(all, "b) -> (-)")) << all;
+  EXPECT_FALSE(absl::StrContains(all, "b) -> (abcd")) << all;
+}
+
+TEST(OnednnConvWeightGradient, OneChannelAndGroups) {
+  ExpectRight(WeightGradient({2, 1, 12, 12}, {2, 10, 8, 8}, 5));
+  ExpectRight(WeightGradient({2, 8, 9, 9}, {2, 12, 7, 7}, 3, 2));
+  ExpectRight(WeightGradient({2, 16, 9, 9}, {2, 16, 7, 7}, 3, 16));
+}
+
 TEST(OnednnConvTranspose, StridesPadsAndGroups) {
   ExpectRight(OneNode(kConvTranspose,
                       {F32({1, 16, 5, 6}), F32({16, 19, 3, 3}), F32({19})},

@@ -29,6 +29,7 @@ extern const OnednnFamily kOnednnConvWeightGradient = {
     .accepts = Accepts,
     .wishes = Wishes,
     .describe = DescribeWeightGradient,
+    .relays_results = true,
 };
 
 }  // namespace partita

@@ -311,13 +311,13 @@ absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
   const Weights weights(dw, node.attr_int("groups"), /*transposed=*/false);
   const auto source = WishedDesc(x, wish.operands[0]);
   const auto result = WishedDesc(dy, wish.operands[1]);
-  const auto gradient = weights.Desc(wish.results[0]);
-  if (!source || !result || !gradient) {
-    return NotOffered("a layout without descriptor");
-  }
+  if (!source || !result) return NotOffered("a layout without descriptor");
   OnednnRecipe recipe;
-  recipe.primitive = WeightGradientPrimitive(*source, *gradient, *result,
-                                             WindowOf(node, x.rank() - 2));
+  // The gradient as oneDNN likes it: it is small beside the operands, so that
+  // its reorder costs little.
+  recipe.primitive =
+      WeightGradientPrimitive(*source, *weights.Desc(std::nullopt), *result,
+                              WindowOf(node, x.rank() - 2));
   if (!recipe.primitive) return NotOffered("no such gradient");
   const memory::desc source_desc =
       recipe.primitive.query_md(dnnl::query::src_md);
@@ -332,7 +332,7 @@ absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
   if (!source_layout || !result_layout || !gradient_layout) {
     return NotOffered("an opaque layout");
   }
-  if (HasPadding(dw, *gradient_layout)) {
+  if (HasPadding(dw, wish.results[0].value_or(*gradient_layout))) {
     return NotOffered("padding that a NaN would not leave zero");
   }
   recipe.operands = {*source_layout, *result_layout};

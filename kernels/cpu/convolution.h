@@ -17,7 +17,8 @@ bool IsConvolution(const OpView& node, const OpDef& op);
 // everything row-major.
 std::vector<LayoutWish> ConvolutionWishes(const OpView& node);
 
-// The gradient by the weights, which lie row-major or as oneDNN likes them.
+// The gradient by the weights, which the recipe has as oneDNN likes them;
+// Unimplemented if that is asked for and has padding.
 absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
                                                     const LayoutWish& wish);
 

@@ -78,14 +78,21 @@ std::optional<dnnl_memory_desc_t> Blocked(
   return md;
 }
 
+// Blocks of dimension `dim`: how many steps it makes.
+int64_t StepsOf(const dnnl_memory_desc_t& md, int dim) {
+  return md.padded_dims[dim] / BlockOf(md.format_desc.blocking, dim);
+}
+
 // The dimensions from the outside in. Strides of dimensions with one step say
-// nothing, but oneDNN sets them as if they did; ties keep the natural order.
+// nothing, but oneDNN sets them as if they did: to that of the dimension around
+// them. Ties beyond that keep the natural order.
 absl::InlinedVector<int, 8> OrderOf(const dnnl_memory_desc_t& md) {
   absl::InlinedVector<int, 8> order;
   for (int i = 0; i < md.ndims; ++i) order.push_back(i);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     const auto& strides = md.format_desc.blocking.strides;
-    return strides[a] > strides[b];
+    if (strides[a] != strides[b]) return strides[a] > strides[b];
+    return StepsOf(md, a) > 1 && StepsOf(md, b) == 1;
   });
   return order;
 }
@@ -107,8 +114,7 @@ bool IsDense(const dnnl_memory_desc_t& md, absl::Span<const int> order) {
   FillDense(dense, order);
   for (int i = 0; i < md.ndims; ++i) {
     if (dense.padded_dims[i] != md.padded_dims[i]) return false;
-    const int64_t block = BlockOf(md.format_desc.blocking, i);
-    if (md.padded_dims[i] / block == 1) continue;
+    if (StepsOf(md, i) == 1) continue;
     if (dense.format_desc.blocking.strides[i] !=
         md.format_desc.blocking.strides[i]) {
       return false;

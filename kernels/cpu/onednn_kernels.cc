@@ -113,10 +113,14 @@ Work WinogradWork(const OpView& node, const OnednnRecipe& recipe) {
           static_cast<double>(w.num_bytes() + 2 * TransformedBytes(recipe))};
 }
 
-bool IsConvolutionByGemm(const OnednnRecipe& recipe) {
+bool IsConvolution(const OnednnRecipe& recipe) {
   const dnnl::primitive::kind kind = recipe.primitive.get_kind();
-  return (kind == dnnl::primitive::kind::convolution ||
-          kind == dnnl::primitive::kind::deconvolution) &&
+  return kind == dnnl::primitive::kind::convolution ||
+         kind == dnnl::primitive::kind::deconvolution;
+}
+
+bool IsConvolutionByGemm(const OnednnRecipe& recipe) {
+  return IsConvolution(recipe) &&
          absl::StrContains(ImplementationName(recipe.primitive), "gemm");
 }
 
@@ -156,10 +160,38 @@ double GemmTraffic(const OpView& node, const OnednnRecipe& recipe) {
   return bytes;
 }
 
+double RoundedUp(dnnl::memory::dim extent, int multiple) {
+  return static_cast<double>((extent + multiple - 1) / multiple * multiple);
+}
+
+// What brgconv does for fewer input channels takes as long as for so many: it
+// sums over them in its innermost loop.
+constexpr int kBrgconvDepth = 4;
+
+// Multiplications and additions for each that the convolution asks for: output
+// channels fill whole vectors. Depthwise ones have groups there.
+double VectorExcess(const OnednnRecipe& recipe) {
+  const auto* source = DescOf(recipe, DNNL_ARG_SRC);
+  const auto* weights = DescOf(recipe, DNNL_ARG_WEIGHTS);
+  if (weights == nullptr) weights = DescOf(recipe, DNNL_ARG_DIFF_WEIGHTS);
+  const dnnl::memory::dims dims = weights->dims();
+  if (dims.size() > source->dims().size()) return 1;
+  double excess =
+      RoundedUp(dims[0], VectorChannels()) / static_cast<double>(dims[0]);
+  if (absl::StrContains(ImplementationName(recipe.primitive), "brgconv")) {
+    excess *= RoundedUp(dims[1], kBrgconvDepth) / static_cast<double>(dims[1]);
+  }
+  return excess;
+}
+
 Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
   if (recipe.winograd.has_value()) return WinogradWork(node, recipe);
   Work work = {.flops = node.op().cost(node).flops};
-  if (IsConvolutionByGemm(recipe)) work.streaming = GemmTraffic(node, recipe);
+  if (IsConvolutionByGemm(recipe)) {
+    work.streaming = GemmTraffic(node, recipe);
+  } else if (IsConvolution(recipe)) {
+    work.flops *= VectorExcess(recipe);
+  }
   return work;
 }
 
@@ -187,6 +219,18 @@ double Seconds(const OpView& node, const OnednnRecipe& recipe,
          work.streaming / (bandwidth * efficiency.bandwidth) + 1e-7;
 }
 
+// Reading and writing each result whose layouts differ.
+double ReorderSeconds(const OpView& node, absl::Span<const Layout> from,
+                      absl::Span<const Layout> to, const DeviceTraits& device) {
+  double bytes = 0;
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (from[i] == to[i]) continue;
+    bytes += StoredBytes(node.result_type(i), from[i]) +
+             StoredBytes(node.result_type(i), to[i]);
+  }
+  return bytes / MemoryBandwidth(device);
+}
+
 // Describe, with oneDNN's exceptions as a Status.
 absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
                                       const OpView& node,
@@ -205,14 +249,35 @@ LayoutWish Exactly(const OnednnRecipe& recipe) {
   return wish;
 }
 
+// The layouts that a node has which is bound to this choice.
+LayoutWish Offered(const OnednnFamily& family, const LayoutWish& wish,
+                   const OnednnRecipe& recipe) {
+  LayoutWish offered = Exactly(recipe);
+  if (!family.relays_results) return offered;
+  for (size_t i = 0; i < offered.results.size(); ++i) {
+    if (wish.results[i].has_value()) offered.results[i] = wish.results[i];
+  }
+  return offered;
+}
+
+std::string ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
+                         int threads) {
+  std::string text = Arithmetic(recipe, threads);
+  if (Exactly(recipe) != given) {
+    absl::StrAppend(&text, " in layouts of its own");
+  }
+  return text;
+}
+
 // The choice that a binding with the same layouts will find again.
 absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
                                  const LayoutWish& wish,
                                  const DeviceTraits& device) {
   PARTITA_ASSIGN_OR_RETURN(const OnednnRecipe first,
                            Describe(family, node, wish));
+  const LayoutWish offered = Offered(family, wish, first);
   PARTITA_ASSIGN_OR_RETURN(const OnednnRecipe recipe,
-                           Describe(family, node, Exactly(first)));
+                           Describe(family, node, offered));
   if (first.operands != recipe.operands || first.results != recipe.results) {
     return NotOffered("a layout that does not stay");
   }
@@ -223,11 +288,12 @@ absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
   KernelChoice choice;
   choice.kernel = family.kernel;
   choice.operands = recipe.operands;
-  choice.results = recipe.results;
-  choice.workspace = WorkspaceBytes(recipe);
+  for (const auto& layout : offered.results) choice.results.push_back(*layout);
+  choice.workspace = RelaidWorkspace(node, offered, recipe);
   choice.in_place = recipe.in_place;
-  choice.seconds = Seconds(node, recipe, device);
-  choice.arithmetic = Arithmetic(recipe, device.threads);
+  choice.seconds = Seconds(node, recipe, device) +
+                   ReorderSeconds(node, recipe.results, choice.results, device);
+  choice.arithmetic = ArithmeticIn(offered, recipe, device.threads);
   return choice;
 }
 
@@ -379,20 +445,17 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
         absl::StrCat("while binding ", request.binding->kernel, " to ",
                      node.ToString(), ": ", recipe.status().message()));
   }
-  const bool as_given = Exactly(*recipe) == given;
-  const int64_t needed =
-      as_given ? WorkspaceBytes(*recipe) : RelaidWorkspace(node, *recipe);
+  const int64_t needed = RelaidWorkspace(node, given, *recipe);
   if (needed > request.binding->workspace) {
     return TooLittleWorkspace(request, needed);
   }
   const int team = request.device->threads;
   LibraryKernel bound;
-  bound.identity = {family->kernel, Arithmetic(*recipe, team)};
-  if (as_given) {
+  bound.identity = {family->kernel, ArithmeticIn(given, *recipe, team)};
+  if (Exactly(*recipe) == given) {
     bound.in_place = recipe->in_place;
     PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(*recipe, team));
   } else {
-    bound.identity.arithmetic += " in layouts of its own";
     PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakeRelaid(node, *recipe, team));
   }
   return bound;

@@ -65,6 +65,9 @@ struct OnednnFamily {
   // Unimplemented if oneDNN cannot do it like that.
   absl::StatusOr<OnednnRecipe> (*describe)(const OpView& node,
                                            const LayoutWish& wish);
+  // Its results may lie otherwise than wished for: they are reordered behind
+  // the primitive.
+  bool relays_results = false;
 };
 
 extern const OnednnFamily kOnednnConv;

@@ -34,17 +34,17 @@ dnnl::memory Unpadded(const dnnl::memory::desc& desc) {
 
 }  // namespace
 
-int64_t RelaidWorkspace(const OpView& node, const OnednnRecipe& recipe) {
+int64_t RelaidWorkspace(const OpView& node, const LayoutWish& given,
+                        const OnednnRecipe& recipe) {
   int64_t bytes = 0;
   for (int i = 0; i < node.num_results(); ++i) {
-    const TensorType wanted = InLayout(node.result_type(i), recipe.results[i]);
-    if (wanted != node.result_type(i)) Reserve(wanted, bytes);
+    if (recipe.results[i] == given.results[i]) continue;
+    Reserve(InLayout(node.result_type(i), recipe.results[i]), bytes);
   }
   for (int i = 0; i < node.num_operands(); ++i) {
-    const TensorType wanted =
-        InLayout(node.operand_type(i), recipe.operands[i]);
-    if (wanted == node.operand_type(i)) continue;
-    if (node.operand(i).constant() == nullptr) Reserve(wanted, bytes);
+    if (recipe.operands[i] == given.operands[i]) continue;
+    if (node.operand(i).constant() != nullptr) continue;
+    Reserve(InLayout(node.operand_type(i), recipe.operands[i]), bytes);
   }
   return bytes + WorkspaceBytes(recipe);
 }

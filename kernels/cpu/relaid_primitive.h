@@ -12,9 +12,10 @@
 
 namespace partita {
 
-// Bytes of workspace: the recipe's own, and every value that is no
-// constant and lies otherwise in the node than in the recipe.
-int64_t RelaidWorkspace(const OpView& node, const OnednnRecipe& recipe);
+// Bytes of workspace: the recipe's own, and every value that is no constant and
+// lies otherwise in the node, whose layouts are `given`, than in the recipe.
+int64_t RelaidWorkspace(const OpView& node, const LayoutWish& given,
+                        const OnednnRecipe& recipe);
 
 // Constants are reordered once, when the kernel is made, into memory of its
 // own; other values at every launch, in the workspace. May throw dnnl::error.
