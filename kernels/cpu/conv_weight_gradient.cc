@@ -15,11 +15,14 @@ bool Accepts(const OpView& node) {
   return rank >= 3 && rank <= 5;
 }
 
-// All as oneDNN likes it, or with weights that the optimizer reads row-major.
+// All as oneDNN likes it, or with weights that the optimizer reads row-major;
+// the same of whole blocks, whatever the channels.
 std::vector<LayoutWish> Wishes(const OpView& node) {
   LayoutWish row_major_result = AnyWish(node);
   row_major_result.results[0] = Layout();
-  return {AnyWish(node), row_major_result, RowMajorWish(node)};
+  LayoutWish blocks = ImageWishes(node).back();
+  blocks.results[0] = Layout();
+  return {AnyWish(node), row_major_result, blocks, RowMajorWish(node)};
 }
 
 }  // namespace

@@ -296,6 +296,17 @@ dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
       attributes, CpuEngine(), forward, /*allow_empty=*/true);
 }
 
+// The type with all the channels that its blocks have room for. Those that only
+// fill up a block are zeros; with them oneDNN takes the operand for one of
+// whole blocks, for which alone it has its fastest gradients.
+TensorType InWholeBlocks(TensorType type, const std::optional<Layout>& layout) {
+  if (!layout.has_value() || layout->blocks.size() != 1) return type;
+  const Layout::Block& block = layout->blocks[0];
+  int64_t& extent = type.dims[block.dim];
+  extent = (extent + block.size - 1) / block.size * block.size;
+  return type;
+}
+
 bool HasPadding(const TensorType& type, const Layout& layout) {
   const TensorType stored = {type.dtype, type.dims, layout};
   return stored.num_stored_elements() != type.num_elements();
@@ -305,10 +316,18 @@ bool HasPadding(const TensorType& type, const Layout& layout) {
 
 absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
                                                     const LayoutWish& wish) {
-  const TensorType& x = node.operand_type(0);
-  const TensorType& dy = node.operand_type(1);
+  TensorType x = node.operand_type(0);
+  TensorType dy = node.operand_type(1);
   const TensorType& dw = node.result_type(0);
-  const Weights weights(dw, node.attr_int("groups"), /*transposed=*/false);
+  TensorType computed = dw;
+  const int64_t groups = node.attr_int("groups");
+  if (groups == 1) {
+    x = InWholeBlocks(std::move(x), wish.operands[0]);
+    dy = InWholeBlocks(std::move(dy), wish.operands[1]);
+    computed.dims[0] = dy.dims[1];
+    computed.dims[1] = x.dims[1];
+  }
+  const Weights weights(computed, groups, /*transposed=*/false);
   const auto source = WishedDesc(x, wish.operands[0]);
   const auto result = WishedDesc(dy, wish.operands[1]);
   if (!source || !result) return NotOffered("a layout without descriptor");

@@ -168,14 +168,24 @@ double RoundedUp(dnnl::memory::dim extent, int multiple) {
 // sums over them in its innermost loop.
 constexpr int kBrgconvDepth = 4;
 
-// Multiplications and additions for each that the convolution asks for: output
-// channels fill whole vectors. Depthwise ones have groups there.
-double VectorExcess(const OnednnRecipe& recipe) {
-  const auto* source = DescOf(recipe, DNNL_ARG_SRC);
+// Multiplications and additions for each that a gradient by the weights asks
+// for: whole blocks on both sides, and shorter vectors.
+double GradientExcess(const OpView& node, const OnednnRecipe& recipe) {
+  const bool half =
+      VectorChannels() == 16 &&
+      absl::StrContains(ImplementationName(recipe.primitive), "avx2");
+  const TensorType& dw = node.result_type(0);
+  return (half ? 2 : 1) * StoredBytes(dw, recipe.results[0]) /
+         static_cast<double>(dw.num_bytes());
+}
+
+// The same for other convolutions: output channels fill whole vectors.
+// Depthwise ones have groups there.
+double VectorExcess(const OpView& node, const OnednnRecipe& recipe) {
   const auto* weights = DescOf(recipe, DNNL_ARG_WEIGHTS);
-  if (weights == nullptr) weights = DescOf(recipe, DNNL_ARG_DIFF_WEIGHTS);
+  if (weights == nullptr) return GradientExcess(node, recipe);
   const dnnl::memory::dims dims = weights->dims();
-  if (dims.size() > source->dims().size()) return 1;
+  if (dims.size() > DescOf(recipe, DNNL_ARG_SRC)->dims().size()) return 1;
   double excess =
       RoundedUp(dims[0], VectorChannels()) / static_cast<double>(dims[0]);
   if (absl::StrContains(ImplementationName(recipe.primitive), "brgconv")) {
@@ -190,7 +200,7 @@ Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
   if (IsConvolutionByGemm(recipe)) {
     work.streaming = GemmTraffic(node, recipe);
   } else if (IsConvolution(recipe)) {
-    work.flops *= VectorExcess(recipe);
+    work.flops *= VectorExcess(node, recipe);
   }
   return work;
 }
