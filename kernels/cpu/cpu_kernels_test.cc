@@ -302,6 +302,19 @@ TEST(CpuMaxPool, WindowsInEveryLayout) {
                       {{"kernel", Ints{3, 3}}, {"strides", Ints{2, 2}}}));
 }
 
+// Planes whose windows are no multiple of a vector's lanes, padding among them.
+TEST(CpuMaxPool, ShortLines) {
+  for (int64_t extent : {2, 8, 13, 24}) {
+    ExpectRight(OneNode(kMaxPool, {F32({3, 5, extent, extent})},
+                        {{"kernel", Ints{2, 2}}, {"strides", Ints{2, 2}}}));
+    ExpectRight(OneNode(kMaxPool, {F32({3, 5, extent, extent})},
+                        {{"kernel", Ints{3, 2}},
+                         {"strides", Ints{1, 2}},
+                         {"pads_before", Ints{1, 1}},
+                         {"pads_after", Ints{2, 0}}}));
+  }
+}
+
 TEST(CpuMaxPool, AWindowWithoutElementsIsMinusInfinity) {
   ExpectRight(OneNode(kMaxPool, {F32({1, 19, 2, 2})},
                       {{"kernel", Ints{1, 1}},
@@ -341,6 +354,19 @@ TEST(CpuMaxPoolGradient, WindowsInEveryLayout) {
   // Rows and channels that are dealt with in pieces.
   ExpectRight(MaxPoolGradientOf({1, 1100, 3, 5}, {{"kernel", Ints{2, 2}}}));
   ExpectRight(MaxPoolGradientOf({1, 2, 2, 2201}, {{"kernel", Ints{2, 2}}}));
+}
+
+// Windows that meet no element twice: all of the plane, and with gaps.
+TEST(CpuMaxPoolGradient, WindowsApart) {
+  for (int64_t extent : {2, 8, 13, 24}) {
+    for (int64_t stride : {2, 3}) {
+      ExpectRight(MaxPoolGradientOf({3, 5, extent, extent},
+                                    {{"kernel", Ints{2, 2}},
+                                     {"strides", Ints{stride, stride}},
+                                     {"pads_before", Ints{1, 0}},
+                                     {"pads_after", Ints{0, 1}}}));
+    }
+  }
 }
 
 TEST(CpuMaxPoolGradient, TheFirstOfEqualsAndNaN) {

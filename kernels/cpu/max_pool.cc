@@ -8,6 +8,7 @@
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/pool_image.h"
+#include "kernels/cpu/pool_taps.h"
 #include "kernels/cpu/vector_code.h"
 
 namespace partita {
@@ -106,10 +107,33 @@ struct PoolRow {
   }
 };
 
+// A plane of short lines.
+struct PoolPlane {
+  [[gnu::always_inline]] static inline void Run(const PoolTaps* table,
+                                                const float* x, float* y) {
+    const int32_t* offsets = table->offsets.data();
+    for (int64_t first = 0; first < table->windows; first += kPoolLanes) {
+      float best[kPoolLanes];
+      std::fill_n(best, kPoolLanes, -HUGE_VALF);
+      for (int64_t tap = 0; tap < table->taps; ++tap, offsets += kPoolLanes) {
+        const PoolLanes met = MetBy(offsets, x);
+#pragma omp simd
+        for (int64_t i = 0; i < kPoolLanes; ++i) {
+          const float greater = Greater(best[i], met[i]);
+          best[i] = offsets[i] < 0 ? best[i] : greater;
+        }
+      }
+      std::copy_n(best, std::min(kPoolLanes, table->windows - first),
+                  y + first);
+    }
+  }
+};
+
 class MaxPoolKernel : public BoundKernel {
  public:
   MaxPoolKernel(const OpView& node, int threads)
       : image_(PoolImageOf(node, node.result_type(0).dims)),
+        taps_(PoolTapsOf(image_)),
         threads_(threads) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
@@ -118,6 +142,10 @@ class MaxPoolKernel : public BoundKernel {
     const int64_t rows = image_.axes[0].small * image_.axes[1].small;
     const int64_t width = image_.axes[2].small * image_.inner;
     const int team = image_.planes * rows * width < (16 << 10) ? 1 : threads_;
+    if (!taps_.empty()) {
+      PoolPlanes(x, y, team);
+      return absl::OkStatus();
+    }
 #pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
     for (int64_t i = 0; i < image_.planes * rows; ++i) {
       RunVectorised<PoolRow>(static_cast<const PoolImage*>(&image_), x,
@@ -127,7 +155,17 @@ class MaxPoolKernel : public BoundKernel {
   }
 
  private:
+  void PoolPlanes(const float* x, float* y, int team) const {
+    const auto& [depth, height, width] = image_.axes;
+    const int64_t large = depth.large * height.large * width.large;
+#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
+    for (int64_t i = 0; i < image_.planes; ++i) {
+      RunVectorised<PoolPlane>(&taps_, x + i * large, y + i * taps_.windows);
+    }
+  }
+
   PoolImage image_;
+  PoolTaps taps_;
   int threads_;
 };
 

@@ -9,6 +9,7 @@
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/pool_image.h"
+#include "kernels/cpu/pool_taps.h"
 #include "kernels/cpu/vector_code.h"
 
 namespace partita {
@@ -156,10 +157,49 @@ struct PlaneGradient {
   }
 };
 
+// One plane of short lines whose windows have no element in common: each gives
+// its gradient to the element that it takes.
+struct ApartGradient {
+  [[gnu::always_inline]] static inline void Run(const PoolTaps* table,
+                                                const float* x, const float* dy,
+                                                float* dx) {
+    const int32_t* offsets = table->offsets.data();
+    for (int64_t first = 0; first < table->windows; first += kPoolLanes) {
+      float greatest[kPoolLanes];
+      int32_t taken[kPoolLanes];
+      std::fill_n(greatest, kPoolLanes, 0.0f);
+      std::fill_n(taken, kPoolLanes, -1);
+      for (int64_t tap = 0; tap < table->taps; ++tap, offsets += kPoolLanes) {
+        Meet(x, offsets, greatest, taken);
+      }
+      const int64_t count = std::min(kPoolLanes, table->windows - first);
+      for (int64_t i = 0; i < count; ++i) {
+        // Added to the zero that is there, which makes -0 a 0.
+        if (taken[i] >= 0) dx[taken[i]] += dy[first + i];
+      }
+    }
+  }
+  [[gnu::always_inline]] static inline void Meet(const float* x,
+                                                 const int32_t* offsets,
+                                                 float* greatest,
+                                                 int32_t* taken) {
+    const PoolLanes met = MetBy(offsets, x);
+#pragma omp simd
+    for (int64_t i = 0; i < kPoolLanes; ++i) {
+      const float v = met[i];
+      const bool takes =
+          (offsets[i] >= 0) & ((taken[i] < 0) | (v > greatest[i]) | (v != v));
+      greatest[i] = takes ? v : greatest[i];
+      taken[i] = takes ? offsets[i] : taken[i];
+    }
+  }
+};
+
 class MaxPoolGradientKernel : public BoundKernel {
  public:
   MaxPoolGradientKernel(const OpView& node, int threads)
       : image_(PoolImageOf(node, node.operand_type(1).dims)),
+        taps_(WindowsApart(image_) ? PoolTapsOf(image_) : PoolTaps()),
         threads_(threads) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
@@ -175,15 +215,22 @@ class MaxPoolGradientKernel : public BoundKernel {
 #pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
     for (int64_t plane = 0; plane < image_.planes; ++plane) {
       std::memset(dx + plane * large, 0, large * sizeof(float));
-      RunVectorised<PlaneGradient>(static_cast<const PoolImage*>(&image_),
-                                   x + plane * large, dy + plane * small,
-                                   dx + plane * large);
+      OnePlane(x + plane * large, dy + plane * small, dx + plane * large);
     }
     return absl::OkStatus();
   }
 
  private:
+  void OnePlane(const float* x, const float* dy, float* dx) const {
+    if (taps_.empty()) {
+      RunVectorised<PlaneGradient>(&image_, x, dy, dx);
+    } else {
+      RunVectorised<ApartGradient>(&taps_, x, dy, dx);
+    }
+  }
+
   PoolImage image_;
+  PoolTaps taps_;
   int threads_;
 };
 
