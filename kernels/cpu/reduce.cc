@@ -1,7 +1,8 @@
-// cpu.reduce: f32 sums, means, maxima, minima over any axes, in any layout that
-// needs no padding. The tree of additions depends on the shape only: the
-// reduced elements are divided into chunks, those of a chunk are added in
-// strands where they are neighbours and else one by one, all in double.
+// cpu.reduce: f32 sums, means, maxima, minima over any axes, in any layout
+// whose padding no result would take in. The tree of additions depends on the
+// shape only: the reduced elements are divided into chunks, those of a chunk
+// are added in strands where they are neighbours and else one by one, all in
+// double.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -211,13 +212,21 @@ class ReduceKernel : public BoundKernel {
                 std::min<int64_t>(kLanes, loops_.columns.size - column))};
   }
 
-  // Totals of neighbouring columns of a group.
+  int64_t ColumnsOf(int64_t group) const {
+    if (loops_.padding == 0) return loops_.columns.size;
+    const int64_t steps = loops_.kept.back().size;
+    const bool is_last = group % steps == steps - 1;
+    return loops_.columns.size - (is_last ? loops_.padding : 0);
+  }
+
+  // Totals of neighbouring columns of a group, without padding.
   void Write(const double* totals, int64_t group, int64_t column,
              int64_t columns, float* y) const {
     int64_t rest = group;
     for (size_t d = loops_.kept.size(); d-- > 0; rest /= loops_.kept[d].size) {
       y += rest % loops_.kept[d].size * loops_.kept[d].to_stride;
     }
+    columns = std::min(columns, ColumnsOf(group) - column);
     const double divisor =
         &op_ == &kReduceMean ? static_cast<double>(loops_.count) : 1;
     for (int64_t j = 0; j < columns; ++j) {
@@ -247,8 +256,19 @@ class ReduceKernel : public BoundKernel {
   const int team_;
 };
 
-// Row-major, and of images those in which convolutions leave them, if no
-// channel only fills up a block.
+// True if channels are kept and all behind them is reduced: then padding would
+// only be sums of its own.
+bool KeepsOnlyChannels(const OpView& node) {
+  const int rank = node.operand_type(0).rank();
+  std::vector<bool> reduced(rank);
+  for (int64_t axis : node.attr_ints("axes")) {
+    reduced[axis < 0 ? axis + rank : axis] = true;
+  }
+  return !reduced[1] && std::all_of(reduced.begin() + 2, reduced.end(),
+                                    [](bool is) { return is; });
+}
+
+// Row-major, and of images those in which convolutions leave them.
 std::vector<std::string> Layouts(const OpView& node) {
   const bool known = node.is(kReduceSum) || node.is(kReduceMean) ||
                      node.is(kReduceMax) || node.is(kReduceMin);
@@ -260,7 +280,7 @@ std::vector<std::string> Layouts(const OpView& node) {
   const std::string all = std::string("abcde").substr(0, x.rank());
   layouts.push_back(absl::StrCat("a", all.substr(2), "b"));
   for (int block : {8, 16}) {
-    if (x.dims[1] % block == 0) {
+    if (x.dims[1] % block == 0 || KeepsOnlyChannels(node)) {
       layouts.push_back(absl::StrCat(all, block, "b"));
     }
   }

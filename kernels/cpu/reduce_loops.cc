@@ -61,6 +61,28 @@ std::vector<Dim> Merged(const std::vector<Dim>& dims) {
   return merged;
 }
 
+// Channels that only fill up the last block.
+int64_t PaddingOf(const TensorType& x, const Layout& layout) {
+  if (layout.blocks.empty()) return 0;
+  const Layout::Block& block = layout.blocks[0];
+  return (block.size - x.dims[block.dim] % block.size) % block.size;
+}
+
+// Blocks that are one dimension with their channels, or a single one, just end
+// earlier.
+void LeaveOutPadding(int64_t padding, const Layout& layout,
+                     ReduceLoops& loops) {
+  if (padding == 0) return;
+  const int64_t block = layout.blocks[0].size;
+  const bool apart = loops.columns.size == block && !loops.kept.empty() &&
+                     loops.kept.back().to_stride == block;
+  if (apart) {
+    loops.padding = padding;
+  } else {
+    loops.columns.size -= padding;
+  }
+}
+
 }  // namespace
 
 ReduceLoops ReduceLoopsOf(const OpView& node, const Layout& layout) {
@@ -77,6 +99,7 @@ ReduceLoops ReduceLoopsOf(const OpView& node, const Layout& layout) {
     (is_kept ? loops.groups : loops.count) *= dim.size;
   }
   if (loops.reduced.empty()) loops.reduced.push_back({1, 1, 0});
+  LeaveOutPadding(PaddingOf(node.operand_type(0), layout), layout, loops);
   loops.results = loops.groups * loops.columns.size;
   return loops;
 }

@@ -23,12 +23,15 @@ struct ReduceLoops {
   std::vector<Dim> reduced;  // one of size 1 if there is none
   // The innermost kept dimension lies in neighbours, and is not in `kept`.
   Dim columns = {1, 1, 1};
+  // Columns that only fill up the last block, at the last step of `kept`.
+  int64_t padding = 0;
   int64_t groups = 1;  // product of `kept`
   int64_t count = 1;   // product of `reduced`
   int64_t results = 1;
 };
 
-// Of operand 0 in this layout; the result is row-major.
+// Of operand 0 in this layout, which has padding only if channels are kept and
+// all behind them is reduced; the result is row-major.
 ReduceLoops ReduceLoopsOf(const OpView& node, const Layout& layout);
 
 }  // namespace partita
