@@ -5,7 +5,6 @@
 #include "kernels/copy/layout_copy.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace partita {
 namespace {
@@ -147,7 +146,7 @@ LayoutCopy::LayoutCopy(const TensorType& from, const TensorType& to) {
 }
 
 void LayoutCopy::Run(const void* from, void* to, int threads) const {
-  if (zeroed_bytes_ > 0) std::memset(to, 0, static_cast<size_t>(zeroed_bytes_));
+  if (zeroed_bytes_ > 0) ZeroBytes(to, zeroed_bytes_, threads);
   for (const StridedCopy& box : boxes_) box.Run(from, to, threads);
 }
 

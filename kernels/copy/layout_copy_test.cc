@@ -66,6 +66,19 @@ TEST(LayoutCopy, ElementsOfEverySize) {
   }
 }
 
+// Tiles of four by four, and what is left of them on either side.
+TEST(LayoutCopy, Transposes) {
+  for (int64_t channels : {3, 4, 10, 20}) {
+    for (int64_t width : {3, 8, 13}) {
+      for (const char* layout : {"acdb", "abcd16b"}) {
+        const Shape dims = {2, channels, 3, width};
+        ExpectSameAsIndexed(DType::kF32, dims, "", layout, 1);
+        ExpectSameAsIndexed(DType::kF32, dims, layout, "", 1);
+      }
+    }
+  }
+}
+
 TEST(LayoutCopy, TwoThreadsCopyTheSame) {
   for (const char* to : {"", "acdb", "abcd16b", "ba16b16a"}) {
     const Shape dims = to[0] == 'b' ? Shape{301, 499} : Shape{2, 65, 40, 60};

@@ -47,8 +47,56 @@ void CopyBlocks(const char* from, char* to, CopyDim rows, CopyDim columns,
   }
 }
 
+using Four = uint32_t __attribute__((vector_size(16)));
+
+// Rows i to i + 3 of four columns whose rows are neighbours in the source; in
+// the target the columns are.
+void Transpose4(const char* from, char* to, CopyDim rows, CopyDim columns) {
+  Four column[4], pair[4], row[4];
+  for (int j = 0; j < 4; ++j) {
+    std::memcpy(&column[j], from + j * columns.from, sizeof(Four));
+  }
+  for (int j = 0; j < 2; ++j) {
+    const Four &a = column[2 * j], &b = column[2 * j + 1];
+    pair[j] = __builtin_shuffle(a, b, Four{0, 4, 1, 5});
+    pair[j + 2] = __builtin_shuffle(a, b, Four{2, 6, 3, 7});
+  }
+  for (int i = 0; i < 4; i += 2) {
+    row[i] = __builtin_shuffle(pair[i], pair[i + 1], Four{0, 1, 4, 5});
+    row[i + 1] = __builtin_shuffle(pair[i], pair[i + 1], Four{2, 3, 6, 7});
+  }
+  for (int i = 0; i < 4; ++i) {
+    std::memcpy(to + i * rows.to, &row[i], sizeof(Four));
+  }
+}
+
+// A tile of 4-byte elements, neighbours along rows in the source and along
+// columns in the target: four by four, and what is left one by one.
+void TransposeTile(const char* from, char* to, CopyDim rows, CopyDim columns) {
+  const int64_t whole = columns.size / 4 * 4;
+  int64_t i = 0;
+  for (; i + 4 <= rows.size; i += 4) {
+    const char* x = from + i * rows.from;
+    char* y = to + i * rows.to;
+    for (int64_t j = 0; j < whole; j += 4) {
+      Transpose4(x + j * columns.from, y + j * columns.to, rows, columns);
+    }
+  }
+  CopyDim left = columns;
+  left.size = columns.size - whole;
+  CopyDim above = rows;
+  above.size = i;
+  CopyTile<uint32_t>(from + whole * columns.from, to + whole * columns.to,
+                     above, left);
+  rows.size -= i;
+  CopyTile<uint32_t>(from + i * rows.from, to + i * rows.to, rows, columns);
+}
+
 void CopyUnits(const char* from, char* to, CopyDim rows, CopyDim columns,
                int64_t unit) {
+  if (unit == 4 && rows.from == 4 && columns.to == 4) {
+    return TransposeTile(from, to, rows, columns);
+  }
   if (columns.size == 1) std::swap(rows, columns);
   switch (unit) {
     case 1:
@@ -176,6 +224,19 @@ void StridedCopy::Run(const void* from, void* to, int threads) const {
   const int team = static_cast<int>(std::min<int64_t>(threads, useful));
 #pragma omp parallel for num_threads(team) schedule(static)
   for (int64_t task = 0; task < tasks_; ++task) RunTask(task, x, y);
+}
+
+void ZeroBytes(void* to, int64_t bytes, int threads) {
+  const int team = static_cast<int>(
+      std::clamp<int64_t>(bytes / kBytesPerThread, 1, std::max(1, threads)));
+  const int64_t part = (bytes + team - 1) / team;
+#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
+  for (int i = 0; i < team; ++i) {
+    const int64_t size = std::min(part, bytes - i * part);
+    if (size <= 0) continue;
+    std::memset(static_cast<char*>(to) + i * part, 0,
+                static_cast<size_t>(size));
+  }
 }
 
 }  // namespace partita

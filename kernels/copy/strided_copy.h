@@ -50,6 +50,8 @@ class StridedCopy {
   int64_t bytes_ = 0;
 };
 
+void ZeroBytes(void* to, int64_t bytes, int threads);
+
 }  // namespace partita
 
 #endif  // PARTITA_KERNELS_COPY_STRIDED_COPY_H_
