@@ -25,9 +25,8 @@ constexpr const OpDef* kActivations[] = {
     &kHardSwish, &kSilu, &kGelu,    &kElu,  &kLeakyRelu};
 constexpr int kMaxEpilogue = 8;
 
-bool IsRoot(const OpView& op) {
-  return op.is(kConv) || op.is(kMatmul) || op.is(kConvTranspose);
-}
+// Not transposed convolutions, which apply nothing.
+bool IsRoot(const OpView& op) { return op.is(kConv) || op.is(kMatmul); }
 
 bool IsVariable(const ValueView& value) {
   const std::optional<OpView> maker = value.defining_op();
