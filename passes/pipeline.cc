@@ -18,6 +18,8 @@
 #include "graph/verifier.h"
 #include "passes/cancel_transpose_pair.h"
 #include "passes/decompose_batch_norm.h"
+#include "passes/drop_expands.h"
+#include "passes/factor_sums.h"
 #include "passes/fold_affine_into_conv.h"
 #include "passes/fold_constants.h"
 #include "passes/fold_shapes.h"
@@ -43,6 +45,10 @@ constexpr Pass kSourcePasses[] = {
     {"merge_reshapes", MergeReshapes},
     {"remove_identities", RemoveIdentities},  // joined ones may do nothing
     {"merge_duplicates", MergeDuplicates},
+    {"drop_expands", DropExpands},  // that gradients made
+    {"remove_dead", RemoveDead},    // unread ops count as readers to the next
+    {"factor_sums", FactorSums},
+    {"merge_duplicates", MergeDuplicates},  // sums that differed by a factor
     {"recognise_activations", RecogniseActivations},  // before their parts fuse
     {"decompose_batch_norm", DecomposeBatchNorm},     // a mul and an add that
     {"fold_affine_into_conv", FoldAffineIntoConv},    // convolutions swallow

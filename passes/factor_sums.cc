@@ -1,0 +1,119 @@
+// The products that a sum reads are made anew behind a sum of what they read.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "passes/factor_sums.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+#include "passes/joint_placement.h"
+
+namespace partita {
+namespace {
+
+bool IsSum(const OpView& op) {
+  if (!op.is(kReduceSum) && !op.is(kReduceMean)) return false;
+  const DType dtype = op.result_type(0).dtype;
+  return (dtype == DType::kF32 || dtype == DType::kF64) &&
+         op.attr_bool("keep_dims");
+}
+
+// One value for all that each result sums up.
+bool IsFactor(const TensorType& factor, const TensorType& sum) {
+  if (factor.rank() > sum.rank()) return false;
+  const int missing = sum.rank() - factor.rank();
+  for (int i = 0; i < factor.rank(); ++i) {
+    if (factor.dims[i] != 1 && factor.dims[i] != sum.dims[i + missing]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The operand of the product that has to be summed, or -1 if it is none.
+int SummedOperand(const OpView& product, const OpView& sum) {
+  const TensorType& type = product.result_type(0);
+  if (product.is(kNeg)) return 0;
+  if (!product.is(kMul)) return -1;
+  for (int i : {0, 1}) {
+    if (product.operand_type(i) == type &&
+        IsFactor(product.operand_type(1 - i), sum.result_type(0))) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+// A product, and which of its operands is to be summed.
+struct Factored {
+  OpView product;
+  int summed;
+};
+
+// What the sum reads, from the outside in, as far as nothing else reads it.
+std::vector<Factored> ProductsOf(const OpView& sum, JointPlacement& joint) {
+  std::vector<Factored> products;
+  ValueView value = sum.operand(0);
+  while (value.has_one_reader()) {
+    const std::optional<OpView> product = value.defining_op();
+    if (!product.has_value()) break;
+    const int summed = SummedOperand(*product, sum);
+    if (summed < 0 || !joint.Admit(product->node()) || joint.divides()) break;
+    products.push_back({*product, summed});
+    value = product->operand(summed);
+  }
+  return products;
+}
+
+absl::StatusOr<ValueId> AddCopy(Graph& graph, const OpView& op,
+                                ValueIds operands, const Placement& placement,
+                                NodeId before) {
+  NodeSpec spec = CopyOf(op.node(), std::move(operands), &graph.literals());
+  spec.placement = placement;
+  PARTITA_ASSIGN_OR_RETURN(const NodeId copy,
+                           graph.AddNode(std::move(spec), before));
+  return graph.node(copy).results[0];
+}
+
+absl::Status FactorOut(Graph& graph, const OpView& sum) {
+  JointPlacement joint;
+  joint.Admit(sum.node());
+  if (joint.divides()) return absl::OkStatus();
+  const std::vector<Factored> products = ProductsOf(sum, joint);
+  if (products.empty()) return absl::OkStatus();
+  const Factored& last = products.back();
+  PARTITA_ASSIGN_OR_RETURN(
+      ValueId value,
+      AddCopy(graph, sum, {last.product.operand(last.summed).id()}, joint.get(),
+              sum.id()));
+  for (auto it = products.rbegin(); it != products.rend(); ++it) {
+    ValueIds operands = it->product.node().operands;
+    operands[it->summed] = value;
+    PARTITA_ASSIGN_OR_RETURN(
+        value, AddCopy(graph, it->product, std::move(operands), joint.get(),
+                       sum.id()));
+  }
+  graph.ReplaceAllUses(sum.result(0).id(), value);
+  return absl::OkStatus();
+}
+
+bool IsRead(const Graph& graph, const ValueView& value) {
+  return value.num_uses() > 0 || graph.is_output(value.id());
+}
+
+}  // namespace
+
+absl::Status FactorSums(Graph& graph) {
+  for (OpView op : graph.ops()) {
+    if (!IsSum(op) || !IsRead(graph, op.result(0))) continue;
+    PARTITA_RETURN_IF_ERROR(FactorOut(graph, op));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

@@ -1,0 +1,27 @@
+// Sums before it scales.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PASSES_FACTOR_SUMS_H_
+#define PARTITA_PASSES_FACTOR_SUMS_H_
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+
+namespace partita {
+
+// A factor that is one along all that a sum adds up, and a sign, is applied to
+// the sum: the product need not be computed, let alone written.
+//
+//   before                                     after
+//   %p = mul %x, %s                            %t = reduce_sum %x {axes = [1]}
+//   %y = reduce_sum %p {axes = [1]}            %y = mul %t, %s
+//
+// For sums and means of f32 and f64 that keep their dimensions and alone read
+// the product. The gradients of batch normalisation have many. A sum may
+// overflow where its product would not, and rounds otherwise: see
+// docs/numerics.md. Skips: ops that are pinned apart.
+absl::Status FactorSums(Graph& graph);
+
+}  // namespace partita
+
+#endif  // PARTITA_PASSES_FACTOR_SUMS_H_
