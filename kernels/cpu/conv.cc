@@ -11,7 +11,7 @@ bool Accepts(const OpView& node) { return IsConvolution(node, kConv); }
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                                       const LayoutWish& wish) {
-  return DescribeConvolution(node, wish, dnnl::algorithm::convolution_direct);
+  return DescribeConvolution(node, wish, ConvolutionMethod::kDirect);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ bool Accepts(const OpView& node) { return IsConvolution(node, kConvTranspose); }
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                                       const LayoutWish& wish) {
-  return DescribeConvolution(node, wish, dnnl::algorithm::deconvolution_direct);
+  return DescribeConvolution(node, wish, ConvolutionMethod::kDirect);
 }
 
 }  // namespace

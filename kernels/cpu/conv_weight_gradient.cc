@@ -25,13 +25,18 @@ std::vector<LayoutWish> Wishes(const OpView& node) {
   return {AnyWish(node), row_major_result, blocks, RowMajorWish(node)};
 }
 
+absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
+                                      const LayoutWish& wish) {
+  return DescribeWeightGradient(node, wish, ConvolutionMethod::kDirect);
+}
+
 }  // namespace
 
 extern const OnednnFamily kOnednnConvWeightGradient = {
     .kernel = "onednn.conv_weight_gradient",
     .accepts = Accepts,
     .wishes = Wishes,
-    .describe = DescribeWeightGradient,
+    .describe = Describe,
     .relays_results = true,
 };
 

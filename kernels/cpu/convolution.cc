@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
+#include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/fused_chain.h"
 #include "kernels/cpu/memory_desc.h"
@@ -42,6 +44,16 @@ Window WindowOf(const OpView& op, int spatial) {
 }
 
 }  // namespace
+
+bool IsForTiles(const OpView& op, absl::Span<const int64_t> kernel) {
+  const auto all_ones = [&](const char* name) {
+    return absl::c_all_of(op.attr_ints(name),
+                          [](int64_t value) { return value == 1; });
+  };
+  return kernel == absl::Span<const int64_t>({3, 3}) &&
+         op.attr_int("groups") == 1 && all_ones("strides") &&
+         all_ones("dilations");
+}
 
 bool IsConvolution(const OpView& node, const OpDef& op) {
   if (!AllF32(node) || node.num_results() != 1) return false;
@@ -126,24 +138,44 @@ std::optional<Layout> WinogradLayout(const memory::desc& packed,
   return *layout;
 }
 
-dnnl::primitive_desc Primitive(dnnl::algorithm algorithm,
+int TileOf(ConvolutionMethod method) {
+  return method == ConvolutionMethod::kTiles2   ? 2
+         : method == ConvolutionMethod::kTiles4 ? 4
+                                                : 0;
+}
+
+// Only in training does oneDNN transform the weights of 4x4 tiles itself.
+dnnl::prop_kind PropKind(ConvolutionMethod method) {
+  return method == ConvolutionMethod::kTiles4
+             ? dnnl::prop_kind::forward_training
+             : dnnl::prop_kind::forward_inference;
+}
+
+dnnl::primitive_desc Primitive(bool transposed, ConvolutionMethod method,
                                const memory::desc& source,
                                const memory::desc& weights,
                                const memory::desc& bias,
                                const memory::desc& result, const Window& w,
                                const dnnl::primitive_attr& attributes) {
-  constexpr auto kInference = dnnl::prop_kind::forward_inference;
-  if (algorithm == dnnl::algorithm::deconvolution_direct) {
+  const dnnl::prop_kind kind = PropKind(method);
+  const bool direct = method == ConvolutionMethod::kDirect;
+  if (transposed) {
     return dnnl::deconvolution_forward::primitive_desc(
-        dnnl::deconvolution_forward::desc(kInference, algorithm, source,
-                                          weights, bias, result, w.strides,
-                                          w.dilates, w.before, w.after),
+        dnnl::deconvolution_forward::desc(
+            kind,
+            direct ? dnnl::algorithm::deconvolution_direct
+                   : dnnl::algorithm::deconvolution_winograd,
+            source, weights, bias, result, w.strides, w.dilates, w.before,
+            w.after),
         attributes, CpuEngine(), /*allow_empty=*/true);
   }
   return dnnl::convolution_forward::primitive_desc(
-      dnnl::convolution_forward::desc(kInference, algorithm, source, weights,
-                                      bias, result, w.strides, w.dilates,
-                                      w.before, w.after),
+      dnnl::convolution_forward::desc(
+          kind,
+          direct ? dnnl::algorithm::convolution_direct
+                 : dnnl::algorithm::convolution_winograd,
+          source, weights, bias, result, w.strides, w.dilates, w.before,
+          w.after),
       attributes, CpuEngine(), /*allow_empty=*/true);
 }
 
@@ -186,11 +218,11 @@ void FillLayouts(const OpView& node, const PostOps& post,
 
 absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
                                                  const LayoutWish& wish,
-                                                 dnnl::algorithm algorithm) {
-  const bool transposed = algorithm == dnnl::algorithm::deconvolution_direct;
-  const bool winograd = algorithm == dnnl::algorithm::convolution_winograd;
+                                                 ConvolutionMethod method) {
+  const bool winograd = method == ConvolutionMethod::kTiles2;
   const FusedChain chain = *ReadChain(node);
   const OpView& op = chain.root;
+  const bool transposed = op.is(kConvTranspose);
   const TensorType& x = node.operand_type(chain.root_operands[0]);
   const TensorType& w = node.operand_type(chain.root_operands[1]);
   const TensorType& y = node.result_type(0);
@@ -231,8 +263,8 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
 
   OnednnRecipe recipe;
   recipe.primitive =
-      Primitive(algorithm, *source_desc, *weights_desc, bias_desc, *result_desc,
-                WindowOf(op, rank - 2), attributes);
+      Primitive(transposed, method, *source_desc, *weights_desc, bias_desc,
+                *result_desc, WindowOf(op, rank - 2), attributes);
   if (!recipe.primitive) return NotOffered("no such convolution");
   const memory::desc source = recipe.primitive.query_md(dnnl::query::src_md);
   const memory::desc packed =
@@ -258,6 +290,7 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
     return NotOffered("a post-op that gemm would read wrongly");
   }
   recipe.ieee = post.ieee;
+  recipe.tile = TileOf(method);
   if (winograd) {
     recipe.winograd = {.operand = chain.root_operands[1],
                        .pairs = w.dims[0] * w.dims[1]};
@@ -282,22 +315,25 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
 namespace {
 
 // oneDNN asks for the forward convolution that the gradient belongs to.
-dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
+dnnl::primitive_desc WeightGradientPrimitive(ConvolutionMethod method,
+                                             const memory::desc& source,
                                              const memory::desc& weights,
                                              const memory::desc& result,
                                              const Window& w) {
-  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+  const dnnl::algorithm algorithm = method == ConvolutionMethod::kDirect
+                                        ? dnnl::algorithm::convolution_direct
+                                        : dnnl::algorithm::convolution_winograd;
   const dnnl::primitive_attr attributes = StrictAttributes();
   const dnnl::convolution_forward::primitive_desc forward(
       dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
-                                      kDirect, source, weights, result,
+                                      algorithm, source, weights, result,
                                       w.strides, w.dilates, w.before, w.after),
       attributes, CpuEngine(), /*allow_empty=*/true);
   if (!forward) return {};
   return dnnl::convolution_backward_weights::primitive_desc(
-      dnnl::convolution_backward_weights::desc(kDirect, source, weights, result,
-                                               w.strides, w.dilates, w.before,
-                                               w.after),
+      dnnl::convolution_backward_weights::desc(algorithm, source, weights,
+                                               result, w.strides, w.dilates,
+                                               w.before, w.after),
       attributes, CpuEngine(), forward, /*allow_empty=*/true);
 }
 
@@ -320,7 +356,8 @@ bool HasPadding(const TensorType& type, const Layout& layout) {
 }  // namespace
 
 absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
-                                                    const LayoutWish& wish) {
+                                                    const LayoutWish& wish,
+                                                    ConvolutionMethod method) {
   TensorType x = node.operand_type(0);
   TensorType dy = node.operand_type(1);
   const TensorType& dw = node.result_type(0);
@@ -340,8 +377,8 @@ absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
   // The gradient as oneDNN likes it: it is small beside the operands, so that
   // its reorder costs little.
   recipe.primitive =
-      WeightGradientPrimitive(*source, *weights.Desc(std::nullopt), *result,
-                              WindowOf(node, x.rank() - 2));
+      WeightGradientPrimitive(method, *source, *weights.Desc(std::nullopt),
+                              *result, WindowOf(node, x.rank() - 2));
   if (!recipe.primitive) return NotOffered("no such gradient");
   const memory::desc source_desc =
       recipe.primitive.query_md(dnnl::query::src_md);
@@ -359,6 +396,7 @@ absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
   if (HasPadding(dw, wish.results[0].value_or(*gradient_layout))) {
     return NotOffered("padding that a NaN would not leave zero");
   }
+  recipe.tile = TileOf(method);
   recipe.operands = {*source_layout, *result_layout};
   recipe.results = {*gradient_layout};
   recipe.arguments = {{DNNL_ARG_SRC, false, 0, source_desc},

@@ -17,17 +17,25 @@ bool IsConvolution(const OpView& node, const OpDef& op);
 // everything row-major.
 std::vector<LayoutWish> ConvolutionWishes(const OpView& node);
 
-// The gradient by the weights, which the recipe has as oneDNN likes them;
-// Unimplemented if that is asked for and has padding.
-absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
-                                                    const LayoutWish& wish);
+// How a convolution is computed: by its sums, or by Winograd's F(2x2, 3x3) or
+// F(4x4, 3x3) over tiles of the image.
+enum class ConvolutionMethod { kDirect, kTiles2, kTiles4 };
 
-// By convolution_direct, convolution_winograd or deconvolution_direct.
-// Winograd's weights lie with taps outermost, as TransformWinogradWeights reads
-// them.
+// What Winograd's algorithms ask of a convolution, its transpose or gradient by
+// the weights: windows of 3x3 of stride 1, no groups.
+bool IsForTiles(const OpView& op, absl::Span<const int64_t> kernel);
+
+// The gradient by the weights, which the recipe has as oneDNN likes them;
+// Unimplemented if that is asked for and has padding. Not by kTiles2.
+absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
+                                                    const LayoutWish& wish,
+                                                    ConvolutionMethod method);
+
+// A convolution or its transpose. The weights of kTiles2 lie with taps
+// outermost, as TransformWinogradWeights reads them.
 absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
                                                  const LayoutWish& wish,
-                                                 dnnl::algorithm algorithm);
+                                                 ConvolutionMethod method);
 
 }  // namespace partita
 

@@ -26,7 +26,7 @@ const OnednnFamily* const kFamilies[] = {
     &kOnednnConvTranspose, &kOnednnConvWeightGradient,
     &kOnednnMatmul,        &kOnednnPool,
     &kOnednnNorm,          &kOnednnResample,
-    &kOnednnBinary,
+    &kOnednnBinary,        &kOnednnWinogradTraining,
 };
 
 absl::string_view IsaName() {
@@ -60,7 +60,7 @@ std::string Arithmetic(const OnednnRecipe& recipe, int threads) {
   if (recipe.bits_depend_on_threads) {
     absl::StrAppend(&text, " threads ", threads);
   }
-  if (recipe.winograd.has_value()) absl::StrAppend(&text, " tiles not ieee");
+  if (recipe.tile > 0) absl::StrAppend(&text, " tiles not ieee");
   if (!recipe.ieee) absl::StrAppend(&text, " epilogue not ieee");
   return text;
 }
@@ -97,22 +97,6 @@ struct Work {
   double streaming = 0;  // bytes that pass before and after the sums
 };
 
-// F(2x2, 3x3): 16 products in place of 36 a tile and pair of channels, 32 and
-// 24 additions to transform a tile there and back; the weights are read,
-// transformed, written, and read again.
-Work WinogradWork(const OpView& node, const OnednnRecipe& recipe) {
-  const Shape& y = node.result_type(0).dims;
-  const TensorType& w = node.operand_type(recipe.winograd->operand);
-  const double tiles =
-      static_cast<double>(y[0] * ((y[2] + 1) / 2) * ((y[3] + 1) / 2));
-  const double pairs = static_cast<double>(recipe.winograd->pairs);
-  return {
-      .flops = 2 * 16 * tiles * pairs,
-      .moving = tiles * static_cast<double>(24 * w.dims[0] + 32 * w.dims[1]),
-      .streaming =
-          static_cast<double>(w.num_bytes() + 2 * TransformedBytes(recipe))};
-}
-
 bool IsConvolution(const OnednnRecipe& recipe) {
   const dnnl::primitive::kind kind = recipe.primitive.get_kind();
   return kind == dnnl::primitive::kind::convolution ||
@@ -129,6 +113,39 @@ const dnnl::memory::desc* DescOf(const OnednnRecipe& recipe, int id) {
     if (argument.id == id) return &argument.desc;
   }
   return nullptr;
+}
+
+const dnnl::memory::desc& FirstOf(const OnednnRecipe& recipe, int id,
+                                  int otherwise) {
+  const dnnl::memory::desc* desc = DescOf(recipe, id);
+  return desc != nullptr ? *desc : *DescOf(recipe, otherwise);
+}
+
+// F(m x m, 3x3): (m + 2)^2 products in place of 9 m^2 a tile and pair of
+// channels, and additions to transform a tile there and back. Of 2x2 tiles a
+// core keeps what it transformed in its caches, but reads, transforms, writes
+// and reads weights again; tiles of 4x4 pass through memory too.
+Work WinogradWork(const OnednnRecipe& recipe) {
+  const bool small = recipe.tile == 2;
+  const auto channels =
+      FirstOf(recipe, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_WEIGHTS).dims();
+  const auto image = FirstOf(recipe, DNNL_ARG_DST, DNNL_ARG_DIFF_DST).dims();
+  const auto tiles_along = [&](int axis) {
+    return (image[axis] + recipe.tile - 1) / recipe.tile;
+  };
+  const double tiles =
+      static_cast<double>(image[0] * tiles_along(2) * tiles_along(3));
+  const double pairs = static_cast<double>(channels[0] * channels[1]);
+  const double out = static_cast<double>(channels[0]);
+  const double in = static_cast<double>(channels[1]);
+  const double taps = (recipe.tile + 2) * (recipe.tile + 2);
+  const double transformed = taps * sizeof(float) * pairs;
+  Work work = {
+      .flops = 2 * taps * tiles * pairs,
+      .moving = tiles * (small ? 24 * out + 32 * in : 100 * out + 144 * in),
+      .streaming = 9 * sizeof(float) * pairs + 2 * transformed};
+  if (!small) work.streaming += 2 * taps * sizeof(float) * tiles * (out + in);
+  return work;
 }
 
 // Weights that no cache of a core keeps.
@@ -195,7 +212,7 @@ double VectorExcess(const OpView& node, const OnednnRecipe& recipe) {
 }
 
 Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
-  if (recipe.winograd.has_value()) return WinogradWork(node, recipe);
+  if (recipe.tile > 0) return WinogradWork(recipe);
   Work work = {.flops = node.op().cost(node).flops};
   if (IsConvolutionByGemm(recipe)) {
     work.streaming = GemmTraffic(node, recipe);
@@ -309,7 +326,8 @@ absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
 
 void AddIfNew(KernelChoice choice, std::vector<KernelChoice>& choices) {
   for (const KernelChoice& other : choices) {
-    if (other.operands == choice.operands && other.results == choice.results) {
+    if (other.kernel == choice.kernel && other.operands == choice.operands &&
+        other.results == choice.results) {
       return;
     }
   }
@@ -345,8 +363,18 @@ std::vector<KernelChoice> AskAll(const OpView& node,
   return choices;
 }
 
+// Weights that are being trained have kernels of their own.
+std::string ConstantOperands(const OpView& node) {
+  std::string constants;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    constants += node.operand(i).is_constant() ? 'c' : '-';
+  }
+  return constants;
+}
+
 std::string AnswerKey(const OpView& node, const DeviceTraits& device) {
-  return absl::StrCat(NodeKey(node), "@", device.threads, " ",
+  return absl::StrCat(NodeKey(node), ConstantOperands(node), "@",
+                      device.threads, " ",
                       device.peak_flops[static_cast<int>(DType::kF32)], " ",
                       device.memory_bandwidth, " ", device.launch_seconds);
 }

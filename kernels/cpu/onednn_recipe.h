@@ -54,6 +54,9 @@ struct OnednnRecipe {
   // docs/numerics.md.
   bool ieee = true;
   std::optional<Winograd> winograd;
+  // Results along a side of a tile of Winograd's; 0 if it is not by his
+  // algorithm, which has sums of its own: see docs/numerics.md.
+  int tile = 0;
 };
 
 struct OnednnFamily {
@@ -72,6 +75,7 @@ struct OnednnFamily {
 
 extern const OnednnFamily kOnednnConv;
 extern const OnednnFamily kOnednnWinograd;
+extern const OnednnFamily kOnednnWinogradTraining;
 extern const OnednnFamily kOnednnConvTranspose;
 extern const OnednnFamily kOnednnConvWeightGradient;
 extern const OnednnFamily kOnednnMatmul;

@@ -2,8 +2,6 @@
 // has it.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/convolution.h"
@@ -12,18 +10,11 @@
 namespace partita {
 namespace {
 
-bool AllOnes(const std::vector<int64_t>& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](int64_t value) { return value == 1; });
-}
-
 bool Accepts(const OpView& node) {
   if (!IsConvolution(node, kConv)) return false;
   const OpView op = ReadChain(node)->root;
   const Shape& weights = op.operand_type(1).dims;
-  return weights.size() == 4 && weights[2] == 3 && weights[3] == 3 &&
-         op.attr_int("groups") == 1 && AllOnes(op.attr_ints("strides")) &&
-         AllOnes(op.attr_ints("dilations"));
+  return IsForTiles(op, absl::MakeConstSpan(weights).subspan(2));
 }
 
 // Images in blocks of channels; it has no other.
@@ -39,7 +30,7 @@ std::vector<LayoutWish> Wishes(const OpView& node) {
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                                       const LayoutWish& wish) {
-  return DescribeConvolution(node, wish, dnnl::algorithm::convolution_winograd);
+  return DescribeConvolution(node, wish, ConvolutionMethod::kTiles2);
 }
 
 }  // namespace

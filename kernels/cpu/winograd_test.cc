@@ -1,6 +1,6 @@
-// onednn.winograd against eval, and the transform of its weights. Where oneDNN
-// lacks the algorithm for this processor nothing is offered, and there is
-// nothing to hold against eval.
+// onednn.winograd and onednn.winograd_4x4 against eval, and the transform of
+// the former's weights. Where oneDNN lacks the algorithm for this processor
+// nothing is offered, and there is nothing to hold against eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
@@ -21,6 +21,7 @@ using Ints = std::vector<int64_t>;
 
 // Of the largest result; docs/numerics.md.
 constexpr double kTolerance = 6e-6;
+constexpr double kTrainingTolerance = 5e-5;
 
 TensorType F32(const Shape& dims) { return {DType::kF32, dims, {}}; }
 
@@ -28,19 +29,26 @@ bool IsWinograd(const KernelChoice& choice) {
   return choice.kernel == "onednn.winograd";
 }
 
+bool IsForTraining(const KernelChoice& choice) {
+  return choice.kernel == "onednn.winograd_4x4";
+}
+
 bool HasWinograd() { return VectorChannels() == 16; }
 
-// oneDNN's choices for a node that are Winograd's.
+// oneDNN's choices for a node that are Winograd's, of one kind.
 class WinogradCatalog : public KernelCatalog {
  public:
+  explicit WinogradCatalog(bool (*is_kind)(const KernelChoice&) = IsWinograd)
+      : is_kind_(is_kind) {}
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override {
     std::vector<KernelChoice> choices = catalog_.Choices(node, device);
-    std::erase_if(choices, [](const auto& c) { return !IsWinograd(c); });
+    std::erase_if(choices, [this](const auto& c) { return !is_kind_(c); });
     return choices;
   }
 
  private:
+  bool (*is_kind_)(const KernelChoice&);
   OnednnCatalog catalog_;
 };
 
@@ -135,7 +143,7 @@ TEST(Winograd, ItsArithmeticIsNamedApart) {
   for (const KernelChoice& choice :
        OnednnCatalog().Choices(one.node(), TestCpu(1))) {
     EXPECT_EQ(absl::StrContains(choice.arithmetic, "tiles not ieee"),
-              IsWinograd(choice));
+              IsWinograd(choice) || IsForTraining(choice));
   }
 }
 
@@ -143,10 +151,65 @@ TEST(Winograd, ItsArithmeticIsNamedApart) {
 TEST(Winograd, IsFastestWhereItSavesMoreThanItsTransforms) {
   if (!HasWinograd()) GTEST_SKIP() << "oneDNN has no Winograd here";
   const auto fastest = [](const OneNode& one) {
-    return OnednnCatalog().Choices(one.node(), TestCpu(1))[0].kernel;
+    std::vector<KernelChoice> choices =
+        OnednnCatalog().Choices(one.node(), TestCpu(1));
+    std::erase_if(choices, IsForTraining);
+    return choices[0].kernel;
   };
   EXPECT_EQ(fastest(Conv({1, 64, 56, 56}, 64)), "onednn.winograd");
   EXPECT_EQ(fastest(Conv({1, 512, 7, 7}, 512)), "onednn.conv");
+}
+
+// The number of choices held against eval.
+size_t ExpectTrainingRight(const OneNode& one) {
+  KernelCheckOptions options;
+  options.tolerance = kTrainingTolerance;
+  const CheckReport report = CheckKernels(
+      one.node(), WinogradCatalog(IsForTraining), OnednnLibrary(), options);
+  EXPECT_TRUE(report.status.ok()) << report.status;
+  return report.kernels.size();
+}
+
+const Attributes kSame = {{"pads_before", Ints{1, 1}},
+                          {"pads_after", Ints{1, 1}}};
+const Attributes kSameKernel = {{"kernel", Ints{3, 3}},
+                                {"pads_before", Ints{1, 1}},
+                                {"pads_after", Ints{1, 1}}};
+
+TEST(WinogradTraining, ForwardAndBothGradients) {
+  for (const Shape& x : {Shape{4, 32, 16, 16}, Shape{8, 64, 14, 11}}) {
+    const Shape y = {x[0], 64, x[2], x[3]};
+    const size_t checked =
+        ExpectTrainingRight(Conv(x, 64)) +
+        ExpectTrainingRight(
+            OneNode(kConvTranspose, {F32(y), F32({64, x[1], 3, 3})}, kSame)) +
+        ExpectTrainingRight(
+            OneNode(kConvWeightGradient, {F32(x), F32(y)}, kSameKernel));
+    EXPECT_EQ(checked > 0, HasWinograd()) << checked;
+  }
+}
+
+TEST(WinogradTraining, OtherConvolutionsAreNotOffered) {
+  const auto expect_none = [](const OneNode& one) {
+    EXPECT_TRUE(
+        WinogradCatalog(IsForTraining).Choices(one.node(), TestCpu(2)).empty());
+  };
+  expect_none(Conv({4, 32, 12, 12}, 32, {{"strides", Ints{2, 2}}}));
+  expect_none(Conv({4, 19, 12, 12}, 32));
+  expect_none(OneNode(kConvWeightGradient,
+                      {F32({4, 32, 12, 12}), F32({4, 32, 8, 8})},
+                      {{"kernel", Ints{5, 5}}}));
+}
+
+// Results of constant weights keep their digits.
+TEST(WinogradTraining, ConstantWeightsAreNotBeingTrained) {
+  OneNode one = Conv({4, 64, 32, 32}, 64);
+  const ValueId weights = one.graph().AddConstant(
+      one.graph().literals().Add(HostTensor(F32({64, 64, 3, 3}))), "w",
+      one.node().id());
+  one.graph().SetOperand(one.node().id(), 1, weights);
+  EXPECT_TRUE(
+      WinogradCatalog(IsForTraining).Choices(one.node(), TestCpu(2)).empty());
 }
 
 }  // namespace
