@@ -279,9 +279,9 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   }
   TensorType stored = y;
   stored.layout = *result_layout;
-  // Below AVX-512, and in transposed ones, oneDNN multiplies padded channels by
-  // zero weights, which keeps a NaN.
-  if ((transposed || VectorChannels() < 16) &&
+  // Below AVX-512, in transposed ones and in tiles, oneDNN multiplies padded
+  // channels by zero weights, which keeps a NaN.
+  if ((transposed || VectorChannels() < 16 || TileOf(method) > 0) &&
       stored.num_stored_elements() != y.num_elements()) {
     return NotOffered("padding that a NaN would not leave zero");
   }

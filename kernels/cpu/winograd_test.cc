@@ -189,13 +189,22 @@ TEST(WinogradTraining, ForwardAndBothGradients) {
   }
 }
 
+// What fills up the last block of the image is zero; the surplus filters of a
+// gradient are dropped.
+TEST(WinogradTraining, InputChannelsThatFillNoBlock) {
+  ExpectTrainingRight(Conv({4, 19, 12, 12}, 32));
+  ExpectTrainingRight(OneNode(kConvWeightGradient,
+                              {F32({4, 19, 12, 12}), F32({4, 37, 12, 12})},
+                              kSameKernel));
+}
+
 TEST(WinogradTraining, OtherConvolutionsAreNotOffered) {
   const auto expect_none = [](const OneNode& one) {
     EXPECT_TRUE(
         WinogradCatalog(IsForTraining).Choices(one.node(), TestCpu(2)).empty());
   };
   expect_none(Conv({4, 32, 12, 12}, 32, {{"strides", Ints{2, 2}}}));
-  expect_none(Conv({4, 19, 12, 12}, 32));
+  expect_none(Conv({4, 32, 12, 12}, 19));
   expect_none(OneNode(kConvWeightGradient,
                       {F32({4, 32, 12, 12}), F32({4, 32, 8, 8})},
                       {{"kernel", Ints{5, 5}}}));
