@@ -143,7 +143,9 @@ TEST(BatchNormOfReplicas, OwnStatisticsAreNotExchanged) {
   ASSERT_NE(own, nullptr);
   ASSERT_NE(shared, nullptr);
   EXPECT_EQ(JoinedSums(*own), 1 + 6);
-  EXPECT_GE(JoinedSums(*shared), 1 + 6 + 4);
+  // The mean and the variance. The gradient's sums may be those that the
+  // gradients of scale and bias are.
+  EXPECT_GE(JoinedSums(*shared), 1 + 6 + 2);
 }
 
 }  // namespace
