@@ -136,6 +136,21 @@ bool LiesInPlace(const OpView& node, int value, int member,
   return true;
 }
 
+// Another result than number `k` lies on some of operand `k`: values of a
+// bucket are exchanged one by one, in any order.
+bool IsUnderAnother(const Op& op, size_t k) {
+  for (size_t r = 0; r < op.results.size(); ++r) {
+    if (r == k) continue;
+    for (int32_t address : op.results[r]) {
+      if (std::find(op.operands[k].begin(), op.operands[k].end(), address) !=
+          op.operands[k].end()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::vector<bool> InPlace(const Unrolled& unrolled, const Op& op) {
   std::vector<bool> in_place(op.operands.size());
   if (op.what->kind != Kind::kKernel && op.what->kind != Kind::kCollective) {
@@ -146,7 +161,8 @@ std::vector<bool> InPlace(const Unrolled& unrolled, const Op& op) {
     for (size_t k = 0; k < in_place.size(); ++k) {
       in_place[k] =
           LiesInPlace(node, static_cast<int>(k), op.what->instance.member,
-                      op.operands[k], op.results[k]);
+                      op.operands[k], op.results[k]) &&
+          !IsUnderAnother(op, k);
     }
     return in_place;
   }
