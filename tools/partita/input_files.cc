@@ -23,6 +23,17 @@ bool SameFile(const std::string& a, const std::string& b) {
          one.st_ino == other.st_ino;
 }
 
+// Before they are there: links in the path count.
+bool SamePath(const std::string& a, const std::string& b) {
+  struct stat found;
+  if (stat(a.c_str(), &found) == 0 || stat(b.c_str(), &found) == 0) {
+    return false;
+  }
+  std::error_code error;
+  const auto one = std::filesystem::weakly_canonical(a, error);
+  return !error && one == std::filesystem::weakly_canonical(b, error);
+}
+
 // None of a folder that cannot be read: whoever reads it says so.
 std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> files;
@@ -80,8 +91,8 @@ void InputFiles::AddWeights(const LiteralPool& literals) {
   }
 }
 
-absl::Status InputFiles::Keep(absl::string_view flag,
-                              const std::string& path) const {
+absl::Status InputFiles::KeepInputs(absl::string_view flag,
+                                    const std::string& path) const {
   for (const InputFile& input : inputs_) {
     if (!SameFile(path, input.path)) continue;
     return CalledWrongly(
@@ -89,6 +100,26 @@ absl::Status InputFiles::Keep(absl::string_view flag,
                      " and would be overwritten; expected another file"));
   }
   return absl::OkStatus();
+}
+
+absl::Status InputFiles::KeepOutputs(absl::string_view flag,
+                                     const std::string& path) const {
+  for (const OutputFile& other : outputs_) {
+    if (other.flag == flag ||
+        !(SameFile(path, other.path) || SamePath(path, other.path))) {
+      continue;
+    }
+    return CalledWrongly(absl::StrCat("--", flag, ": found ", path,
+                                      ", which --", other.flag,
+                                      " writes too; expected another file"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InputFiles::Keep(absl::string_view flag,
+                              const std::string& path) const {
+  PARTITA_RETURN_IF_ERROR(KeepInputs(flag, path));
+  return KeepOutputs(flag, path);
 }
 
 absl::Status InputFiles::Keep() const {

@@ -1,4 +1,4 @@
-// Keeps what a command writes off the files that it reads.
+// Keeps what a command writes off the files that it reads, and off each other.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_TOOLS_PARTITA_INPUT_FILES_H_
@@ -15,7 +15,8 @@
 
 namespace partita {
 
-// The files that one command reads, by what its caller knows them as.
+// The files that one command reads, by what its caller knows them as, and those
+// that its flags say it writes.
 class InputFiles {
  public:
   // The operand and what the flags name; of a folder, all that lies in it.
@@ -26,8 +27,8 @@ class InputFiles {
   // others that a model or a plan refers to.
   void AddWeights(const LiteralPool& literals);
 
-  // CalledWrongly if `path`, which --`flag` has written, is one of them, by
-  // whatever name or link.
+  // CalledWrongly if `path`, which --`flag` has written, is one that is read, or
+  // that another flag has written, by whatever name or link.
   absl::Status Keep(absl::string_view flag, const std::string& path) const;
   // The same of every flag that names one file to write.
   absl::Status Keep() const;
@@ -42,6 +43,10 @@ class InputFiles {
     std::string path;
   };
   void AddFlag(const FlagDef& flag, const std::string& value);
+  absl::Status KeepInputs(absl::string_view flag,
+                          const std::string& path) const;
+  absl::Status KeepOutputs(absl::string_view flag,
+                           const std::string& path) const;
 
   std::vector<InputFile> inputs_;
   std::vector<OutputFile> outputs_;
