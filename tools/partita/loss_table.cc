@@ -5,17 +5,50 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "graph/status_macros.h"
+#include "runtime/tensor_file/bad_file.h"
 
 namespace partita {
 namespace {
 
+constexpr char kHead[] = "step,epoch,loss,seconds";
+
 absl::Status CannotWrite(const std::string& path, int error) {
   return absl::ResourceExhaustedError(
       absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
+}
+
+absl::Status NoTable(const std::string& path, int64_t line,
+                     absl::string_view expected) {
+  return BadFile(absl::StrCat(path, ":", line), "another line", expected,
+                 "name the table that the training wrote, or a new file");
+}
+
+// Bytes of the head and of the rows of the first `steps` steps, which ascend. A
+// last line that was not written whole is none of them.
+absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
+  std::ifstream file(path);
+  std::string text;
+  if (!std::getline(file, text) || file.eof() || text != kHead) {
+    return NoTable(path, 1, kHead);
+  }
+  uintmax_t size = text.size() + 1;
+  for (int64_t line = 2; std::getline(file, text) && !file.eof(); ++line) {
+    int64_t step;
+    if (!absl::SimpleAtoi(text.substr(0, text.find(',')), &step)) {
+      return NoTable(path, line, "a row that begins with a step");
+    }
+    if (step > steps) break;
+    size += text.size() + 1;
+  }
+  return size;
 }
 
 }  // namespace
@@ -24,16 +57,28 @@ absl::StatusOr<LossTable> LossTable::Create(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) return CannotWrite(path, errno);
   LossTable table(path, file);
-  absl::FPrintF(file, "step,epoch,loss,seconds\n");
+  absl::FPrintF(file, "%s\n", kHead);
   PARTITA_RETURN_IF_ERROR(table.Flush());
   return table;
 }
 
+absl::StatusOr<LossTable> LossTable::Continue(const std::string& path,
+                                              int64_t steps) {
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(path, error);
+  if (!is_file || std::filesystem::is_empty(path, error)) return Create(path);
+  PARTITA_ASSIGN_OR_RETURN(const uintmax_t size, SizeOfSteps(path, steps));
+  std::filesystem::resize_file(path, size, error);
+  if (error) return CannotWrite(path, error.value());
+  std::FILE* file = std::fopen(path.c_str(), "a");
+  if (file == nullptr) return CannotWrite(path, errno);
+  return LossTable(path, file);
+}
+
 absl::Status LossTable::Add(int64_t step, int64_t epoch, double loss,
                             double seconds) {
-  const int written = absl::FPrintF(file_.get(), "%d,%d,%.9g,%.6f\n", step,
-                                    epoch, loss, seconds);
-  return written < 0 ? CannotWrite(path_, errno) : absl::OkStatus();
+  absl::FPrintF(file_.get(), "%d,%d,%.9g,%.6f\n", step, epoch, loss, seconds);
+  return Flush();
 }
 
 absl::Status LossTable::Flush() {

@@ -16,15 +16,21 @@ namespace partita {
 
 // CSV with the columns step (from 1), epoch (from 1), loss and seconds since
 // the program began to train. Losses are written with as many digits as make
-// them the same f32 again.
+// them the same f32 again. Each row is in the file before the next step, so
+// that a checkpoint has no steps that the table lacks.
 class LossTable {
  public:
   // With the head of the columns; replaces a file of that name.
   static absl::StatusOr<LossTable> Create(const std::string& path);
+  // Goes on behind the rows of the first `steps` steps. Those behind them are
+  // of a training that went on from there before: they are cut off. The same as
+  // Create where there is no such file, or none that keeps what is written.
+  // InvalidArgument, with the line, and the file as it was, if it is no table.
+  static absl::StatusOr<LossTable> Continue(const std::string& path,
+                                            int64_t steps);
 
+  // ResourceExhausted if the file has no room.
   absl::Status Add(int64_t step, int64_t epoch, double loss, double seconds);
-  // All rows so far to the file: ResourceExhausted if it has no room.
-  absl::Status Flush();
 
  private:
   struct Close {
@@ -32,6 +38,7 @@ class LossTable {
   };
   LossTable(const std::string& path, std::FILE* file)
       : path_(path), file_(file) {}
+  absl::Status Flush();
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;

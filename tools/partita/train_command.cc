@@ -132,6 +132,9 @@ absl::Status KeepInputs(const Arguments& arguments) {
 absl::StatusOr<std::string> HashOf(const TrainingData& data,
                                    Progress& progress) {
   if (data.samples == nullptr) return std::string();
+  if (data.samples->num_samples() == 0) {
+    return BadFile(data.source, "no samples", "one or more");
+  }
   progress.Stage(absl::StrCat("read ", data.source));
   const absl::StatusOr<ContentHash> hash = HashDataset(*data.samples);
   if (!hash.ok()) return AtPlace(data.source, hash.status());
@@ -227,13 +230,20 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .step = trainer.position().step};
 }
 
+// A training that is resumed goes on with the table that it began.
+absl::StatusOr<LossTable> OpenTable(const Arguments& arguments,
+                                    int64_t first_step) {
+  const std::string path = arguments.Get("csv", "");
+  return arguments.has("resume") ? LossTable::Continue(path, first_step)
+                                 : LossTable::Create(path);
+}
+
 absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
                          const Arguments& arguments, Progress& progress,
                          TrainReport& report) {
   std::optional<LossTable> table;
   if (arguments.has("csv")) {
-    PARTITA_ASSIGN_OR_RETURN(table,
-                             LossTable::Create(arguments.Get("csv", "")));
+    PARTITA_ASSIGN_OR_RETURN(table, OpenTable(arguments, report.first_step));
     log_options.table = &*table;
   }
   TrainLog log(log_options, progress, report);

@@ -43,6 +43,16 @@ std::string Content(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+// The loss table beside a checkpoint, but for its seconds.
+std::string Losses(const std::string& checkpoint) {
+  std::ifstream in(checkpoint + ".csv");
+  std::string losses;
+  for (std::string line; std::getline(in, line);) {
+    losses += line.substr(0, line.rfind(',')) + "\n";
+  }
+  return losses;
+}
+
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 struct Length {
@@ -68,7 +78,7 @@ std::vector<std::string> CommandLine(const std::string& checkpoint,
       kMachine,       "--strategy",  "single",        "--virtual",
       "--batch",      "8",           "--seed",        "3",
       "--epochs",     length.epochs, "--every",       length.every,
-      "--checkpoint", checkpoint};
+      "--checkpoint", checkpoint,    "--csv",         checkpoint + ".csv"};
   if (Exists(checkpoint)) words.insert(words.end(), {"--resume", checkpoint});
   return words;
 }
@@ -135,14 +145,25 @@ bool EndedBy(int status, int signal) {
   return WIFSIGNALED(status) && WTERMSIG(status) == signal;
 }
 
+struct Written {
+  std::string checkpoint;
+  std::string losses;
+
+  bool operator==(const Written&) const = default;
+};
+
+Written ReadWritten(const std::string& path) {
+  return {Content(path), Losses(path)};
+}
+
 // What a training writes that nobody disturbs.
-std::string Undisturbed(const Length& length) {
+Written Undisturbed(const Length& length) {
   const std::string path = Path("undisturbed");
   unlink(path.c_str());
   Program program(CommandLine(path, length));
   program.ReadLines("");
   EXPECT_TRUE(EndedWell(program.Wait()));
-  return Content(path);
+  return ReadWritten(path);
 }
 
 uint64_t Seed() {
@@ -157,8 +178,8 @@ uint64_t Seed() {
 
 TEST(TrainKill, KilledAtAnyMomentItGoesOnFromTheLastWholeCheckpoint) {
   const Clock::time_point start = Clock::now();
-  const std::string undisturbed = Undisturbed(kShort);
-  ASSERT_FALSE(undisturbed.empty());
+  const Written undisturbed = Undisturbed(kShort);
+  ASSERT_FALSE(undisturbed.checkpoint.empty());
   // Of which half is enough: every run begins where the last was killed.
   const auto whole = Clock::now() - start;
   std::mt19937_64 random(Seed());
@@ -174,17 +195,17 @@ TEST(TrainKill, KilledAtAnyMomentItGoesOnFromTheLastWholeCheckpoint) {
       continue;
     }
     ASSERT_TRUE(EndedWell(status)) << status;
-    ASSERT_EQ(Content(path), undisturbed) << "after " << kills << " kills";
+    ASSERT_EQ(ReadWritten(path), undisturbed) << "after " << kills << " kills";
     unlink(path.c_str());
   }
   Program last(CommandLine(path, kShort));
   EXPECT_TRUE(EndedWell(last.Wait()));
-  EXPECT_EQ(Content(path), undisturbed);
+  EXPECT_EQ(ReadWritten(path), undisturbed);
 }
 
 // Whoever asks it to end sees it end by that signal, after the step.
 TEST(TrainKill, AskedToEndItKeepsTheTraining) {
-  const std::string undisturbed = Undisturbed(kTalkative);
+  const Written undisturbed = Undisturbed(kTalkative);
   for (int signal : {SIGINT, SIGTERM}) {
     SCOPED_TRACE(signal);
     const std::string path = Path(absl::StrCat("asked", signal));
@@ -196,11 +217,11 @@ TEST(TrainKill, AskedToEndItKeepsTheTraining) {
       EXPECT_TRUE(EndedBy(program.Wait(), signal));
       EXPECT_TRUE(absl::EndsWith(line, path)) << line;
     }
-    EXPECT_NE(Content(path), undisturbed);
+    EXPECT_NE(ReadWritten(path), undisturbed);
     Program rest(CommandLine(path, kTalkative));
     rest.ReadLines("");
     EXPECT_TRUE(EndedWell(rest.Wait()));
-    EXPECT_EQ(Content(path), undisturbed);
+    EXPECT_EQ(ReadWritten(path), undisturbed);
   }
 }
 

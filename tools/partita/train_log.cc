@@ -61,9 +61,6 @@ absl::Status TrainLog::OnEpoch(int64_t epoch) {
   PARTITA_RETURN_IF_ERROR(WriteTrace());
   PARTITA_ASSIGN_OR_RETURN(finished.test, Test());
   report_.finished.push_back(finished);
-  if (options_.table != nullptr) {
-    PARTITA_RETURN_IF_ERROR(options_.table->Flush());
-  }
   if (options_.tells_epochs) {
     progress_.Done();
     PARTITA_RETURN_IF_ERROR(WriteText("-", EpochText(finished, report_)));
@@ -77,9 +74,7 @@ bool TrainLog::WantsStop() {
 }
 
 absl::Status TrainLog::End() {
-  if (options_.table != nullptr) {
-    PARTITA_RETURN_IF_ERROR(options_.table->Flush());
-  }
+  report_.untraced = !options_.trace.empty() && report_.trained.steps == 0;
   if (report_.interrupted) return WriteTrace();
   if (!report_.finished.empty()) {
     report_.test = report_.finished.back().test;

@@ -98,6 +98,7 @@ std::string TrainEndText(const TrainReport& report) {
     absl::StrAppend(&text, ", ", report.num_nan,
                     " losses that were no finite numbers");
   }
+  if (report.untraced) text += ", no trace, as no step was left to do";
   if (!report.checkpoint.empty()) {
     absl::StrAppend(&text, ", checkpoint ", report.checkpoint);
   }

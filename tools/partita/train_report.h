@@ -47,6 +47,7 @@ struct TrainReport {
   std::optional<Evaluation> test;  // of the weights at the end
   int64_t num_nan = 0;             // steps whose loss was no finite number
   bool interrupted = false;
+  bool untraced = false;   // a trace was asked for, and no step was left to do
   std::string checkpoint;  // path, if one was written
   std::string exported;    // path, if the trained model was written
   std::string generated;   // by the trained model; empty: nothing
