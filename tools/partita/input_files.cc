@@ -29,9 +29,10 @@ bool SamePath(const std::string& a, const std::string& b) {
   if (stat(a.c_str(), &found) == 0 || stat(b.c_str(), &found) == 0) {
     return false;
   }
+  namespace files = std::filesystem;
   std::error_code error;
-  const auto one = std::filesystem::weakly_canonical(a, error);
-  return !error && one == std::filesystem::weakly_canonical(b, error);
+  const auto one = files::weakly_canonical(files::absolute(a), error);
+  return !error && one == files::weakly_canonical(files::absolute(b), error);
 }
 
 // None of a folder that cannot be read: whoever reads it says so.
