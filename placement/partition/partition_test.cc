@@ -188,7 +188,8 @@ graph @f() -> f32[2] {
 }
 
 TEST(Partition, OperandsWithTheFactorAreSplitAndOthersReplicated) {
-  ExpectBecomes(R"(graph @f(%x: f32[5, 4]) -> f32[5, 3] {
+  ExpectBecomes(
+      R"(graph @f(%x: f32[5, 4]) -> f32[5, 3] {
   %w = constant f32[12] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
   %m = reshape %w {shape = [4, 3]} : f32[4, 3] on gpu:0
   %y = matmul %x, %m : f32[5, 3] on {gpu:0, gpu:1} (replicated, replicated) -> (split 0)
@@ -196,7 +197,7 @@ TEST(Partition, OperandsWithTheFactorAreSplitAndOthersReplicated) {
   return %z
 }
 )",
-                R"(graph @f(%x: f32[5, 4] on {gpu:0, gpu:1} -> (split 0)) -> f32[5, 3] {
+      R"(graph @f(%x: f32[5, 4] on {gpu:0, gpu:1} -> (split 0)) -> f32[5, 3] {
   %w = constant f32[12] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] on gpu:0
   %m = reshape %w {shape = [4, 3]} : f32[4, 3] on gpu:0
   %m.all = copy %m : f32[4, 3] on {gpu:0, gpu:1}

@@ -27,8 +27,8 @@ class InputFiles {
   // others that a model or a plan refers to.
   void AddWeights(const LiteralPool& literals);
 
-  // CalledWrongly if `path`, which --`flag` has written, is one that is read, or
-  // that another flag has written, by whatever name or link.
+  // CalledWrongly if `path`, which --`flag` has written, is one that is read,
+  // or that another flag has written, by whatever name or link.
   absl::Status Keep(absl::string_view flag, const std::string& path) const;
   // The same of every flag that names one file to write.
   absl::Status Keep() const;
