@@ -1,0 +1,220 @@
+// What the checker says of nodes, inputs and buckets that are divided wrongly.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include "runtime/plan/checker/said_of_plan.h"
+
+namespace partita {
+namespace {
+
+TEST(DividedNodes, NodesAreCutAsTheirOpsAllow) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: f32[2, 4] on {gpu:0, gpu:1}) -> f32[2, 4] {
+  %s = copy %x : f32[2, 4] on {gpu:0, gpu:1} (replicated) -> (split 1)
+  %y = softmax %s {axis = 1} : f32[2, 4] on {gpu:0, gpu:1} (split 1) -> (split 1)
+  %z = copy %y : f32[2, 4] on gpu:0
+  return %z as y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 0
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 0
+  entry @f of @f {
+    input x f32[2, 4]
+    output y f32[2, 4]
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText),
+            "plan @f: softmax %y: found shardings that are not one cut along a "
+            "factor whose pieces are independent; expected one that its op's "
+            "dimension rule allows; place it again");
+}
+
+// A summand goes through a reorder as it is; a sum does not become a maximum.
+TEST(DividedNodes, AReorderMovesSummands) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1}) -> i8[2] {
+  %s = copy %x : i8[2, 2] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %r = reorder %p : i8[2] on {gpu:0, gpu:1} (partial sum) -> (partial sum)
+  %y = copy %r : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 10
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 10
+  entry @f of @f {
+    input x i8[2, 2]
+    output y i8[2]
+    arena gpu:0
+      !x 0 4
+      !s 0 2
+      !p 4 2
+      !r 6 2
+      !y 8 2
+    arena gpu:1
+      !x.m1 0 4
+      !s.m1 2 2
+      !p.m1 4 2
+      !r.m1 6 2
+      !y.m1 8 2
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %p (!s) -> !p
+      2 kernel %r (!p) -> !r
+      6 collective %y !r -> !y group 0
+      8 fetch !y output 0
+    stream gpu:1/s
+      3 feed -> !x.m1 input 0
+      4 kernel %p member 1 (!s.m1) -> !p.m1
+      5 kernel %r member 1 (!p.m1) -> !r.m1
+      7 collective %y member 1 !r.m1 -> !y.m1 group 0
+    group 0 (gpu:0/s, gpu:1/s)
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText), "proved");
+  EXPECT_EQ(Said({{"(partial sum) -> (partial sum)",
+                   "(partial sum) -> (partial max)"}},
+                 kText),
+            "plan @f: reorder %r: found shardings that are not one cut along a "
+            "factor whose pieces are independent; expected one that its op's "
+            "dimension rule allows; place it again\n"
+            "plan @f: copy %y: found operand 0 read as partial sum; expected "
+            "partial max, as %r was made; place it again");
+}
+
+// Each device is fed what it holds of an input, which is no summand of it.
+TEST(DividedNodes, AnInputMayArriveInParts) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[4] on {gpu:0, gpu:1} -> (split 0)) -> i8[4] {
+  %y = neg %x : i8[4] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 6
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 4
+  device gpu:2 cuda memory 100
+    arena persistent 0 step 4
+  entry @f of @f {
+    input x i8[4]
+    output y i8[4]
+    arena gpu:0
+      !x 0 2
+      !y 2 2
+      !w 2 4
+    arena gpu:1
+      !x.m1 0 2
+      !y.m1 2 2
+    arena gpu:2
+      !z 0 4
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %y (!x) -> !y
+      4 fetch !y output 0
+    stream gpu:1/s
+      2 feed -> !x.m1 input 0
+      3 kernel %y member 1 (!x.m1) -> !y.m1
+      5 fetch !y.m1 output 0
+    stream gpu:2/s
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText), "proved");
+  EXPECT_EQ(Said({{"feed -> !x input", "feed -> !w input"}}, kText),
+            "plan @f: command 0 feed: found 4 bytes in gpu:0 !w; expected the "
+            "2 of input 0; change the buffer's range");
+  EXPECT_EQ(
+      Said({{"stream gpu:2/s", "stream gpu:2/s\n      6 feed -> !z input 0"}},
+           kText),
+      "plan @f: command 6 feed: found %x on gpu:2; expected a device that "
+      "holds a part of it; feed it there");
+  EXPECT_EQ(Said({{"on {gpu:0, gpu:1} -> (split 0)) ->",
+                   "on {gpu:0, gpu:1} -> (partial sum)) ->"}},
+                 kText),
+            "plan @f: input %x: found a partial value; expected a whole or a "
+            "split one; place it again");
+}
+
+TEST(DividedNodes, ABucketJoinsAndNothingElse) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1}) -> (i8[2], i8[2]) {
+  %s = copy %x : i8[2, 2] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %q = reduce_max %s {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial max)
+  %y, %z = bucket %p, %q : i8[2], i8[2] on {gpu:0, gpu:1} (partial sum, partial max) -> (replicated, replicated)
+  return %y, %z
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 8
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 8
+  entry @f of @f {
+    input x i8[2, 2]
+    output y i8[2]
+    output z i8[2]
+    arena gpu:0
+      !x 0 4
+      !s 0 2
+      !p 4 2
+      !q 6 2
+    arena gpu:1
+      !x.m1 0 4
+      !s.m1 2 2
+      !p.m1 4 2
+      !q.m1 6 2
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %p (!s) -> !p
+      2 kernel %q (!s) -> !q
+      6 collective %y (!p, !q) -> (!p, !q) group 0
+      8 fetch !p output 0
+      9 fetch !q output 1
+    stream gpu:1/s
+      3 feed -> !x.m1 input 0
+      4 kernel %p member 1 (!s.m1) -> !p.m1
+      5 kernel %q member 1 (!s.m1) -> !q.m1
+      7 collective %y member 1 (!p.m1, !q.m1) -> (!p.m1, !q.m1) group 0
+    group 0 (gpu:0/s, gpu:1/s)
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText), "proved");
+  EXPECT_EQ(
+      Said({{"-> (replicated, replicated)", "-> (replicated, split 0)"}},
+           kText),
+      "plan @f: bucket %y: found a bucket that does more or less than to join; "
+      "expected as many results as operands, all of them partial, and whole "
+      "afterwards; place it again");
+  EXPECT_EQ(Said({{"(!p, !q) -> (!p, !q)", "!p -> !p"}}, kText),
+            "plan @f: command 6 collective: found 1 operands and 1 results; "
+            "expected the 2 and 2 of bucket %y; name one buffer for each");
+  EXPECT_EQ(Said({{"(!p, !q) -> (!p, !q)", "(!p, !q) -> (!q, !p)"}}, kText),
+            "plan @f: command 6 collective writes gpu:0 !p, which overlaps its "
+            "own gpu:0 !p; its signature allows no such result in place; use "
+            "bytes of its own\n"
+            "plan @f: command 8 reads %y from gpu:0 !p (bytes 4..6), but they "
+            "hold %z bytes 0..2 and not %y bytes 0..2\n"
+            "plan @f: command 9 reads %z from gpu:0 !q (bytes 6..8), but they "
+            "hold %y bytes 0..2 and not %z bytes 0..2");
+  EXPECT_EQ(Said({{"(!p, !q) -> (!p, !q)", "(!q, !p) -> (!q, !p)"}}, kText),
+            "plan @f: command 6 reads %p from gpu:0 !q (bytes 6..8), but they "
+            "hold %q bytes 0..2 and not %p bytes 0..2\n"
+            "plan @f: command 6 reads %q from gpu:0 !p (bytes 4..6), but they "
+            "hold %p bytes 0..2 and not %q bytes 0..2\n"
+            "plan @f: command 8 reads %y from gpu:0 !p (bytes 4..6), but they "
+            "hold %z bytes 0..2 and not %y bytes 0..2\n"
+            "plan @f: command 9 reads %z from gpu:0 !q (bytes 6..8), but they "
+            "hold %y bytes 0..2 and not %z bytes 0..2");
+}
+
+}  // namespace
+}  // namespace partita
