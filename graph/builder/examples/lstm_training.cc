@@ -9,7 +9,7 @@
 #include "graph/builder/examples/models.h"
 #include "graph/builder/examples/shared_weights.h"
 #include "graph/builder/examples/sizes.h"
-#include "graph/builder/losses.h"
+#include "graph/builder/examples/text_loss.h"
 #include "graph/builder/ops.h"
 #include "graph/builder/recurrent.h"
 #include "graph/ops/op_list.h"
@@ -72,11 +72,8 @@ absl::StatusOr<Module> LstmTraining(const LstmTrainingOptions& options) {
   const Tensor step = CountSteps(b);
   const Tensor scores =
       Scores(b, weights, b.Input("tokens", DType::kI64, windows), options);
-  const Tensor labels = b.Input("labels", DType::kI64, windows);
-  const Tensor loss = CrossEntropyLoss(
-      scores, Reshape(labels, {options.batch * options.context}));
-  PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, options.update));
-  b.Output("loss", loss);
+  PARTITA_RETURN_IF_ERROR(
+      MinimizeTextLoss(b, scores, windows, step, options.update));
 
   b.BeginFunction("evaluate");
   b.Output("log_probabilities",
