@@ -33,16 +33,16 @@ bool IsForm(Rule rule) { return rule <= Rule::kPersistent; }
 bool WritesItsOwnResult(const Plan& plan, const Finding& finding) {
   const Entry& entry = plan.entries[finding.entry];
   const Command command = (*Expand(entry))[finding.command];
-  return std::none_of(
-      command.operands.begin(), command.operands.end(), [&](BufferId id) {
-        const Buffer& operand = entry.buffers[id.index];
-        bool read = false;
-        ForEachBlock(operand.range, 0, [&](ByteSpan bytes) {
-          read |= bytes.begin < finding.bytes.end &&
-                  bytes.end > finding.bytes.begin;
-        });
-        return read && operand.device == finding.device;
-      });
+  return std::none_of(command.operands.begin(), command.operands.end(),
+                      [&](BufferId id) {
+                        const Buffer& operand = entry.buffers[id.index];
+                        bool read = false;
+                        ForEachBlock(operand.range, 0, [&](ByteSpan bytes) {
+                          read |= bytes.begin < finding.bytes.end &&
+                                  bytes.end > finding.bytes.begin;
+                        });
+                        return read && operand.device == finding.device;
+                      });
 }
 
 // Why a plan that no run can harm may be refused all the same.
