@@ -88,6 +88,7 @@ absl::Status Compilation::Optimise() {
 absl::Status Compilation::DivideIntoMicroBatches() {
   if (options_.micro_batches == 1) return absl::OkStatus();
   return Stage("micro-batches", [&]() -> absl::Status {
+    PARTITA_RETURN_IF_ERROR(CheckMicroBatches(source_, options_.micro_batches));
     for (const auto& function : source_.functions()) {
       const std::unique_ptr<Graph> whole =
           function->Clone(&function->literals());

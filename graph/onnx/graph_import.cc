@@ -153,10 +153,22 @@ class GraphImporter {
       }
       for (const std::string& output : node.output()) lost.insert(output);
     }
-    if (faults.size() < 2) return first;
-    return Reworded(first,
-                    absl::StrCat("found ", faults.size(), " faulty nodes:\n  ",
-                                 JoinedFaults(faults)));
+    if (faults.size() > 1) {
+      first = Reworded(
+          first, absl::StrCat("found ", faults.size(), " faulty nodes:\n  ",
+                              JoinedFaults(faults)));
+    }
+    return BlamedOnExtents(first);
+  }
+
+  // A node is seldom at fault where it is the caller who gave the extents.
+  absl::Status BlamedOnExtents(const absl::Status& status) const {
+    const bool given = !options_.dims.empty() || !options_.shapes.empty();
+    if (!given || !absl::IsInvalidArgument(status) ||
+        MendingOption(status).has_value()) {
+      return status;
+    }
+    return MendedBy(ImportOption::kGivenExtents, status);
   }
 
   static bool ReadsAny(const onnx::NodeProto& node,

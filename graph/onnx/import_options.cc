@@ -20,6 +20,7 @@ constexpr struct {
     {ImportOption::kDims, "dims"},
     {ImportOption::kShapes, "shapes"},
     {ImportOption::kValues, "values"},
+    {ImportOption::kGivenExtents, "given extents"},
 };
 
 }  // namespace

@@ -30,8 +30,9 @@ struct ImportOptions {
   bool weights_as_variables = false;
 };
 
-// A field of ImportOptions.
-enum class ImportOption { kDims, kShapes, kValues };
+// What of ImportOptions an error is about: a field, or extents that `dims` or
+// `shapes` gave and some node cannot compute with.
+enum class ImportOption { kDims, kShapes, kValues, kGivenExtents };
 
 // The option that would mend an error of the importer, if one would: a program
 // adds how its user gives it.

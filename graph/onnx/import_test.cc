@@ -222,6 +222,29 @@ TEST(ImportErrors, AnErrorSaysWhichOptionMendsIt) {
   EXPECT_EQ(MendingOption(ImportOnnx("/gone", {}).status()), std::nullopt);
 }
 
+TEST(ImportErrors, ANodeThatCannotComputeWithGivenExtentsBlamesThem) {
+  onnx::ModelProto model = ReluModel();
+  InputShape(model).mutable_dim(0)->set_dim_param("batch");
+  onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_op_type("Add");
+  node.add_input("w");
+  onnx::TensorProto& w = *model.mutable_graph()->add_initializer();
+  w.set_name("w");
+  w.set_data_type(onnx::TensorProto::FLOAT);
+  w.add_dims(2);
+  w.add_dims(3);
+  for (int i = 0; i < 6; ++i) w.add_float_data(i);
+  EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 2}}}), "OK");
+  const absl::Status status = ImportOnnx(WriteModel(model.SerializeAsString()),
+                                         {.dims = {{"batch", 4}}})
+                                  .status();
+  EXPECT_TRUE(absl::StrContains(status.message(),
+                                "found operand 1 %w: f32[2, 3]; expected "
+                                "extents that broadcast with [4, 3]"))
+      << status;
+  EXPECT_EQ(MendingOption(status), ImportOption::kGivenExtents);
+}
+
 // The literal of the only constant that the module's function has.
 LiteralId OnlyLiteral(const Module& module) {
   for (const OpView& op : module.main().ops()) {
@@ -347,6 +370,9 @@ TEST(ImportErrors, ExternalDataStayInTheFolderAndInTheFile) {
   EXPECT_EQ(ErrorOfExternal("gone.bin", "0"),
             "found no file gone.bin; expected external data in the model's "
             "folder");
+  EXPECT_EQ(ErrorOfExternal("", "0"),
+            "found external data without a location; expected the name of a "
+            "file in the model's folder");
   EXPECT_EQ(ErrorOfExternal("w.bin", "-4"),
             "found external offset -4; expected a number of bytes");
   EXPECT_EQ(ErrorOfExternal("w.bin", "four"),

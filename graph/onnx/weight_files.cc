@@ -134,6 +134,10 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> WeightFiles::FileAt(
     const onnx::TensorProto& proto, const std::string& location) {
   std::error_code error;
   const fs::path root = fs::canonical(folder_, error);
+  if (location.empty()) {
+    return BadTensor(proto, "external data without a location",
+                     "the name of a file in the model's folder");
+  }
   if (error) {
     return BadTensor(proto, absl::StrCat("no folder ", folder_),
                      "the model's folder");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -39,13 +40,16 @@ std::string NearestDivisors(int64_t batch, int64_t count) {
                        : absl::StrCat(below, " or ", above);
 }
 
-absl::Status CheckBatch(const Graph& graph, int count) {
+// `common` is what the batches of all functions have as divisors.
+absl::Status CheckBatch(const Graph& graph, int count, int64_t common) {
   const int64_t batch = BatchOf(graph);
   if (batch > 0 && batch % count == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "micro-batches of @", graph.name(), ": found ", count, " for a batch of ",
       batch, "; expected a divisor of the batch",
-      batch > 0 ? absl::StrCat("; take ", NearestDivisors(batch, count)) : ""));
+      common == batch ? "" : " of every function",
+      batch > 0 ? absl::StrCat("; take ", NearestDivisors(common, count))
+                : ""));
 }
 
 // What one micro-batch computes of a node.
@@ -304,9 +308,20 @@ class MicroBatcher {
 
 }  // namespace
 
+absl::Status CheckMicroBatches(const Module& module, int count) {
+  int64_t common = 0;
+  for (const auto& function : module.functions()) {
+    common = std::gcd(common, BatchOf(*function));
+  }
+  for (const auto& function : module.functions()) {
+    PARTITA_RETURN_IF_ERROR(CheckBatch(*function, count, common));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<MicroBatches> DivideIntoMicroBatches(Graph& graph, int count) {
   if (count == 1) return MicroBatches();
-  PARTITA_RETURN_IF_ERROR(CheckBatch(graph, count));
+  PARTITA_RETURN_IF_ERROR(CheckBatch(graph, count, BatchOf(graph)));
   return MicroBatcher(graph, count).Run();
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 
@@ -27,6 +28,10 @@ struct MicroBatches {
   // behind the other along the first dimension. Empty if there is one only.
   std::vector<bool> divided_inputs;
 };
+
+// InvalidArgument unless `count` divides the batch of every function, with the
+// nearest counts that do.
+absl::Status CheckMicroBatches(const Module& module, int count);
 
 // Makes a graph of one of `count` micro-batches; its nodes stand for their
 // instances in each:

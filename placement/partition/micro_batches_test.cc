@@ -113,6 +113,29 @@ TEST(MicroBatches, ADivisorOfTheBatchIsAskedFor) {
             "divisor of the batch; take 8");
 }
 
+TEST(MicroBatches, TheDivisorIsOneOfEveryFunctionsBatch) {
+  const absl::StatusOr<Module> module =
+      ParseModule(R"(graph @train(%x: f32[64]) -> f32[64] {
+  %y = relu %x : f32[64]
+  return %y
+}
+
+graph @evaluate(%x: f32[24]) -> f32[24] {
+  %y = relu %x : f32[24]
+  return %y
+}
+)",
+                  "test", OpSet::BuiltIn());
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_TRUE(CheckMicroBatches(*module, 8).ok());
+  EXPECT_EQ(CheckMicroBatches(*module, 16).message(),
+            "micro-batches of @evaluate: found 16 for a batch of 24; expected "
+            "a divisor of the batch of every function; take 8");
+  EXPECT_EQ(CheckMicroBatches(*module, 3).message(),
+            "micro-batches of @train: found 3 for a batch of 64; expected a "
+            "divisor of the batch of every function; take 2 or 4");
+}
+
 TEST(MicroBatches, WhatNeedsTheWholeBatchIsListed) {
   EXPECT_EQ(
       Divided(R"(variable @v: f32[4] = f32[4] [0, 0, 0, 0]

@@ -30,6 +30,7 @@ struct PlanFileOptions {
 struct WrittenWeights {
   int64_t embedded = 0;
   int64_t referenced = 0;
+  int64_t misplaced = 0;  // of those embedded: not aligned, or overlapping
 };
 
 // Writes beside `path` under another name, and takes that name only when all

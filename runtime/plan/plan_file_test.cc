@@ -202,6 +202,7 @@ TEST_F(PlanFile, ReferencedWeightsStayWhereTheyAre) {
   const auto written = WritePlan(plan, path_, {WeightStorage::kReference});
   ASSERT_TRUE(written.ok()) << written.status();
   EXPECT_EQ(written->referenced, 6000);
+  EXPECT_EQ(written->misplaced, 0);
   EXPECT_EQ(written->embedded,
             WritePlan(plan, folder_ + "/whole.plan")->embedded - 6000);
   EXPECT_LT(ReadFile(path_).size() + 4096, embedded);
@@ -470,6 +471,7 @@ TEST_F(PlanFile, OfConstantsThatOverlapInAFileOneIsEmbedded) {
   const auto written = WritePlan(plan, path_, {WeightStorage::kReference});
   ASSERT_TRUE(written.ok()) << written.status();
   EXPECT_EQ(written->referenced, 6000);
+  EXPECT_EQ(written->misplaced, 80);
   const absl::StatusOr<Plan> read = ReadPlan(path_);
   ASSERT_TRUE(read.ok()) << read.status();
   const LiteralPool& pool = read->module.literals();

@@ -48,9 +48,9 @@ std::vector<StoredImage> LayOut(int64_t& end,
   return stored;
 }
 
-WrittenWeights Count(const std::vector<StoredConstant>& constants) {
-  WrittenWeights weights;
-  for (const StoredConstant& constant : constants) {
+WrittenWeights Count(const StoredConstants& stored) {
+  WrittenWeights weights{.misplaced = stored.misplaced};
+  for (const StoredConstant& constant : stored.constants) {
     (constant.file < 0 ? weights.embedded : weights.referenced) +=
         constant.size;
   }
@@ -102,7 +102,7 @@ absl::StatusOr<WrittenWeights> WritePlan(const Plan& plan,
   PARTITA_RETURN_IF_ERROR(
       WriteParts(plan, constants, images, metadata, header, *file));
   PARTITA_RETURN_IF_ERROR(file->Commit());
-  return Count(constants.constants);
+  return Count(constants);
 }
 
 }  // namespace partita

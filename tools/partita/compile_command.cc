@@ -137,8 +137,9 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckReport(arguments, stage));
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
-  PARTITA_ASSIGN_OR_RETURN(const int64_t passes,
-                           arguments.GetInt("passes", -1, 0, 1000));
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t passes,
+      arguments.GetInt("passes", -1, 0, SourcePasses().size()));
   options.passes.stop_after = static_cast<int>(passes);
   options.plan_name = StemOf(path);
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));

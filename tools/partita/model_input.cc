@@ -83,6 +83,9 @@ absl::string_view FlagHint(ImportOption option) {
       return "; bind it by --shape INPUT=N,N,..";
     case ImportOption::kValues:
       return "; bind it by --bind INPUT=V,V,..";
+    case ImportOption::kGivenExtents:
+      return "; the inputs' extents were given: if the model computes with "
+             "others only, give those by --dim NAME=N or --shape INPUT=N,N,..";
   }
   return "";
 }

@@ -165,9 +165,16 @@ std::string CandidatesText(const CompileReport& report) {
 // Nothing of a plan without constants.
 std::string WeightsText(const WrittenWeights& written) {
   if (written.embedded == 0 && written.referenced == 0) return "";
-  return absl::StrCat(
-      "weights ", RoundedByteSize(written.embedded), " in the plan file, ",
-      RoundedByteSize(written.referenced), " left in the model's files\n");
+  const std::string why =
+      written.misplaced == 0
+          ? ""
+          : absl::StrCat(" (", RoundedByteSize(written.misplaced),
+                         " that lie unaligned, or over others, in the model's "
+                         "files)");
+  return absl::StrCat("weights ", RoundedByteSize(written.embedded),
+                      " in the plan file", why, ", ",
+                      RoundedByteSize(written.referenced),
+                      " left in the model's files\n");
 }
 
 nlohmann::ordered_json EntryJson(const CompileReport& report,
@@ -257,7 +264,8 @@ std::string CompileJson(const Compiled& compiled,
   json["idle_pins"] = report.idle_pins;
   if (written.has_value()) {
     json["weights"] = {{"embedded_bytes", written->embedded},
-                       {"referenced_bytes", written->referenced}};
+                       {"referenced_bytes", written->referenced},
+                       {"misplaced_bytes", written->misplaced}};
   }
   return json.dump(2) + "\n";
 }

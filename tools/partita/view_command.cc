@@ -1,9 +1,12 @@
 // partita view: a plan as a page, or as a picture of its graph.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "tools/partita/input_files.h"
@@ -23,7 +26,8 @@ std::vector<std::string> FormatNames() { return {"html", "dot", "svg"}; }
 constexpr FlagDef kFlags[] = {
     {"output", "FILE", "where to write; - for standard output", nullptr,
      FileUse::kWrites},
-    {"format", "NAME", "html (default), dot, or svg (needs Graphviz)",
+    {"format", "NAME",
+     "html, dot, or svg (needs Graphviz); default: what FILE ends in, or html",
      FormatNames},
     {"trace", "FILE", "a step that `partita run --trace` measured; repeatable",
      nullptr, FileUse::kReads, true},
@@ -61,6 +65,22 @@ absl::StatusOr<std::string> Draw(const std::string& format,
   return format == "dot" ? DotText(view) : SvgOf(DotText(view));
 }
 
+// A file's ending says what its reader will expect in it.
+absl::StatusOr<std::string> FormatOf(const Arguments& arguments) {
+  const std::string output = arguments.Get("output", "");
+  std::string ending = std::filesystem::path(output).extension().string();
+  if (arguments.has("format")) return arguments.Get("format", "");
+  if (ending.empty()) return "html";
+  ending.erase(0, 1);
+  const std::vector<std::string> formats = FormatNames();
+  if (std::find(formats.begin(), formats.end(), ending) != formats.end()) {
+    return ending;
+  }
+  return CalledWrongly(absl::StrCat(
+      "view: found --output ", output, "; expected a name that ends in .",
+      absl::StrJoin(formats, ", ."), ", or --format NAME"));
+}
+
 absl::Status Run(const Arguments& arguments) {
   if (!arguments.has("output")) {
     return CalledWrongly("view: found no --output; expected --output FILE");
@@ -70,10 +90,10 @@ absl::Status Run(const Arguments& arguments) {
   InputFiles inputs(arguments, kFlags);
   inputs.AddWeights(plan.module.literals());
   PARTITA_RETURN_IF_ERROR(inputs.Keep());
+  PARTITA_ASSIGN_OR_RETURN(const std::string format, FormatOf(arguments));
   PARTITA_ASSIGN_OR_RETURN(const PlanView view, ReadPlanView(plan));
-  PARTITA_ASSIGN_OR_RETURN(
-      const std::string text,
-      Draw(arguments.Get("format", "html"), view, arguments));
+  PARTITA_ASSIGN_OR_RETURN(const std::string text,
+                           Draw(format, view, arguments));
   return WriteText(arguments.Get("output", ""), text);
 }
 
