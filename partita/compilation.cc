@@ -115,7 +115,8 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
                    PlannerOptionsOf(options_)));
   notes = ReasonNotes(function, table);
   const std::unique_ptr<Graph> before = function.Clone(&function.literals());
-  PARTITA_RETURN_IF_ERROR(Partition(function, table, machine_));
+  PARTITA_RETURN_IF_ERROR(
+      Partition(function, table, machine_, options_.output_device));
   // What differs between micro-batches is not exchanged with what does not.
   if (options_.micro_batches == 1) {
     PARTITA_RETURN_IF_ERROR(FillBuckets(function, options_.bucket_bytes));

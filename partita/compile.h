@@ -39,6 +39,9 @@ struct CompileOptions {
   // Of gradients that replicas exchange at once: docs/data_parallel.md. 0: each
   // by itself.
   int64_t bucket_bytes = int64_t{4} << 20;
+  // Where the step's outputs are brought; empty: where they are made, or, of
+  // parts on several devices, the first of these.
+  std::string output_device;
   std::string plan_name;  // empty: the first function's name
   PipelineOptions passes;
   bool ieee = false;  // no kernel that strays from IEEE 754: docs/numerics.md

@@ -145,6 +145,13 @@ absl::Status CheckRequest(const Machine& machine,
     return absl::InvalidArgumentError(absl::StrCat(
         "machine ", machine.name, ": found no device; expected at least one"));
   }
+  const std::string& device = options.output_device;
+  if (!device.empty() && machine.FindDevice(device) == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output device ", device,
+                     ": found no such device in this machine; expected one of ",
+                     machine.DeviceNames()));
+  }
   return absl::OkStatus();
 }
 

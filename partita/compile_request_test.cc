@@ -57,6 +57,11 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
        },
        "option micro-batches: found it with strategy data, which does not read "
        "it; expected strategy auto or single or pinned or pipeline or list"},
+      {[](CompileOptions& options, Machine&) {
+         options.output_device = "cpu:9";
+       },
+       "output device cpu:9: found no such device in this machine; expected "
+       "one of cpu:0"},
       {[](CompileOptions& options, Machine&) { options.micro_batches = 0; },
        "micro-batches: found 0; expected 1..4096"},
       {[](CompileOptions& options, Machine&) {

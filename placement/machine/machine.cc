@@ -3,6 +3,8 @@
 
 #include "placement/machine/machine.h"
 
+#include "absl/strings/str_join.h"
+
 namespace partita {
 
 const MachineDevice* Machine::FindDevice(absl::string_view name) const {
@@ -19,6 +21,13 @@ const Link* Machine::FindLink(absl::string_view from,
     if (link.from == to && link.to == from) return &link;
   }
   return nullptr;
+}
+
+std::string Machine::DeviceNames() const {
+  return absl::StrJoin(devices, ", ",
+                       [](std::string* out, const MachineDevice& device) {
+                         out->append(device.traits.name);
+                       });
 }
 
 }  // namespace partita

@@ -39,6 +39,8 @@ struct Machine {
   // The link that carries bytes from one device to the other, either way round;
   // null if there is none.
   const Link* FindLink(absl::string_view from, absl::string_view to) const;
+  // "cpu:0, gpu:0", for errors.
+  std::string DeviceNames() const;
 };
 
 // Reads a machine file, strictly: an unknown, missing or repeated key, a value

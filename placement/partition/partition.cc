@@ -21,8 +21,12 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(Graph& graph, const PlacementTable& table, const Machine& machine)
-      : graph_(graph), table_(table), machine_(machine) {}
+  Partitioner(Graph& graph, const PlacementTable& table, const Machine& machine,
+              const std::string& output_device)
+      : graph_(graph),
+        table_(table),
+        machine_(machine),
+        output_device_(output_device) {}
 
   // In this order: what reads a value decides where sources lie.
   absl::Status Run() {
@@ -50,6 +54,7 @@ class Partitioner {
   Graph& graph_;
   const PlacementTable& table_;
   const Machine& machine_;
+  const std::string& output_device_;  // empty: where an output lies
 };
 
 absl::Status Partitioner::CheckDevices(const OpView& op,
@@ -112,10 +117,12 @@ absl::Status Partitioner::GatherOutputs(Connector& connector) {
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     const ValueId value = graph_.outputs()[i];
     const Whereabouts place = connector.PlaceOf(value);
-    if (place.sharding == Sharding()) continue;
+    if (output_device_.empty() && place.sharding == Sharding()) continue;
+    const std::string& to =
+        output_device_.empty() ? place.devices[0] : output_device_;
     PARTITA_ASSIGN_OR_RETURN(
         const ValueId whole,
-        connector.Provide(value, {{place.devices[0]}, {}},
+        connector.Provide(value, {{to}, {}},
                           absl::StrCat("output ", graph_.output_names()[i])));
     graph_.SetOutput(static_cast<int>(i), whole);
   }
@@ -125,8 +132,9 @@ absl::Status Partitioner::GatherOutputs(Connector& connector) {
 }  // namespace
 
 absl::Status Partition(Graph& graph, const PlacementTable& placement,
-                       const Machine& machine) {
-  return Partitioner(graph, placement, machine).Run();
+                       const Machine& machine,
+                       const std::string& output_device) {
+  return Partitioner(graph, placement, machine, output_device).Run();
 }
 
 }  // namespace partita

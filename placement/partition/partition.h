@@ -4,6 +4,8 @@
 #ifndef PARTITA_PLACEMENT_PARTITION_PARTITION_H_
 #define PARTITA_PLACEMENT_PARTITION_PARTITION_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "graph/graph.h"
 #include "placement/machine/machine.h"
@@ -29,11 +31,14 @@ namespace partita {
 //   for each such place, right after it is made. A copy of partial sums joins
 //   them: lowering makes a collective of it.
 // * An update's value is the result of a copy on the variable's home.
+// * Outputs are whole: one whose parts lie on several devices is gathered on
+//   the first of them. With `output_device`, every output is brought there.
 //
 // InvalidArgument names the node, value and devices where the machine has no
 // link for a copy, or where a node cannot be cut as asked.
 absl::Status Partition(Graph& graph, const PlacementTable& placement,
-                       const Machine& machine);
+                       const Machine& machine,
+                       const std::string& output_device = "");
 
 }  // namespace partita
 

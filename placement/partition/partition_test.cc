@@ -45,19 +45,21 @@ PlacementTable TakePlacements(Graph& graph) {
   return table;
 }
 
-Placed Place(const std::string& text) {
+Placed Place(const std::string& text, const std::string& output_device = "") {
   absl::StatusOr<Module> module =
       ParseModule(text, "test.graph", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
   Placed placed{.before = *std::move(module)};
   placed.after = placed.before.main().Clone(&placed.before.literals());
   const PlacementTable table = TakePlacements(*placed.after);
-  placed.status = Partition(*placed.after, table, ThreeInALine());
+  placed.status =
+      Partition(*placed.after, table, ThreeInALine(), output_device);
   return placed;
 }
 
-void ExpectBecomes(const std::string& before, const std::string& after) {
-  const Placed placed = Place(before);
+void ExpectBecomes(const std::string& before, const std::string& after,
+                   const std::string& output_device = "") {
+  const Placed placed = Place(before, output_device);
   ASSERT_TRUE(placed.status.ok()) << placed.status;
   EXPECT_EQ(PrintGraph(*placed.after), after);
   EXPECT_TRUE(VerifyNoCrossDeviceEdges(*placed.after).ok())
@@ -233,6 +235,41 @@ TEST(Partition, PartialSumsAreJoinedWhereTheyAreMade) {
   return %n, %m
 }
 )");
+}
+
+constexpr char kTwoOutputs[] =
+    R"(graph @f(%x: f32[4, 3]) -> (f32[4, 3], f32[4]) {
+  %h = relu %x : f32[4, 3] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %s = reduce_sum %h {axes = [1], keep_dims = false} : f32[4] on gpu:0
+  return %h, %s
+}
+)";
+
+TEST(Partition, PartsOfAnOutputAreGatheredOnTheirFirstDevice) {
+  ExpectBecomes(
+      kTwoOutputs,
+      R"(graph @f(%x: f32[4, 3] on {gpu:0, gpu:1} -> (split 0)) -> (f32[4, 3], f32[4]) {
+  %h = relu %x : f32[4, 3] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %h.gpu0 = copy %h : f32[4, 3] on gpu:0
+  %s = reduce_sum %h.gpu0 {axes = [1], keep_dims = false} : f32[4] on gpu:0
+  return %h.gpu0 as h, %s
+}
+)");
+}
+
+TEST(Partition, EveryOutputIsBroughtToTheOutputDevice) {
+  ExpectBecomes(
+      kTwoOutputs,
+      R"(graph @f(%x: f32[4, 3] on {gpu:0, gpu:1} -> (split 0)) -> (f32[4, 3], f32[4]) {
+  %h = relu %x : f32[4, 3] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %h.gpu0 = copy %h : f32[4, 3] on gpu:0
+  %h.gpu1 = copy %h : f32[4, 3] on gpu:1
+  %s = reduce_sum %h.gpu0 {axes = [1], keep_dims = false} : f32[4] on gpu:0
+  %s.gpu1 = copy %s : f32[4] on gpu:1
+  return %h.gpu1 as h, %s.gpu1 as s
+}
+)",
+      "gpu:1");
 }
 
 TEST(Partition, RefusesACopyWithoutALink) {

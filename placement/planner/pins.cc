@@ -38,27 +38,20 @@ std::string PinText(const Pin& pin) {
   return text;
 }
 
-std::string DeviceNames(const Machine& machine) {
-  return absl::StrJoin(machine.devices, ", ",
-                       [](std::string* out, const MachineDevice& device) {
-                         out->append(device.traits.name);
-                       });
-}
-
 // `where` is a pin or a node.
 absl::Status CheckDevices(absl::string_view where,
                           absl::Span<const std::string> devices,
                           const Machine& machine) {
   if (devices.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        where, ": found no device; expected one of ", DeviceNames(machine)));
+        where, ": found no device; expected one of ", machine.DeviceNames()));
   }
   absl::btree_set<std::string> seen;
   for (const std::string& device : devices) {
     if (machine.FindDevice(device) == nullptr) {
       return absl::InvalidArgumentError(
           absl::StrCat(where, ": found unknown device ", device,
-                       "; expected one of ", DeviceNames(machine)));
+                       "; expected one of ", machine.DeviceNames()));
     }
     if (!seen.insert(device).second) {
       return absl::InvalidArgumentError(absl::StrCat(

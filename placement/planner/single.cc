@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
 #include "placement/planner/strategies.h"
 
@@ -18,14 +17,10 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
   } else {
     const int device = costs.FindDevice(request.options.device);
     if (device < 0) {
-      std::vector<absl::string_view> names;
-      for (int d = 0; d < costs.num_devices(); ++d) {
-        names.push_back(costs.device_name(d));
-      }
       return absl::InvalidArgumentError(absl::StrCat(
           "device ", request.options.device,
           ": found no such device in this machine; expected one of ",
-          absl::StrJoin(names, ", ")));
+          costs.machine().DeviceNames()));
     }
     devices.push_back(device);
   }

@@ -224,6 +224,7 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
       const int64_t bucket_size,
       arguments.GetInt("bucket-size", options.bucket_bytes >> 20, 0, 1 << 20));
   options.bucket_bytes = bucket_size << 20;
+  options.output_device = arguments.Get("output-device", "");
   PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
                            arguments.GetInt("micro-batches", 1, 1, 4096));
   options.micro_batches = static_cast<int>(micro_batches);

@@ -62,6 +62,9 @@ inline constexpr FlagDef kPlacementFlags[] = {
     {"bucket-size", "MIB",
      "of gradients that replicas exchange at once; 0: each by itself; 4 unless "
      "told"},
+    {"output-device", "NAME",
+     "where outputs are brought; where they are made, or the first of these, "
+     "if left out"},
     {"micro-batches", "N",
      "parts of the batch that go through a step one behind the other; not for "
      "--strategy data"},
