@@ -24,7 +24,8 @@ TensorType SampleType(const TensorType& type) {
 std::vector<DatasetField> FieldsOf(const std::vector<FieldArray>& arrays) {
   std::vector<DatasetField> fields;
   for (const FieldArray& array : arrays) {
-    fields.push_back({array.field, SampleType(array.values.type)});
+    fields.push_back({array.field, SampleType(array.values.type),
+                      array.values.elements.source});
   }
   return fields;
 }
@@ -77,6 +78,16 @@ absl::Status CheckArray(const std::vector<FieldArray>& arrays, size_t i) {
                  "give files of one set");
 }
 
+}  // namespace
+
+absl::StatusOr<SharedDataset> ArrayDataset(std::vector<FieldArray> arrays) {
+  if (arrays.empty()) return BadFile("dataset", "no field", "one or more");
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    PARTITA_RETURN_IF_ERROR(CheckArray(arrays, i));
+  }
+  return std::make_shared<const DatasetOfArrays>(std::move(arrays));
+}
+
 absl::StatusOr<FileTensor> OpenArray(const ArrayFile& file) {
   PARTITA_ASSIGN_OR_RETURN(FileBytes bytes, MapFile(file.path));
   const absl::string_view text(
@@ -93,16 +104,6 @@ absl::StatusOr<FileTensor> OpenArray(const ArrayFile& file) {
   }
   return BadFile(file.path, "a file of another format",
                  "IDX (plain or gzip), .npy or .npz");
-}
-
-}  // namespace
-
-absl::StatusOr<SharedDataset> ArrayDataset(std::vector<FieldArray> arrays) {
-  if (arrays.empty()) return BadFile("dataset", "no field", "one or more");
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    PARTITA_RETURN_IF_ERROR(CheckArray(arrays, i));
-  }
-  return std::make_shared<const DatasetOfArrays>(std::move(arrays));
 }
 
 absl::StatusOr<SharedDataset> OpenArrays(absl::Span<const ArrayFile> files) {

@@ -30,8 +30,9 @@ struct ArrayFile {
   std::string array;  // which one of a .npz file; empty: that of `field`
 };
 
-// Opens IDX files (plain or gzip), .npy and .npz files, which are told apart by
+// Opens an IDX file (plain or gzip), .npy or .npz, which are told apart by
 // their first bytes. What is not packed stays in its file, which is mapped.
+absl::StatusOr<FileTensor> OpenArray(const ArrayFile& file);
 absl::StatusOr<SharedDataset> OpenArrays(absl::Span<const ArrayFile> files);
 
 }  // namespace partita

@@ -136,6 +136,20 @@ TEST(Normalize, BytesBecomeFloatsAsTorchvisionMakesThem) {
   }
 }
 
+TEST(Normalize, ADoubleKeepsItsDigits) {
+  const SharedDataset doubles = OneField<double>({1, 2}, {0.1, 7});
+  const auto dataset =
+      Normalize(doubles, "x", {.divisor = 1, .dtype = DType::kF64});
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  EXPECT_EQ(FieldsText(**dataset), "x: f64[2]");
+  HostTensor x((*dataset)->fields()[0].type);
+  std::byte* const to = x.bytes();
+  ASSERT_TRUE((*dataset)->CopySample(0, {&to, 1}).ok());
+  EXPECT_EQ(x.data<double>()[0], 0.1);
+  EXPECT_EQ(Normalize(doubles, "x", {.dtype = DType::kF16}).status().message(),
+            "x: found f16[2]; expected f32 or f64 to normalize to");
+}
+
 TEST(Normalize, EachChannelHasItsOwnNumbers) {
   const SharedDataset ints = OneField<int32_t>({1, 2, 2}, {10, 20, 30, 40});
   const auto dataset =
@@ -192,6 +206,19 @@ TEST(CheckLabels, ALabelOutOfRangeIsAnErrorOfItsSample) {
   EXPECT_EQ(SampleText(**other, 3),
             "x: found label -1; expected 0..9 or -100; correct the dataset or "
             "the number of classes");
+}
+
+TEST(CheckLabels, LabelsTakeTheModelsShape) {
+  const SharedDataset column = OneField<uint8_t>({2, 1}, {3, 4});
+  const auto dataset =
+      CheckLabels(column, "x", {.num_classes = 10, .dims = Shape()});
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  EXPECT_EQ(FieldsText(**dataset), "x: i64[]");
+  EXPECT_EQ(SampleText(**dataset, 1), "x 4");
+  EXPECT_EQ(CheckLabels(column, "x", {.num_classes = 10, .dims = Shape{2}})
+                .status()
+                .message(),
+            "x: found u8[1]; expected as many elements as i64[2]");
 }
 
 TEST(CheckLabels, OptionsThatMakeNoSenseAreRefused) {

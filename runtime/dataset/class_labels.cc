@@ -46,7 +46,11 @@ absl::StatusOr<SharedDataset> CheckLabels(SharedDataset dataset,
   PARTITA_ASSIGN_OR_RETURN(const int index, dataset->FieldIndex(field));
   const TensorType from = dataset->fields()[index].type;
   PARTITA_RETURN_IF_ERROR(CheckOptions(field, from, labels));
-  const TensorType to = {labels.dtype, from.dims, {}};
+  const TensorType to = {labels.dtype, labels.dims.value_or(from.dims), {}};
+  if (to.num_elements() != from.num_elements()) {
+    return BadFile(field, from.ToString(),
+                   absl::StrCat("as many elements as ", to.ToString()));
+  }
   FieldFunction function = [from, to, labels, name = std::string(field)](
                                int64_t, const std::byte* x, std::byte* y) {
     const HostTensor old = HostTensor::ConstView(from, x);

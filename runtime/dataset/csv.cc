@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -44,6 +46,13 @@ bool ParseFinite(absl::string_view text, float& number) {
   return absl::SimpleAtof(text, &number) && std::isfinite(number);
 }
 
+bool HasWord(const std::vector<CsvCell>& row) {
+  float number;
+  return absl::c_any_of(row, [&](const CsvCell& cell) {
+    return !ParseFinite(cell.text, number);
+  });
+}
+
 template <typename T>
 FileTensor ArrayOf(std::vector<T> values, Shape dims, std::string source) {
   auto owner = std::make_shared<const std::vector<T>>(std::move(values));
@@ -63,7 +72,7 @@ class CsvTable {
                file.bytes.size()},
               file.source, options.delimiter) {}
 
-  absl::StatusOr<SharedDataset> Read();
+  absl::StatusOr<CsvArrays> Read();
 
  private:
   absl::Status ReadFirst(std::vector<CsvCell>& row);
@@ -72,11 +81,12 @@ class CsvTable {
   absl::Status AddLabel(const CsvCell& cell);
   absl::Status BadCell(const CsvCell& cell, size_t column,
                        absl::string_view expected) const;
-  absl::StatusOr<SharedDataset> Dataset();
+  CsvArrays Arrays();
 
   const std::string source_;
   const CsvOptions& options_;
   CsvRows rows_;
+  bool has_header_ = false;
   std::vector<std::string> names_;  // of the columns, if there is a header
   size_t columns_ = 0;
   int64_t first_line_ = 0;
@@ -87,12 +97,12 @@ class CsvTable {
   std::vector<float> float_labels_;
 };
 
-absl::StatusOr<SharedDataset> CsvTable::Read() {
+absl::StatusOr<CsvArrays> CsvTable::Read() {
   std::vector<CsvCell> row;
   PARTITA_ASSIGN_OR_RETURN(bool more, rows_.Next(row));
   if (!more) return BadFile(source_, "no row", "one or more");
   PARTITA_RETURN_IF_ERROR(ReadFirst(row));
-  if (options_.header) {
+  if (has_header_) {
     PARTITA_ASSIGN_OR_RETURN(more, rows_.Next(row));
   }
   while (more) {
@@ -101,13 +111,14 @@ absl::StatusOr<SharedDataset> CsvTable::Read() {
   }
   if (samples_ == 0)
     return BadFile(source_, "no row of numbers", "one or more");
-  return Dataset();
+  return Arrays();
 }
 
 absl::Status CsvTable::ReadFirst(std::vector<CsvCell>& row) {
   columns_ = row.size();
   first_line_ = row[0].line;
-  if (options_.header) {
+  has_header_ = options_.header.value_or(HasWord(row));
+  if (has_header_) {
     for (CsvCell& cell : row) names_.push_back(std::move(cell.text));
   }
   label_ = columns_;
@@ -178,7 +189,7 @@ absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
                                ? absl::StrCat("column ", column + 1)
                                : absl::StrCat("column ", names_[column]);
   // Above all in the first row, which may be a header that nobody announced.
-  const bool first = cell.line == first_line_ && !options_.header;
+  const bool first = cell.line == first_line_ && !has_header_;
   return BadFile(absl::StrCat(rows_.PlaceOf(cell), ": ", name),
                  Shown(cell.text), expected,
                  first ? "if this row names the columns, say that the file "
@@ -186,23 +197,16 @@ absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
                        : "");
 }
 
-absl::StatusOr<SharedDataset> CsvTable::Dataset() {
+CsvArrays CsvTable::Arrays() {
   const int64_t width =
       static_cast<int64_t>(columns_) - (label_ < columns_ ? 1 : 0);
-  if (width == 0) {
-    return BadFile(source_, "no column beside the label's", "one or more");
-  }
-  std::vector<FieldArray> arrays;
-  arrays.push_back({options_.features_field,
-                    ArrayOf(std::move(features_), {samples_, width}, source_)});
-  if (label_ < columns_) {
-    arrays.push_back(
-        {options_.label_field,
-         options_.label_dtype == DType::kF32
-             ? ArrayOf(std::move(float_labels_), {samples_}, source_)
-             : ArrayOf(std::move(whole_labels_), {samples_}, source_)});
-  }
-  return ArrayDataset(std::move(arrays));
+  CsvArrays arrays = {ArrayOf(std::move(features_), {samples_, width}, source_),
+                      std::nullopt};
+  if (label_ == columns_) return arrays;
+  arrays.labels = options_.label_dtype == DType::kF32
+                      ? ArrayOf(std::move(float_labels_), {samples_}, source_)
+                      : ArrayOf(std::move(whole_labels_), {samples_}, source_);
+  return arrays;
 }
 
 absl::Status CheckOptions(const CsvOptions& options) {
@@ -218,18 +222,38 @@ absl::Status CheckOptions(const CsvOptions& options) {
                  "another character");
 }
 
+absl::StatusOr<CsvArrays> ParseArrays(const FileBytes& file,
+                                      const CsvOptions& options) {
+  PARTITA_RETURN_IF_ERROR(CheckOptions(options));
+  return CsvTable(file, options).Read();
+}
+
 }  // namespace
 
 absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
                                        const CsvOptions& options) {
-  PARTITA_RETURN_IF_ERROR(CheckOptions(options));
-  return CsvTable(file, options).Read();
+  PARTITA_ASSIGN_OR_RETURN(CsvArrays parsed, ParseArrays(file, options));
+  if (parsed.features.type.dims[1] == 0) {
+    return BadFile(file.source, "no column beside the label's", "one or more");
+  }
+  std::vector<FieldArray> arrays;
+  arrays.push_back({options.features_field, std::move(parsed.features)});
+  if (parsed.labels.has_value()) {
+    arrays.push_back({options.label_field, *std::move(parsed.labels)});
+  }
+  return ArrayDataset(std::move(arrays));
 }
 
 absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
                                       const CsvOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
   return ParseCsv(file, options);
+}
+
+absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
+                                        const CsvOptions& options) {
+  PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
+  return ParseArrays(file, options);
 }
 
 }  // namespace partita

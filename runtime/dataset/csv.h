@@ -4,6 +4,7 @@
 #ifndef PARTITA_RUNTIME_DATASET_CSV_H_
 #define PARTITA_RUNTIME_DATASET_CSV_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -14,7 +15,9 @@
 namespace partita {
 
 struct CsvOptions {
-  bool header = true;  // the first row names the columns
+  // Whether the first row names the columns; none: if it has a cell that is no
+  // finite number.
+  std::optional<bool> header = true;
   char delimiter = ',';
   // The column of labels, by name or by its number from 1; empty: none.
   std::string label;
@@ -31,6 +34,14 @@ absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
                                        const CsvOptions& options);
 absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
                                       const CsvOptions& options);
+
+// The same as arrays, of which there may be no features.
+struct CsvArrays {
+  FileTensor features;  // f32[samples, columns]
+  std::optional<FileTensor> labels;
+};
+absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
+                                        const CsvOptions& options);
 
 }  // namespace partita
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "runtime/dataset/sample_text.h"
@@ -55,6 +56,13 @@ TEST(Csv, TheLabelMayBeGivenByNumberAndMayBeAFloat) {
 TEST(Csv, WithoutALabelAllColumnsAreFeatures) {
   EXPECT_EQ(Samples("1;2\n3;4", {.header = false, .delimiter = ';'}),
             "x 1 2\nx 3 4\n");
+}
+
+TEST(Csv, AHeaderMayBeToldByItsWords) {
+  EXPECT_EQ(Samples(kIris, {.header = std::nullopt, .label = "3"}),
+            "x 5.1 3.5 | y 0\n"
+            "x 4.9 3 | y 2\n");
+  EXPECT_EQ(Samples("1,2\n3,4\n", {.header = std::nullopt}), "x 1 2\nx 3 4\n");
 }
 
 TEST(Csv, QuotesSpacesMarksAndLineEndsOfOthersAreRead) {

@@ -20,7 +20,8 @@ namespace partita {
 
 struct DatasetField {
   std::string name;
-  TensorType type;  // of one sample, row-major
+  TensorType type;     // of one sample, row-major
+  std::string source;  // for messages: the file it is read from, or empty
 };
 
 // Samples 0 .. num_samples() - 1. Thread safety: never changes, so all calls

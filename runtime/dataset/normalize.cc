@@ -1,4 +1,4 @@
-// Elements of any type as f32, scaled and shifted.
+// Elements of any type as f32 or f64, scaled and shifted.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace partita {
 namespace {
 
-float Normalized(float x, float divisor, float mean, float stddev) {
+template <typename T>
+T Normalized(T x, T divisor, T mean, T stddev) {
   return (x / divisor - mean) / stddev;
 }
 
@@ -32,8 +33,9 @@ struct Channels {
     stddev.resize(count, stddev[0]);
     elements = type.num_elements() / static_cast<int64_t>(count);
   }
-  float Of(size_t channel, float x) const {
-    return Normalized(x, divisor, mean[channel], stddev[channel]);
+  template <typename T>
+  T Of(size_t channel, T x) const {
+    return Normalized<T>(x, divisor, mean[channel], stddev[channel]);
   }
 
   float divisor;
@@ -62,19 +64,28 @@ FieldFunction OfBytes(const Channels& channels) {
   };
 }
 
-template <typename T>
+template <typename From, typename To>
 FieldFunction OfNumbers(Channels channels) {
   return [channels = std::move(channels)](int64_t, const std::byte* from,
                                           std::byte* to) {
-    const T* x = reinterpret_cast<const T*>(from);
-    float* y = reinterpret_cast<float*>(to);
+    const From* x = reinterpret_cast<const From*>(from);
+    To* y = reinterpret_cast<To*>(to);
     for (size_t c = 0; c < channels.count; ++c) {
       for (int64_t i = 0; i < channels.elements; ++i) {
-        *y++ = channels.Of(c, static_cast<float>(*x++));
+        *y++ = channels.Of(c, static_cast<To>(*x++));
       }
     }
     return absl::OkStatus();
   };
+}
+
+FieldFunction FunctionOf(const Channels& channels, DType from, DType to) {
+  if (from == DType::kU8 && to == DType::kF32) return OfBytes(channels);
+  return VisitDType(from, [&](auto tag) {
+    using From = typename decltype(tag)::type;
+    return to == DType::kF32 ? OfNumbers<From, float>(channels)
+                             : OfNumbers<From, double>(channels);
+  });
 }
 
 absl::Status CheckNumbers(const Normalization& normalization,
@@ -105,11 +116,14 @@ absl::StatusOr<SharedDataset> Normalize(SharedDataset dataset,
   PARTITA_ASSIGN_OR_RETURN(const int index, dataset->FieldIndex(field));
   const TensorType from = dataset->fields()[index].type;
   const TensorType to = {
-      DType::kF32,
+      normalization.dtype,
       normalization.dims.empty() ? from.dims : normalization.dims,
       {}};
   if (absl::Status status = CheckType(to); !status.ok()) {
     return AtPlace(field, status);
+  }
+  if (to.dtype != DType::kF32 && to.dtype != DType::kF64) {
+    return BadFile(field, to.ToString(), "f32 or f64 to normalize to");
   }
   if (to.num_elements() != from.num_elements()) {
     return BadFile(field, from.ToString(),
@@ -117,13 +131,8 @@ absl::StatusOr<SharedDataset> Normalize(SharedDataset dataset,
   }
   PARTITA_RETURN_IF_ERROR(CheckNumbers(normalization, field, to));
   const Channels channels(normalization, to);
-  FieldFunction function =
-      from.dtype == DType::kU8
-          ? OfBytes(channels)
-          : VisitDType(from.dtype, [&](auto tag) {
-              return OfNumbers<typename decltype(tag)::type>(channels);
-            });
-  return TransformField(std::move(dataset), field, to, std::move(function));
+  return TransformField(std::move(dataset), field, to,
+                        FunctionOf(channels, from.dtype, to.dtype));
 }
 
 }  // namespace partita

@@ -27,9 +27,10 @@ int64_t NumWindows(int64_t tokens, const TextOptions& options) {
 class DatasetOfWindows final : public Dataset {
  public:
   DatasetOfWindows(std::vector<int32_t> tokens, const TextOptions& options)
-      : Dataset({{options.input_field, {options.dtype, {options.length}, {}}},
-                 {options.target_field, {options.dtype, {options.length}, {}}}},
-                NumWindows(static_cast<int64_t>(tokens.size()), options)),
+      : Dataset(
+            {{options.input_field, {options.dtype, {options.length}, {}}, ""},
+             {options.target_field, {options.dtype, {options.length}, {}}, ""}},
+            NumWindows(static_cast<int64_t>(tokens.size()), options)),
         tokens_(std::move(tokens)),
         options_(options) {}
 

@@ -30,8 +30,8 @@ absl::StatusOr<SharedDataset> TransformField(SharedDataset dataset,
                                              TensorType type,
                                              FieldFunction function);
 
-// y = (x / divisor - mean) / stddev, each step rounded to f32, as torchvision's
-// ToTensor and Normalize.
+// y = (x / divisor - mean) / stddev, each step rounded to the result's dtype,
+// as torchvision's ToTensor and Normalize.
 struct Normalization {
   float divisor = 255;
   // One number for all, or one for each extent of dimension 0 (a channel).
@@ -40,9 +40,10 @@ struct Normalization {
   // Of the result, for as many elements: {1, 28, 28} of u8[28, 28]. Empty: as
   // they are.
   Shape dims;
+  DType dtype = DType::kF32;  // of the result; or f64
 };
 
-// The field as f32. Channels are those of the result's dims.
+// Channels are those of the result's dims.
 absl::StatusOr<SharedDataset> Normalize(SharedDataset dataset,
                                         absl::string_view field,
                                         const Normalization& normalization);
@@ -51,6 +52,8 @@ struct ClassLabels {
   int64_t num_classes = 0;
   std::optional<int64_t> ignored;  // a label that is let through, as -100
   DType dtype = DType::kI64;       // of the result; or i32
+  // Of the result, for as many elements; none: as they are.
+  std::optional<Shape> dims;
 };
 
 // The integer field with each label checked to be 0 .. num_classes - 1. A

@@ -37,6 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const FileBytes file = BorrowedBytes(text, "input");
   for (const CsvOptions& options :
        {CsvOptions{}, CsvOptions{.label = "y"},
+        CsvOptions{.header = std::nullopt},
         CsvOptions{.header = false, .delimiter = ';', .label = "1"}}) {
     const absl::StatusOr<SharedDataset> dataset = ParseCsv(file, options);
     if (dataset.ok()) ReadAll(**dataset);
