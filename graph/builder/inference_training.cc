@@ -3,6 +3,7 @@
 
 #include "graph/builder/inference_training.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -168,34 +169,51 @@ ValueId UseBatchStatistics(GraphBuilder& b, ValueId output) {
   return output;
 }
 
+// The first operand of the node that makes the tensor, if it is of this op.
+std::optional<Tensor> MadeOf(GraphBuilder& b, Tensor y, const OpDef& op) {
+  const NodeId node = b.graph().value(y.id()).defining_node;
+  if (!node.valid() || b.graph().node(node).op != &op) return std::nullopt;
+  return b.TensorOf(b.graph().view(node).operand(0).id());
+}
+
 // What cross entropy takes the log-softmax of: the output, or the scores that a
 // softmax over its classes makes probabilities of.
 Tensor ScoresOf(GraphBuilder& b, Tensor y) {
-  if (!y.valid()) return {};
-  const NodeId node = b.graph().value(y.id()).defining_node;
-  if (!node.valid() || b.graph().node(node).op != &kSoftmax) return y;
-  const OpView softmax = b.graph().view(node);
-  const int64_t axis = softmax.attr_int("axis");
+  const std::optional<Tensor> scores = MadeOf(b, y, kSoftmax);
+  if (!scores.has_value()) return y;
+  const NodeId softmax = b.graph().value(y.id()).defining_node;
+  const int64_t axis = b.graph().view(softmax).attr_int("axis");
   const bool over_classes = axis == 1 || axis == 1 - y.rank();
-  return over_classes ? b.TensorOf(softmax.operand(0).id()) : y;
+  return over_classes ? *scores : y;
+}
+
+// [n, classes, d...] of the output, whose classes the labels tell. The softmax
+// of older opsets is over [n, classes * d...], between two reshapes.
+Tensor ClassesOf(GraphBuilder& b, Tensor y, const std::string& loss) {
+  if (!y.valid()) return {};
+  const bool is_row = LabelsOf(y.type(), loss).rank() == 1;
+  const Shape row = {y.dim(0), y.dim(1)};
+  const std::optional<Tensor> reshaped = MadeOf(b, y, kReshape);
+  if (is_row && reshaped.has_value() && reshaped->type().dims == row) {
+    y = *reshaped;
+  }
+  if (loss == kCrossEntropy) y = ScoresOf(b, y);
+  return is_row && y.rank() > 2 ? Reshape(y, {row.begin(), row.end()}) : y;
 }
 
 Tensor LossOf(GraphBuilder& b, Tensor y, const std::string& loss) {
   if (!y.valid()) return {};
-  Shape dims = y.type().dims;
-  if (loss == kMse) {
-    return MseLoss(y, b.Input(kLabels, y.type().dtype, dims),
-                   {.ignore_nan = true});
-  }
-  dims.erase(dims.begin() + 1);
-  const Tensor labels = b.Input(kLabels, DType::kI64, dims);
-  return loss == kNll ? NllLoss(y, labels)
-                      : CrossEntropyLoss(ScoresOf(b, y), labels);
+  const TensorType type = LabelsOf(y.type(), loss);
+  const Tensor labels = b.Input(kLabels, type.dtype, type.dims);
+  if (loss == kMse) return MseLoss(y, labels, {.ignore_nan = true});
+  const Tensor classes = ClassesOf(b, y, loss);
+  return loss == kNll ? NllLoss(classes, labels)
+                      : CrossEntropyLoss(classes, labels);
 }
 
 // One row of log-probabilities for each label, in the labels' order.
 Tensor Rows(GraphBuilder& b, Tensor y, const std::string& loss) {
-  if (loss == kCrossEntropy) y = ScoresOf(b, y);
+  y = ClassesOf(b, y, loss);
   if (!y.valid()) return {};
   const int64_t classes = y.dim(1);
   Ints perm = {0};
@@ -243,6 +261,17 @@ absl::StatusOr<Module> AddEvaluation(Module module, ValueId output,
 std::vector<std::string> LossNames() { return {kCrossEntropy, kNll, kMse}; }
 
 bool HasClasses(absl::string_view loss) { return loss != kMse; }
+
+TensorType LabelsOf(const TensorType& output, absl::string_view loss) {
+  TensorType labels = {output.dtype, output.dims, {}};
+  if (!HasClasses(loss)) return labels;
+  labels.dtype = DType::kI64;
+  labels.dims.erase(labels.dims.begin() + 1);
+  const bool is_row = std::all_of(labels.dims.begin() + 1, labels.dims.end(),
+                                  [](int64_t extent) { return extent == 1; });
+  if (is_row) labels.dims.resize(1);
+  return labels;
+}
 
 absl::Status CheckTrainable(const Module& module, const std::string& loss) {
   if (!absl::c_linear_search(LossNames(), loss)) {

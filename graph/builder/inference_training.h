@@ -12,15 +12,19 @@
 #include "absl/strings/string_view.h"
 #include "graph/builder/update_rule.h"
 #include "graph/graph.h"
+#include "graph/tensor_type.h"
 
 namespace partita {
 
 // By "cross-entropy" the output is scores [n, classes, d...], or probabilities
 // that a softmax makes of them; by "nll", log-probabilities. Labels are
-// classes, i64[n, d...]; by "mse" they are like the output. Labels of -100, and
+// classes, i64[n, d...], and where every d is 1, as of pooling over a whole
+// image, i64[n]; by "mse" they are like the output. Labels of -100, and
 // NaNs of "mse", have no part in a loss (losses.h).
 std::vector<std::string> LossNames();  // "cross-entropy", "nll", "mse"
 bool HasClasses(absl::string_view loss);
+// The type of a batch of labels for such an output.
+TensorType LabelsOf(const TensorType& output, absl::string_view loss);
 
 // InvalidArgument unless the module has one function, "train", with a trainable
 // variable and one output that the loss can be of.

@@ -203,6 +203,48 @@ TEST(ImportedTraining, ASoftmaxAtTheEndIsPartOfTheLoss) {
             ToNumbers(expected.Step(*scores->FindFunction("train"), inputs)));
 }
 
+// Scores [2, 4] as what pooling over a whole image leaves, [2, 4, 1, 1], or as
+// such probabilities: before opset 13 a softmax took all dimensions behind one
+// for a row.
+SketchedModel Pooled(int opset, bool is_row, bool with_softmax = false) {
+  SketchedModel model(opset);
+  model.Input("x", kFloat, {2, 3, 2, 2})
+      .Constant("w", kFloat, Weights({4, 3, 1, 1}, 0))
+      .Node("Conv", {"x", "w"}, {"c"})
+      .Node("GlobalAveragePool", {"c"}, {"pooled"});
+  if (is_row) {
+    return model.Node("Flatten", {"pooled"}, {"y"}).Output("y", kFloat, {2, 4});
+  }
+  if (!with_softmax) return model.Output("pooled", kFloat, {2, 4, 1, 1});
+  return model.Node("Softmax", {"pooled"}, {"p"})
+      .Attr("axis", int64_t{1})
+      .Output("p", kFloat, {2, 4, 1, 1});
+}
+
+TEST(ImportedTraining, ClassesMayEndInExtentsOfOne) {
+  const auto rows = Training(Pooled(17, /*is_row=*/true), "cross-entropy");
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  std::vector<HostTensor> inputs;
+  inputs.push_back(Weights({2, 3, 2, 2}, 1));
+  inputs.push_back(DrawnIndices({2}, 4));
+  State state(*rows);
+  const Numbers loss =
+      ToNumbers(state.Step(*rows->FindFunction("train"), inputs));
+  const SketchedModel models[] = {Pooled(17, false), Pooled(17, false, true),
+                                  Pooled(11, false, true)};
+  for (const SketchedModel& model : models) {
+    const auto module = Training(model, "cross-entropy");
+    ASSERT_TRUE(module.ok()) << module.status();
+    const Graph& train = *module->FindFunction("train");
+    EXPECT_EQ(train.type(train.inputs()[1]).ToString(), "i64[2]");
+    State found(*module);
+    ExpectClose(ToNumbers(found.Step(train, inputs)), loss);
+    const Graph& evaluate = *module->FindFunction("evaluate");
+    EXPECT_EQ(evaluate.type(evaluate.outputs()[0]).ToString(), "f32[2, 4]");
+    ExpectClose(ToNumbers(found["w"]), ToNumbers(state["w"]));
+  }
+}
+
 // scores [n, classes, pixels]: a row for each pixel's label.
 TEST(ImportedTraining, EvaluationHasARowForEachLabel) {
   SketchedModel model(17);
