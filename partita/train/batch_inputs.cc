@@ -3,13 +3,47 @@
 
 #include "partita/train/batch_inputs.h"
 
+#include <cmath>
 #include <limits>
+#include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/tensor_file/bad_file.h"
 
 namespace partita {
+namespace {
+
+// The first of the elements that is no finite number, but for ignored labels.
+std::optional<int64_t> NotFiniteIn(const HostTensor& values, bool are_labels,
+                                   int64_t elements) {
+  for (int64_t i = 0; i < elements; ++i) {
+    const double value = GetAsDouble(values, i);
+    if (std::isinf(value) || (std::isnan(value) && !are_labels)) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch) {
+  const BatchShare& share = batch.share();
+  for (size_t f = 0; f < dataset.fields().size(); ++f) {
+    const DatasetField& field = dataset.fields()[f];
+    if (!IsFloat(field.type.dtype)) continue;
+    const HostTensor& values = batch.field(static_cast<int>(f));
+    const int64_t per_sample = field.type.num_elements();
+    const std::optional<int64_t> place = NotFiniteIn(
+        values, field.name == kLabelField, share.num_counted * per_sample);
+    if (!place.has_value()) continue;
+    const bool is_nan = std::isnan(GetAsDouble(values, *place));
+    return absl::StrCat(field.source, field.source.empty() ? "" : ": ",
+                        "sample ", share.samples[*place / per_sample], ": ",
+                        field.name, ": ", is_nan ? "nan" : "infinity");
+  }
+  return "";
+}
 
 absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
                               int64_t batch_size) {
@@ -19,7 +53,9 @@ absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
     TensorType found = dataset.fields()[field].type;
     found.dims.insert(found.dims.begin(), batch_size);
     if (found == session.input_type(i)) continue;
-    return BadFile(absl::StrCat("dataset: field ", session.input_name(i)),
+    const std::string& source = dataset.fields()[field].source;
+    return BadFile(absl::StrCat(source.empty() ? "dataset" : source, ": field ",
+                                session.input_name(i)),
                    absl::StrCat("batches ", found.ToString()),
                    session.input_type(i).ToString(),
                    "give the dataset that the model was made for");

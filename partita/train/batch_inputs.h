@@ -5,6 +5,7 @@
 #define PARTITA_PARTITA_TRAIN_BATCH_INPUTS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -23,6 +24,11 @@ inline constexpr int64_t kIgnoredLabel = -100;
 // behind `batch_size`. InvalidArgument, which names both, otherwise.
 absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
                               int64_t batch_size);
+
+// Where a batch's own samples have no finite numbers in a float field, as
+// "x.npy: sample 17: x: nan"; empty if they all are. A label that is NaN counts
+// for none.
+std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch);
 
 // Binds the inputs to the batch's own bytes, which must outlive the step.
 absl::Status BindBatch(const Dataset& dataset, const LoadedBatch& batch,

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -124,6 +125,28 @@ absl::StatusOr<TrainingPosition> PositionIn(const std::string& path,
                  "the file is damaged");
 }
 
+// A variable as CountSteps makes it, of whatever name no weight has.
+bool CountsSteps(const Variable& variable) {
+  return variable.type == TensorType{DType::kU64, {}, {}} &&
+         absl::StartsWith(variable.name, "step");
+}
+
+// Learning rates and dropout go by the variable, the order of the samples by
+// the position.
+absl::Status CheckCount(const std::string& path, const SafetensorsFile& file,
+                        const std::vector<Variable>& variables, int64_t step) {
+  for (const Variable& variable : variables) {
+    if (!CountsSteps(variable)) continue;
+    const uint64_t count = file.Find(variable.name)->Copy().data<uint64_t>()[0];
+    if (count == static_cast<uint64_t>(step)) continue;
+    return BadFile(path,
+                   absl::StrCat("variable ", variable.name, " ", count,
+                                " and steps_done ", step),
+                   "the same number", "the file is damaged");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status WriteCheckpoint(const std::string& path, Session& session,
@@ -160,6 +183,8 @@ absl::StatusOr<ResumedTraining> ReadCheckpoint(
   PARTITA_RETURN_IF_ERROR(file.ExpectTensors(expected));
   PARTITA_ASSIGN_OR_RETURN(const TrainingPosition position,
                            PositionIn(path, file.metadata()));
+  PARTITA_RETURN_IF_ERROR(
+      CheckCount(path, file, VariablesOf(session), position.step));
   for (const auto& [name, type] : expected) {
     PARTITA_RETURN_IF_ERROR(
         session.WriteVariable(name, file.Find(name)->Copy()));

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "graph/builder/dropout.h"
 #include "graph/builder/graph_builder.h"
 #include "graph/builder/ops.h"
 #include "partita/compile.h"
@@ -34,14 +35,7 @@ std::string Path() {
   return absl::StrCat(testing::TempDir(), "/", getpid(), ".safetensors");
 }
 
-// A variable that grows by one a step.
-std::unique_ptr<Session> Counting(const std::string& variable) {
-  GraphBuilder b("train");
-  const Tensor old = b.Variable(variable, HostTensor::Of<float>({2}, {1, 5}));
-  const Tensor next = old + b.Scalar(DType::kF32, 1);
-  b.Update(variable, next);
-  b.Output("next", next);
-  auto module = b.Build();
+std::unique_ptr<Session> SessionOf(absl::StatusOr<Module> module) {
   EXPECT_TRUE(module.ok()) << module.status();
   CompileOptions options;
   options.strategy = "single";
@@ -52,6 +46,16 @@ std::unique_ptr<Session> Counting(const std::string& variable) {
                       {.devices = DeviceMode::kVirtual});
   EXPECT_TRUE(session.ok()) << session.status();
   return *std::move(session);
+}
+
+// A variable that grows by one a step.
+std::unique_ptr<Session> Counting(const std::string& variable) {
+  GraphBuilder b("train");
+  const Tensor old = b.Variable(variable, HostTensor::Of<float>({2}, {1, 5}));
+  const Tensor next = old + b.Scalar(DType::kF32, 1);
+  b.Update(variable, next);
+  b.Output("next", next);
+  return SessionOf(b.Build());
 }
 
 std::vector<float> Values(Session& session, const std::string& variable) {
@@ -154,6 +158,19 @@ TEST(Checkpoint, OtherTensorFilesAreNoCheckpoints) {
   EXPECT_EQ(RefusalOf({{"partita_checkpoint", "1"}, {"next_epoch", "-3"}}),
             "FILE: found a training without a whole position; expected numbers "
             "as next_epoch, next_batch and steps_done; the file is damaged");
+}
+
+TEST(Checkpoint, APositionThatTheCountOfStepsBeliesIsRefused) {
+  GraphBuilder b("train");
+  b.Output("step", CountSteps(b));
+  const auto session = SessionOf(b.Build());
+  ASSERT_TRUE(session->Run().ok());
+  ASSERT_TRUE(WriteCheckpoint(Path(), *session, {}, {}).ok());
+  EXPECT_EQ(absl::StrReplaceAll(
+                ReadCheckpoint(Path(), {}, *session).status().message(),
+                {{Path(), "FILE"}}),
+            "FILE: found variable step 1 and steps_done 0; expected the same "
+            "number; the file is damaged");
 }
 
 }  // namespace

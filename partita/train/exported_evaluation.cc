@@ -1,4 +1,4 @@
-// Reads the variables that the evaluation reads.
+// Reads the variables that the function reads.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "partita/train/exported_evaluation.h"
@@ -15,27 +15,24 @@
 #include "runtime/plan/atomic_file.h"
 
 namespace partita {
-namespace {
 
-constexpr char kEvaluate[] = "evaluate";
-
-}  // namespace
-
-absl::Status CheckExport(const Module& module, const std::string& path) {
-  PARTITA_RETURN_IF_ERROR(ExportOnnx(module, kEvaluate).status());
+absl::Status CheckExport(const ExportedFunction& function,
+                         const std::string& path) {
+  PARTITA_RETURN_IF_ERROR(ExportOnnx(function.module, function.name).status());
   return AtomicFile::Create(path).status();
 }
 
-absl::Status ExportEvaluation(const Module& module, Session& session,
-                              const std::string& path) {
+absl::Status ExportEvaluation(const ExportedFunction& function,
+                              Session& session, const std::string& path) {
+  const Graph& graph = *function.module.FindFunction(function.name);
   std::deque<HostTensor> values;
   VariableValues variables;
-  for (const OpView& read : module.FindFunction(kEvaluate)->ops(kVariable)) {
+  for (const OpView& read : graph.ops(kVariable)) {
     const std::string name = read.attr_string("name");
     PARTITA_ASSIGN_OR_RETURN(HostTensor value, session.ReadVariable(name));
     variables[name] = &values.emplace_back(std::move(value));
   }
-  return WriteOnnx(module, kEvaluate, path, variables);
+  return WriteOnnx(function.module, function.name, path, variables);
 }
 
 }  // namespace partita

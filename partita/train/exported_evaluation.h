@@ -12,15 +12,22 @@
 
 namespace partita {
 
-// Whether the module's @evaluate can be written to `path` as ONNX: asked before
-// hours of training rather than after. Unimplemented listing the nodes that
-// ONNX cannot express, or why no file can be made there.
-absl::Status CheckExport(const Module& module, const std::string& path);
+// A function that updates no variable.
+struct ExportedFunction {
+  const Module& module;
+  std::string name = "evaluate";
+};
 
-// Writes @evaluate with the present values of the session's variables
-// (partita/onnx_file.h). The session is of a plan of this module.
-absl::Status ExportEvaluation(const Module& module, Session& session,
-                              const std::string& path);
+// Whether the function can be written to `path` as ONNX: asked before hours of
+// training rather than after. Unimplemented listing the nodes that ONNX cannot
+// express, or why no file can be made there.
+absl::Status CheckExport(const ExportedFunction& function,
+                         const std::string& path);
+
+// Writes the function with the present values of the session's variables
+// (partita/onnx_file.h), which has each that the function reads.
+absl::Status ExportEvaluation(const ExportedFunction& function,
+                              Session& session, const std::string& path);
 
 }  // namespace partita
 

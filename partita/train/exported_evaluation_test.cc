@@ -67,7 +67,7 @@ void ExpectReadBackAlike(const std::string& strategy, int devices) {
       {.batch = kBatch, .update = {.schedule = {.learning_rate = 0.1}}});
   const std::string path =
       absl::StrCat(testing::TempDir(), "/", getpid(), strategy, ".onnx");
-  ASSERT_TRUE(CheckExport(module, path).ok());
+  ASSERT_TRUE(CheckExport({module}, path).ok());
   EXPECT_NE(access(path.c_str(), F_OK), 0);
   const auto session = SessionOf(module.Clone(), strategy, devices);
   ASSERT_TRUE(session->UseEntry("evaluate").ok());
@@ -76,7 +76,7 @@ void ExpectReadBackAlike(const std::string& strategy, int devices) {
   const std::vector<float> trained = LogProbabilities(*session);
   EXPECT_NE(trained, untrained);
 
-  const absl::Status written = ExportEvaluation(module, *session, path);
+  const absl::Status written = ExportEvaluation({module}, *session, path);
   ASSERT_TRUE(written.ok()) << written;
   absl::StatusOr<Module> read = ImportOnnx(path, {});
   ASSERT_TRUE(read.ok()) << read.status();
@@ -99,7 +99,7 @@ TEST(ExportedEvaluation, ReplicasToldTheSame) {
 TEST(ExportedEvaluation, WhatCannotBeWrittenIsToldBeforeTheFirstStep) {
   const Module trained = *MnistTraining({.batch = kBatch});
   EXPECT_TRUE(
-      absl::StartsWith(CheckExport(trained, "/nowhere/at/all.onnx").message(),
+      absl::StartsWith(CheckExport({trained}, "/nowhere/at/all.onnx").message(),
                        "/nowhere/at/all.onnx: cannot be created: "));
   const absl::StatusOr<Module> bits = ParseModule(R"(
 graph @evaluate(%x: i32[2]) -> i32[2] {
@@ -109,7 +109,7 @@ graph @evaluate(%x: i32[2]) -> i32[2] {
 )",
                                                   "bits", OpSet::BuiltIn());
   ASSERT_TRUE(bits.ok()) << bits.status();
-  EXPECT_EQ(CheckExport(*bits, "/nowhere/at/all.onnx").message(),
+  EXPECT_EQ(CheckExport({*bits}, "/nowhere/at/all.onnx").message(),
             "@evaluate: found 1 node that cannot be exported:\n"
             "  bitwise_not %y: found an op that is not in opset 17 of ONNX; "
             "expected one that is");

@@ -10,6 +10,7 @@
 #include "graph/builder/examples/models.h"
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"
+#include "partita/train/channel_numbers.h"
 #include "runtime/tensor_file/bad_file.h"
 
 namespace partita {
@@ -22,19 +23,18 @@ absl::StatusOr<TrainingData> Open(const ImageFiles& files,
   TrainingData data = {nullptr, files.labels};
   if (files.images.empty()) return data;
   PARTITA_ASSIGN_OR_RETURN(
-      data.samples,
-      OpenLabelledImages({.files = files,
-                          .dims = dims,
-                          .classes = classes,
-                          .mean = static_cast<float>(options.mean),
-                          .stddev = static_cast<float>(options.stddev)}));
+      data.samples, OpenLabelledImages({.files = files,
+                                        .dims = dims,
+                                        .classes = classes,
+                                        .mean = ToFloats(options.mean),
+                                        .stddev = ToFloats(options.stddev)}));
   return data;
 }
 
 std::vector<TrainingSetting> NormalizationOf(
     const ImageClassifierOptions& options) {
-  return {{"mean", DoubleText(options.mean)},
-          {"stddev", DoubleText(options.stddev)}};
+  return {{"mean", DoublesText(options.mean)},
+          {"stddev", DoublesText(options.stddev)}};
 }
 
 // [channels, side, side], the file's own.

@@ -5,6 +5,7 @@
 #define PARTITA_PARTITA_TRAIN_IMAGE_CLASSIFIER_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "partita/train/labelled_images.h"
@@ -15,8 +16,9 @@ namespace partita {
 struct ImageClassifierOptions {
   ImageFiles train;
   ImageFiles test;  // no paths: no test is asked for
-  double mean = 0;  // of the images' bytes as 0..1
-  double stddev = 1;
+  // Of the images' bytes as 0..1: one for all, or one a channel.
+  std::vector<double> mean = {0};
+  std::vector<double> stddev = {1};
   int64_t batch = 64;
 };
 

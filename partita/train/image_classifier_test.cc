@@ -40,8 +40,11 @@ std::string IdxFile(const std::string& name, const std::vector<int64_t>& dims,
 ImageClassifierOptions Images(const std::vector<int64_t>& dims) {
   const ImageFiles files = {IdxFile("images.idx", dims, 256),
                             IdxFile("labels.idx", {dims[0]}, 3)};
-  return {
-      .train = files, .test = files, .mean = 0.5, .stddev = 0.25, .batch = 4};
+  return {.train = files,
+          .test = files,
+          .mean = {0.5},
+          .stddev = {0.25},
+          .batch = 4};
 }
 
 std::string InputOf(const std::vector<int64_t>& dims) {

@@ -4,14 +4,17 @@
 #include "partita/train/imported_model.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/builder/inference_training.h"
 #include "graph/status_macros.h"
-#include "graph/text/number_text.h"
 #include "partita/train/batch_inputs.h"
+#include "partita/train/channel_numbers.h"
 #include "runtime/dataset/array_dataset.h"
+#include "runtime/dataset/csv.h"
 #include "runtime/dataset/transform.h"
 #include "runtime/tensor_file/bad_file.h"
 
@@ -22,28 +25,30 @@ Shape WithoutBatch(const TensorType& type) {
   return Shape(type.dims.begin() + 1, type.dims.end());
 }
 
-// In f32 and the model's shape. Bytes are numbers of 0..1.
-absl::StatusOr<SharedDataset> InShape(SharedDataset dataset,
-                                      const std::string& field,
-                                      const Shape& dims,
-                                      Normalization normalization) {
+// In the model's dtype and shape. Bytes are numbers of 0..1.
+absl::StatusOr<SharedDataset> LikeModel(SharedDataset dataset,
+                                        const std::string& field,
+                                        const TensorType& type,
+                                        Normalization normalization) {
   PARTITA_ASSIGN_OR_RETURN(const int index, dataset->FieldIndex(field));
   if (dataset->fields()[index].type.dtype != DType::kU8) {
     normalization.divisor = 1;
   }
-  normalization.dims = dims;
+  normalization.dims = WithoutBatch(type);
+  normalization.dtype = type.dtype;
   return Normalize(std::move(dataset), field, normalization);
 }
 
 absl::StatusOr<SharedDataset> WithLabels(SharedDataset dataset,
                                          const TensorType& output,
                                          const std::string& loss) {
+  const TensorType labels = LabelsOf(output, loss);
   if (HasClasses(loss)) {
-    return CheckLabels(std::move(dataset), kLabelField,
-                       {.num_classes = output.dims[1]});
+    return CheckLabels(
+        std::move(dataset), kLabelField,
+        {.num_classes = output.dims[1], .dims = WithoutBatch(labels)});
   }
-  return InShape(std::move(dataset), kLabelField, WithoutBatch(output),
-                 {.divisor = 1});
+  return LikeModel(std::move(dataset), kLabelField, labels, {.divisor = 1});
 }
 
 std::string PathOf(const std::string& field,
@@ -54,22 +59,64 @@ std::string PathOf(const std::string& field,
   return "dataset";
 }
 
+// The labels of a table: of one column, or for numbers of all.
+absl::StatusOr<FileTensor> LabelsIn(const std::string& path,
+                                    const ImportedModelOptions& options) {
+  const bool has_classes = HasClasses(options.loss);
+  if (!has_classes && options.label_column.empty()) {
+    PARTITA_ASSIGN_OR_RETURN(CsvArrays table,
+                             OpenCsvArrays(path, {.header = std::nullopt}));
+    return std::move(table.features);
+  }
+  const bool only = options.label_column.empty();
+  PARTITA_ASSIGN_OR_RETURN(
+      CsvArrays table,
+      OpenCsvArrays(path,
+                    {.header = std::nullopt,
+                     .label = only ? "1" : options.label_column,
+                     .label_dtype = has_classes ? DType::kI64 : DType::kF32}));
+  const int64_t others = table.features.type.dims[1];
+  if (!only || others == 0) return *std::move(table.labels);
+  return BadFile(path, absl::StrCat(others + 1, " columns"),
+                 "one, or --label-column");
+}
+
+// A label's column in the file of an input is no part of the input.
+absl::StatusOr<FileTensor> OpenField(const SampleFile& file,
+                                     const std::vector<SampleFile>& files,
+                                     const ImportedModelOptions& options) {
+  if (!absl::EndsWith(file.path, ".csv")) {
+    return OpenArray({file.field, file.path, ""});
+  }
+  if (file.field == kLabelField) return LabelsIn(file.path, options);
+  const bool is_shared = file.path == PathOf(kLabelField, files);
+  PARTITA_ASSIGN_OR_RETURN(
+      CsvArrays table,
+      OpenCsvArrays(file.path, {.header = std::nullopt,
+                                .label = is_shared ? options.label_column : "",
+                                .label_dtype = DType::kF32}));
+  return std::move(table.features);
+}
+
 absl::StatusOr<SharedDataset> Open(const Graph& graph,
                                    const std::vector<SampleFile>& files,
                                    const ImportedModelOptions& options) {
-  std::vector<ArrayFile> arrays;
+  std::vector<FieldArray> arrays;
   for (const SampleFile& file : files) {
-    arrays.push_back({file.field, file.path, ""});
+    PARTITA_ASSIGN_OR_RETURN(FileTensor values,
+                             OpenField(file, files, options));
+    arrays.push_back({file.field, std::move(values)});
   }
-  PARTITA_ASSIGN_OR_RETURN(SharedDataset dataset, OpenArrays(arrays));
+  PARTITA_ASSIGN_OR_RETURN(SharedDataset dataset,
+                           ArrayDataset(std::move(arrays)));
   for (ValueId input : graph.inputs()) {
+    const TensorType& type = graph.type(input);
     // Others, as of tokens, are taken as they are (CheckBatchInputs).
-    if (graph.type(input).dtype != DType::kF32) continue;
+    if (type.dtype != DType::kF32 && type.dtype != DType::kF64) continue;
     const std::string& name = graph.value(input).name;
-    absl::StatusOr<SharedDataset> shaped =
-        InShape(std::move(dataset), name, WithoutBatch(graph.type(input)),
-                {.mean = {static_cast<float>(options.mean)},
-                 .stddev = {static_cast<float>(options.stddev)}});
+    absl::StatusOr<SharedDataset> shaped = LikeModel(
+        std::move(dataset), name, type,
+        {.mean = ToFloats(options.mean), .stddev = ToFloats(options.stddev)});
     if (!shaped.ok()) return AtPlace(PathOf(name, files), shaped.status());
     dataset = *std::move(shaped);
   }
@@ -101,11 +148,12 @@ absl::StatusOr<TrainableModel> ImportedModel(
                            OpenFiles(graph, options.train, options));
   PARTITA_ASSIGN_OR_RETURN(model.test, OpenFiles(graph, options.test, options));
   model.settings = {{"loss", options.loss},
-                    {"mean", DoubleText(options.mean)},
-                    {"stddev", DoubleText(options.stddev)}};
-  model.build = [shared = std::make_shared<const Module>(std::move(module)),
+                    {"mean", DoublesText(options.mean)},
+                    {"stddev", DoublesText(options.stddev)}};
+  model.inference = std::make_shared<const Module>(std::move(module));
+  model.build = [imported = model.inference,
                  loss = options.loss](const TrainingRecipe& recipe) {
-    return TrainingOf(shared->Clone(), loss, recipe.update);
+    return TrainingOf(imported->Clone(), loss, recipe.update);
   };
   return model;
 }

@@ -15,21 +15,26 @@ namespace partita {
 
 struct SampleFile {
   std::string field;  // an input of the model, or kLabelField
-  std::string path;   // IDX, .npy or .npz: [samples, ...]
+  std::string path;   // IDX, .npy or .npz: [samples, ...]; or .csv
 };
 
 struct ImportedModelOptions {
   std::string loss = "cross-entropy";  // of LossNames()
   std::vector<SampleFile> train;       // every input, and the labels
   std::vector<SampleFile> test;        // the same; empty: no test is asked for
-  // Of f32 inputs: (x - mean) / stddev; bytes are divided by 255 before.
-  double mean = 0;
-  double stddev = 1;
+  // Of a .csv file of labels that has other columns too, by name or number from
+  // 1. Where it is an input's file as well, the others are the input.
+  std::string label_column;
+  // Of f32 and f64 inputs: (x - mean) / stddev; bytes are divided by 255
+  // before. One for all, or one for each extent of a sample's first dimension.
+  std::vector<double> mean = {0};
+  std::vector<double> stddev = {1};
 };
 
 // `module` as the importer makes it with weights_as_variables, of the function
 // "train". What a sample of a file is must have as many elements as the model
-// reads: it is given the model's shape.
+// reads: it is given the model's shape. What is exported is the module itself,
+// with its own output.
 absl::StatusOr<TrainableModel> ImportedModel(
     Module module, const ImportedModelOptions& options);
 

@@ -20,11 +20,11 @@ namespace partita {
 namespace {
 
 // y [4, outputs] = x W + b of pixels [4, 1, 2, 2], as the importer makes it.
-Module Linear(int64_t outputs) {
+Module Linear(int64_t outputs, DType dtype = DType::kF32) {
   GraphBuilder b("train");
-  const Tensor x = b.Input("pixels", DType::kF32, {4, 1, 2, 2});
-  const Tensor w = b.Variable("w", HostTensor({DType::kF32, {4, outputs}, {}}));
-  const Tensor bias = b.Variable("b", HostTensor({DType::kF32, {outputs}, {}}));
+  const Tensor x = b.Input("pixels", dtype, {4, 1, 2, 2});
+  const Tensor w = b.Variable("w", HostTensor({dtype, {4, outputs}, {}}));
+  const Tensor bias = b.Variable("b", HostTensor({dtype, {outputs}, {}}));
   b.Output("y", MatMul(Reshape(x, {4, 4}), w) + bias);
   auto module = b.Build();
   EXPECT_TRUE(module.ok()) << module.status();
@@ -51,25 +51,29 @@ SampleFile Labels(const std::string& bytes = {0, 1, 0, 1, 0, 1}) {
   return {"labels", BytesFile("labels.idx", {0, 0, 8, 1, 0, 0, 0, 6}, bytes)};
 }
 
-TrainableModel Opened(int64_t outputs, const std::string& loss) {
-  auto model = ImportedModel(Linear(outputs), {.loss = loss,
-                                               .train = {Pixels(), Labels()},
-                                               .test = {Pixels(), Labels()},
-                                               .mean = 0.5,
-                                               .stddev = 0.25});
+TrainableModel Opened(int64_t outputs, const std::string& loss,
+                      DType dtype = DType::kF32) {
+  auto model =
+      ImportedModel(Linear(outputs, dtype), {.loss = loss,
+                                             .train = {Pixels(), Labels()},
+                                             .test = {Pixels(), Labels()},
+                                             .mean = {0.5},
+                                             .stddev = {0.25}});
   EXPECT_TRUE(model.ok()) << model.status();
   return *std::move(model);
 }
 
-Evaluation Trained(const TrainableModel& model) {
+Evaluation Trained(const TrainableModel& model, int64_t epochs = 40) {
   const auto session = VirtualSession(
       PlanOf(model.build({.update = {.schedule = {.learning_rate = 0.05}}})));
-  const auto trainer = Trainer::Create(
-      *session, model.train.samples, {.batch_size = model.batch, .epochs = 40});
+  const auto trainer =
+      Trainer::Create(*session, model.train.samples,
+                      {.batch_size = model.batch, .epochs = epochs});
   EXPECT_TRUE(trainer.ok()) << trainer.status();
   StopsAfter never(0);
   EXPECT_TRUE((*trainer)->Run(never).ok());
-  EXPECT_EQ(never.losses.size(), 80u);
+  EXPECT_EQ(static_cast<int64_t>(never.losses.size()),
+            epochs * (*trainer)->steps_per_epoch());
   const auto test = Evaluate(*session, model.test.samples, model.batch);
   EXPECT_TRUE(test.ok()) << test.status();
   return *test;
@@ -88,6 +92,60 @@ TEST(ImportedModel, LearnsNumbersByMeanSquares) {
   EXPECT_EQ(test.samples, 6);
   EXPECT_FALSE(test.correct.has_value());
   EXPECT_LT(test.loss, 1e-3);
+}
+
+// Files of other types are made f64 like its inputs.
+TEST(ImportedModel, MayComputeInDoubles) {
+  EXPECT_LT(Trained(Opened(1, "mse", DType::kF64)).loss, 1e-3);
+  EXPECT_EQ(Trained(Opened(2, "cross-entropy", DType::kF64)).correct, 6);
+}
+
+std::string TextFile(const std::string& name, const std::string& text) {
+  return BytesFile(name, "", text);
+}
+
+// The columns beside the labels' are the input, and a table may have no header.
+TEST(ImportedModel, ReadsTables) {
+  const std::string table = TextFile("shades.csv",
+                                     "a,kind,b,c,d\n"
+                                     "-1,0,-1,-1,-1\n1,1,1,1,1\n"
+                                     "-1,0,-1,-1,-1\n1,1,1,1,1\n");
+  const std::string kinds = TextFile("kinds.csv", "0\n1\n0\n1\n");
+  for (const std::string& labels : {table, kinds}) {
+    SCOPED_TRACE(labels);
+    const std::string inputs =
+        labels == table
+            ? table
+            : TextFile("inputs.csv",
+                       "-1,-1,-1,-1\n1,1,1,1\n-1,-1,-1,-1\n1,1,1,1\n");
+    const std::vector<SampleFile> files = {{"pixels", inputs},
+                                           {"labels", labels}};
+    const auto model = ImportedModel(
+        Linear(2), {.train = files,
+                    .test = files,
+                    .label_column = labels == table ? "kind" : ""});
+    ASSERT_TRUE(model.ok()) << model.status();
+    const Evaluation test = Trained(*model, 60);
+    EXPECT_EQ(test.samples, 4);
+    EXPECT_EQ(test.correct, 4);
+  }
+  EXPECT_EQ(ImportedModel(Linear(2),
+                          {.train = {{"pixels", table}, {"labels", table}}})
+                .status()
+                .message(),
+            table + ": found 5 columns; expected one, or --label-column");
+}
+
+// Its own function, which has the same variables.
+TEST(ImportedModel, IsExportedWithItsOwnOutput) {
+  const TrainableModel model = Opened(2, "cross-entropy");
+  const Graph& exported = model.inference->main();
+  EXPECT_EQ(exported.output_names(), std::vector<std::string>{"y"});
+  const auto trained = model.build({});
+  ASSERT_TRUE(trained.ok()) << trained.status();
+  for (const Variable& variable : model.inference->variables()) {
+    EXPECT_NE(trained->FindVariable(variable.name), nullptr) << variable.name;
+  }
 }
 
 TEST(ImportedModel, IsResumedToTheBit) {

@@ -19,11 +19,12 @@ absl::StatusOr<SharedDataset> OpenLabelledImages(const LabelledImages& images) {
                   {kLabelField, images.files.labels, ""}}));
   absl::StatusOr<SharedDataset> normalized = Normalize(
       std::move(dataset), kImageField,
-      {.mean = {images.mean}, .stddev = {images.stddev}, .dims = images.dims});
+      {.mean = images.mean, .stddev = images.stddev, .dims = images.dims});
   if (!normalized.ok())
     return AtPlace(images.files.images, normalized.status());
-  absl::StatusOr<SharedDataset> checked = CheckLabels(
-      *std::move(normalized), kLabelField, {.num_classes = images.classes});
+  absl::StatusOr<SharedDataset> checked =
+      CheckLabels(*std::move(normalized), kLabelField,
+                  {.num_classes = images.classes, .dims = Shape()});
   if (!checked.ok()) return AtPlace(images.files.labels, checked.status());
   return checked;
 }

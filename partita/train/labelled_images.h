@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/tensor_type.h"
@@ -24,8 +25,9 @@ struct LabelledImages {
   ImageFiles files;
   Shape dims;  // of an image as the model reads it; empty: as it is
   int64_t classes = 0;
-  float mean = 0;  // of what is 0..1 of a byte's 0..255
-  float stddev = 1;
+  // Of what is 0..1 of a byte's 0..255: one for all, or one a channel.
+  std::vector<float> mean = {0};
+  std::vector<float> stddev = {1};
 };
 
 // Fields kImageField, f32 and normalized, and kLabelField, i64, each checked to

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ struct TrainableModel {
   // @evaluate(fields...), whose one output says what evaluation measures
   // (evaluation.h).
   std::function<absl::StatusOr<Module>(const TrainingRecipe& recipe)> build;
+  // What a trained model is exported as, in place of @evaluate: its one
+  // function, over variables that `build` makes. Null: @evaluate.
+  std::shared_ptr<const Module> inference;
   // Gives what the trained model writes, for people to read. Leaves the session
   // at any entry. Null: it writes nothing.
   std::function<absl::StatusOr<std::string>(Session& session)> generate;

@@ -100,9 +100,9 @@ absl::StatusOr<TrainingEnd> Trainer::RunBatches(Loader& loader,
     PARTITA_ASSIGN_OR_RETURN(std::optional<LoadedBatch> batch, loader.Next());
     if (!batch.has_value()) return TrainingEnd::kDone;
     PARTITA_ASSIGN_OR_RETURN(const TrainingStep step, Step(*batch));
-    batch.reset();
     PARTITA_RETURN_IF_ERROR(observer.OnStep(step));
-    PARTITA_RETURN_IF_ERROR(CheckLoss(step));
+    PARTITA_RETURN_IF_ERROR(CheckLoss(step, *batch));
+    batch.reset();
     Advance();
     if (observer.WantsStop()) return TrainingEnd::kStopped;
     if (IsCheckpointDue()) PARTITA_RETURN_IF_ERROR(KeepCheckpoint());
@@ -125,16 +125,25 @@ absl::StatusOr<TrainingStep> Trainer::Step(LoadedBatch& batch) {
                       .samples = batch.share().batch_counted};
 }
 
-absl::Status Trainer::CheckLoss(const TrainingStep& step) const {
+absl::Status Trainer::CheckLoss(const TrainingStep& step,
+                                const LoadedBatch& batch) const {
   if (!options_.stop_at_nan || std::isfinite(step.loss)) {
     return absl::OkStatus();
   }
+  const std::string found =
+      absl::StrCat("step ", step.step + 1, " (epoch ", step.epoch + 1,
+                   " batch ", step.batch + 1, "): found loss ",
+                   std::isnan(step.loss) ? "nan" : "infinity");
+  const std::string at_fault = FindNotFinite(*dataset_, batch);
+  if (!at_fault.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        found, ", as of its batch in ", at_fault,
+        "; expected finite numbers; correct the dataset, or go on by --nan ",
+        "continue"));
+  }
   return absl::FailedPreconditionError(absl::StrCat(
-      "step ", step.step + 1, " (epoch ", step.epoch + 1, " batch ",
-      step.batch + 1, "): found loss ",
-      std::isnan(step.loss) ? "nan" : "infinity",
-      "; expected a finite number; lower the learning rate, or go on by --nan ",
-      "continue"));
+      found, "; expected a finite number; lower the learning rate, or go on by",
+      " --nan continue"));
 }
 
 void Trainer::Advance() {

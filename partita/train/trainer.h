@@ -94,7 +94,8 @@ class Trainer {
   absl::StatusOr<TrainingEnd> RunBatches(Loader& loader,
                                          TrainingObserver& observer);
   absl::StatusOr<TrainingStep> Step(LoadedBatch& batch);
-  absl::Status CheckLoss(const TrainingStep& step) const;
+  absl::Status CheckLoss(const TrainingStep& step,
+                         const LoadedBatch& batch) const;
   void Advance();
   // Writes one if the position is not that of the last.
   absl::Status KeepCheckpoint();

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -20,6 +22,7 @@
 #include "partita/train/evaluation.h"
 #include "partita/train/labelled_images.h"
 #include "partita/train/testing/test_training.h"
+#include "runtime/dataset/transform.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -36,8 +39,8 @@ LabelledImages Described(const ImageFiles& files) {
   return {.files = files,
           .dims = {1, 28, 28},
           .classes = 10,
-          .mean = 0.2f,
-          .stddev = 0.3f};
+          .mean = {0.2f},
+          .stddev = {0.3f}};
 }
 
 SharedDataset Images(int64_t samples = kSamples, uint64_t seed = 1) {
@@ -324,6 +327,37 @@ TEST(Trainer, ALossThatIsNoNumberEndsTheTrainingAtItsStep) {
   EXPECT_EQ(never.losses.size(), 2u);
 }
 
+// Image 3 has a pixel that is no number.
+SharedDataset ImagesWithNan() {
+  const SharedDataset images = Images(kBatch);
+  const TensorType type = images->fields()[0].type;
+  auto changed =
+      TransformField(images, kImageField, type,
+                     [size = type.num_bytes()](
+                         int64_t sample, const std::byte* from, std::byte* to) {
+                       std::memcpy(to, from, size);
+                       if (sample == 3)
+                         reinterpret_cast<float*>(to)[7] = std::nanf("");
+                       return absl::OkStatus();
+                     });
+  EXPECT_TRUE(changed.ok()) << changed.status();
+  return *std::move(changed);
+}
+
+TEST(Trainer, ASampleThatIsNoNumberIsToldByItsFile) {
+  const auto session = VirtualSession(SharedPlan());
+  const SharedDataset images = ImagesWithNan();
+  const auto trainer = Trainer::Create(*session, images, Options(""));
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  StopsAfter never(0);
+  EXPECT_EQ((*trainer)->Run(never).status().message(),
+            absl::StrCat("step 1 (epoch 1 batch 1): found loss nan, as of its "
+                         "batch in ",
+                         images->fields()[0].source,
+                         ": sample 3: images: nan; expected finite numbers; "
+                         "correct the dataset, or go on by --nan continue"));
+}
+
 TEST(Trainer, OrNotIfItIsToGoOn) {
   StopsAfter never(0);
   const auto end = Diverge(false, never);
@@ -372,8 +406,10 @@ TEST(Trainer, ADatasetOfOtherImagesIsRefused) {
   TrainerOptions options = Options("");
   options.batch_size = 4;
   EXPECT_EQ(Trainer::Create(*session, Images(), options).status().message(),
-            "dataset: field images: found batches f32[4, 1, 28, 28]; expected "
-            "f32[8, 1, 28, 28]; give the dataset that the model was made for");
+            absl::StrCat(Images()->fields()[0].source,
+                         ": field images: found batches f32[4, 1, 28, 28]; "
+                         "expected f32[8, 1, 28, 28]; give the dataset that "
+                         "the model was made for"));
 }
 
 TEST(Trainer, ALabelThatIsNoClassIsToldByItsSample) {

@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "graph/status_macros.h"
 #include "runtime/tensor_file/bad_file.h"
+#include "tools/partita/train_report.h"
 
 namespace partita {
 namespace {
@@ -77,7 +78,8 @@ absl::StatusOr<LossTable> LossTable::Continue(const std::string& path,
 
 absl::Status LossTable::Add(int64_t step, int64_t epoch, double loss,
                             double seconds) {
-  absl::FPrintF(file_.get(), "%d,%d,%.9g,%.6f\n", step, epoch, loss, seconds);
+  absl::FPrintF(file_.get(), "%d,%d,%.9g,%.6f\n", step, epoch,
+                WithoutSignOfNan(loss), seconds);
   return Flush();
 }
 

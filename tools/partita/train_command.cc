@@ -36,18 +36,24 @@ namespace {
 std::vector<std::string> NanChoices() { return {"stop", "continue"}; }
 
 constexpr FlagDef kOwnFlags[] = {
-    {"images", "FILE", "IDX or .npy, plain or gzip: what to train on", nullptr,
-     FileUse::kReads},
-    {"labels", "FILE", "what each image or sample is", nullptr,
+    {"images", "FILE",
+     "what to train on: IDX, plain or gzip, .npy, or .npz with an array images",
+     nullptr, FileUse::kReads},
+    {"labels", "FILE",
+     "what each image or sample is; a .npz has an array labels", nullptr,
      FileUse::kReads},
     {"test-images", "FILE", "evaluate on these after each epoch", nullptr,
      FileUse::kReads},
     {"test-labels", "FILE", "what each of these is", nullptr, FileUse::kReads},
     {"input", "NAME=FILE",
-     "of an ONNX model: IDX, .npy or .npz; one for each input", nullptr,
-     FileUse::kReadsBound, true},
+     "of an ONNX model: IDX, .npy, .npz with an array NAME, or .csv; one for "
+     "each input",
+     nullptr, FileUse::kReadsBound, true},
     {"test-input", "NAME=FILE", "the same, to evaluate on", nullptr,
      FileUse::kReadsBound, true},
+    {"label-column", "NAME",
+     "of a .csv file of labels: the column, or its number from 1; of an "
+     "input in the same file the others"},
     {"loss", "NAME", "of an ONNX model: cross-entropy (default), nll or mse",
      LossNames},
     {"text", "FILE", "the text to train on, in UTF-8; repeatable", nullptr,
@@ -75,9 +81,10 @@ constexpr FlagDef kOwnFlags[] = {
      "the most that the gradients' 2-norm may be (0: as it is)"},
     {"dropout", "X",
      "the probability that a number is left out; the model's own if left out"},
-    {"mean", "X",
-     "is taken off inputs, bytes as 0..1; the model's own if left out"},
-    {"stddev", "X",
+    {"mean", "X[,X..]",
+     "is taken off inputs, bytes as 0..1; one for all, or one a channel; the "
+     "model's own if left out"},
+    {"stddev", "X[,X..]",
      "by which they are divided then; the model's own if left out"},
     {"classes", "N", "of builtin:resnet18 (default 10)"},
     {"width", "N", "numbers a character, where --text is read (default 128)"},
@@ -146,6 +153,11 @@ int64_t StepsPerEpoch(const TrainableModel& model) {
   return (samples + model.batch - 1) / model.batch;
 }
 
+ExportedFunction ExportedOf(const TrainableModel& model, const Module& module) {
+  if (model.inference == nullptr) return {module};
+  return {*model.inference, model.inference->main().name()};
+}
+
 // A session of the compiled model, and what it and its checkpoints go by.
 struct Prepared {
   Module module;  // as it was before it was compiled
@@ -168,7 +180,8 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   prepared.settings = SettingsOf(request, model);
   prepared.settings.push_back({"dataset", dataset_hash});
   if (arguments.has("export")) {
-    PARTITA_RETURN_IF_ERROR(CheckExport(module, arguments.Get("export", "")));
+    PARTITA_RETURN_IF_ERROR(
+        CheckExport(ExportedOf(model, module), arguments.Get("export", "")));
   }
   prepared.settings.push_back({"graph", FingerprintOf(module).ToString(),
                                TrainingSetting::Kind::kFollows});
@@ -259,8 +272,9 @@ absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
   if (arguments.has("export")) {
     progress.Stage("export");
     report.exported = arguments.Get("export", "");
-    PARTITA_RETURN_IF_ERROR(
-        ExportEvaluation(prepared.module, *prepared.session, report.exported));
+    PARTITA_RETURN_IF_ERROR(ExportEvaluation(ExportedOf(model, prepared.module),
+                                             *prepared.session,
+                                             report.exported));
   }
   if (model.generate == nullptr) return absl::OkStatus();
   progress.Stage("generate");

@@ -1,10 +1,12 @@
 #!/bin/bash
 # `partita run` tells of the test images what the training's evaluation told,
-# by the model that the training has exported.
+# by the model that the training has exported; an ONNX model that was trained
+# is that model again, with other weights.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 partita=$PWD/$1
 cpus=$PWD/$2
+mlp_onnx=$PWD/$3
 scratch=${TEST_TMPDIR:-$(mktemp -d)}
 
 # Four images of random bytes, for the training and as `partita run` takes them.
@@ -49,4 +51,39 @@ correct = sum(max(line) == line[label] for line, label in zip(lines, labels))
 print("loss", loss, test["loss"], "correct", correct, test["correct"])
 assert abs(loss - test["loss"]) < 1e-5, "the exported model tells another loss"
 assert correct == test["correct"], "the exported model tells others right"
+END
+
+# Of eight samples, by the output's own name: probabilities, as before.
+python3 "$mlp_onnx" mlp.onnx x.npy
+printf '\0\0\10\1\0\0\0\10\3\1\4\1\5\2\6\5' > eight.idx
+mlp() {
+  "$partita" train mlp.onnx --dim batch=8 --input x=x.npy --labels eight.idx \
+    --test-input x=x.npy --test-labels eight.idx --epochs 2 \
+    --machine "$cpus" --strategy single --virtual --json "$@"
+}
+mlp --learning-rate 0 --export same.onnx > same.json
+mlp --learning-rate 0.5 --export trained.onnx > trained.json
+for model in "mlp --dim batch=8" same trained; do
+  set -- $model
+  "$partita" run "$1.onnx" "${@:2}" --machine "$cpus" --strategy single \
+    --virtual --input x=x.npy --output "$1"
+done
+cmp mlp/p.npy same/p.npy
+if cmp -s mlp/p.npy trained/p.npy; then
+  echo "the trained model tells what the untrained one told"
+  exit 1
+fi
+
+python3 - << 'END'
+import array, json, math
+
+with open("trained.json") as file:
+    test = json.load(file)["test"]
+with open("trained/p.npy", "rb") as file:
+    content = file.read()
+told = array.array("f", content[content.index(b"\n") + 1:])
+labels = [3, 1, 4, 1, 5, 2, 6, 5]
+loss = -sum(math.log(told[512 * i + label]) for i, label in enumerate(labels)) / 8
+print("loss", loss, test["loss"])
+assert abs(loss - test["loss"]) < 1e-4, "the exported model tells another loss"
 END

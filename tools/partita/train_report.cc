@@ -15,9 +15,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string LossText(double loss) {
+  return absl::StrFormat("%.4f", WithoutSignOfNan(loss));
+}
+
 std::string TestText(const std::optional<Evaluation>& test) {
   if (!test.has_value()) return "";
-  const std::string loss = absl::StrFormat(", test loss %.4f", test->loss);
+  const std::string loss = ", test loss " + LossText(test->loss);
   if (!test->correct.has_value()) return loss;
   return loss +
          absl::StrFormat(", test accuracy %.2f %%", 100 * test->accuracy());
@@ -60,6 +64,10 @@ void AddTrained(const TrainedSpan& trained, Json& json) {
 
 }  // namespace
 
+double WithoutSignOfNan(double loss) {
+  return std::isnan(loss) ? std::fabs(loss) : loss;
+}
+
 std::string TrainBeginText(const TrainReport& report) {
   std::string text =
       absl::StrCat(report.model, " by ", report.strategy, ": ", report.samples,
@@ -79,7 +87,7 @@ std::string TrainBeginText(const TrainReport& report) {
 
 std::string EpochText(const EpochReport& epoch, const TrainReport& report) {
   return absl::StrCat("epoch ", epoch.epoch + 1, " of ", report.epochs,
-                      absl::StrFormat(": loss %.4f", epoch.trained.loss()),
+                      ": loss ", LossText(epoch.trained.loss()),
                       TestText(epoch.test), ", ",
                       RateText(epoch.trained, report), "\n");
 }
@@ -116,11 +124,11 @@ std::string TrainProgressText(const TrainReport& report, double loss) {
   const TrainedSpan& trained = report.trained;
   const double left = static_cast<double>(report.num_steps() - report.step) *
                       trained.seconds / static_cast<double>(trained.steps);
-  return absl::StrCat(
-      "epoch ", (report.step - 1) / report.steps_per_epoch + 1, " of ",
-      report.epochs, ", step ", report.step, " of ", report.num_steps(),
-      absl::StrFormat(", loss %.4f, ", loss), RateText(trained, report), ", ",
-      ClockText(left), " left");
+  return absl::StrCat("epoch ", (report.step - 1) / report.steps_per_epoch + 1,
+                      " of ", report.epochs, ", step ", report.step, " of ",
+                      report.num_steps(), ", loss ", LossText(loss), ", ",
+                      RateText(trained, report), ", ", ClockText(left),
+                      " left");
 }
 
 std::string TrainJson(const TrainReport& report) {

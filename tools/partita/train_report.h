@@ -55,6 +55,9 @@ struct TrainReport {
   int64_t num_steps() const { return epochs * steps_per_epoch; }
 };
 
+// Of a NaN no sign, which says nothing.
+double WithoutSignOfNan(double loss);
+
 // One line each.
 std::string TrainBeginText(const TrainReport& report);
 std::string EpochText(const EpochReport& epoch, const TrainReport& report);

@@ -3,6 +3,7 @@
 
 #include "tools/partita/trainable_models.h"
 
+#include <cmath>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -10,8 +11,10 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "graph/builder/examples/models.h"
 #include "graph/status_macros.h"
 #include "partita/train/batch_inputs.h"
@@ -38,12 +41,33 @@ absl::Status CheckGiven(const Arguments& arguments,
   return absl::OkStatus();
 }
 
-absl::Status ReadNormalization(const Arguments& arguments, double& mean,
-                               double& stddev) {
-  PARTITA_ASSIGN_OR_RETURN(mean, arguments.GetDouble("mean", mean));
-  PARTITA_ASSIGN_OR_RETURN(stddev, arguments.GetDouble("stddev", stddev));
-  if (static_cast<float>(stddev) != 0) return absl::OkStatus();
-  return CalledWrongly("--stddev: found 0; expected a number above 0");
+// One for all, or one a channel: "0.49,0.48,0.45".
+absl::Status ReadNumbers(const Arguments& arguments, const char* flag,
+                         std::vector<double>& numbers) {
+  if (!arguments.has(flag)) return absl::OkStatus();
+  numbers.clear();
+  const std::string text = arguments.Get(flag, "");
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
+    double& number = numbers.emplace_back();
+    if (absl::SimpleAtod(part, &number) && std::isfinite(number)) continue;
+    return CalledWrongly(absl::StrCat(
+        "--", flag, ": found ", text,
+        "; expected a number, or one a channel, as in 0.49,0.48,0.45"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadNormalization(const Arguments& arguments,
+                               std::vector<double>& mean,
+                               std::vector<double>& stddev) {
+  PARTITA_RETURN_IF_ERROR(ReadNumbers(arguments, "mean", mean));
+  PARTITA_RETURN_IF_ERROR(ReadNumbers(arguments, "stddev", stddev));
+  const bool positive = absl::c_all_of(
+      stddev, [](double number) { return static_cast<float>(number) > 0; });
+  if (positive) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat("--stddev: found ",
+                                    arguments.Get("stddev", ""),
+                                    "; expected numbers above 0"));
 }
 
 // What differs from network to network is given.
@@ -72,7 +96,7 @@ absl::StatusOr<TrainableModel> ReadMnist(const Arguments& arguments) {
   // Of MNIST's own training images.
   PARTITA_ASSIGN_OR_RETURN(
       const ImageClassifierOptions images,
-      ReadImages(arguments, {.mean = 0.1307, .stddev = 0.3081}));
+      ReadImages(arguments, {.mean = {0.1307}, .stddev = {0.3081}}));
   PARTITA_ASSIGN_OR_RETURN(const double dropout,
                            arguments.GetBelow("dropout", 0.5, 1));
   return MnistModel(images, dropout);
@@ -85,7 +109,7 @@ constexpr const char* kResNet18Flags[] = {
 absl::StatusOr<TrainableModel> ReadResNet18(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(
       const ImageClassifierOptions images,
-      ReadImages(arguments, {.mean = 0.5, .stddev = 0.25}));
+      ReadImages(arguments, {.mean = {0.5}, .stddev = {0.25}}));
   PARTITA_ASSIGN_OR_RETURN(const int64_t classes,
                            arguments.GetInt("classes", 10, 1, kMaxSize));
   return ResNet18Model(images, classes);
@@ -153,8 +177,8 @@ absl::StatusOr<TrainableModel> ReadLstm(const Arguments& arguments) {
 }
 
 constexpr const char* kOnnxFlags[] = {
-    "input",  "labels", "test-input", "test-labels", "mean",
-    "stddev", "loss",   "dim",        "shape",       "bind"};
+    "input", "labels", "test-input", "test-labels", "mean",        "stddev",
+    "loss",  "dim",    "shape",      "bind",        "label-column"};
 
 // The file of each input, as of `flag`, and of the labels.
 absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
@@ -170,9 +194,10 @@ absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
     names.push_back(name);
     const auto path = paths.find(name);
     if (path == paths.end()) {
-      return CalledWrongly(absl::StrCat("train: found no --", flag, " ", name,
-                                        "=FILE; expected an IDX, .npy or .npz ",
-                                        "file for each input of the model"));
+      return CalledWrongly(
+          absl::StrCat("train: found no --", flag, " ", name,
+                       "=FILE; expected an IDX, .npy, .npz or ",
+                       ".csv file for each input of the model"));
     }
     files.push_back({name, path->second});
     paths.erase(path);
@@ -192,6 +217,7 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
       Module module, ReadTrainedOnnx(arguments.positional()[0], arguments));
   ImportedModelOptions options;
   options.loss = arguments.Get("loss", options.loss);
+  options.label_column = arguments.Get("label-column", "");
   PARTITA_ASSIGN_OR_RETURN(options.train,
                            ReadFiles(module, arguments, "input", "labels"));
   if (arguments.has("test-input") || arguments.has("test-labels")) {
