@@ -22,9 +22,10 @@ absl::StatusOr<SharedDataset> OpenLabelledImages(const LabelledImages& images) {
       {.mean = images.mean, .stddev = images.stddev, .dims = images.dims});
   if (!normalized.ok())
     return AtPlace(images.files.images, normalized.status());
+  ClassLabels labels = {.num_classes = images.classes};
+  labels.dims.emplace();  // of a sample: a scalar
   absl::StatusOr<SharedDataset> checked =
-      CheckLabels(*std::move(normalized), kLabelField,
-                  {.num_classes = images.classes, .dims = Shape()});
+      CheckLabels(*std::move(normalized), kLabelField, labels);
   if (!checked.ok()) return AtPlace(images.files.labels, checked.status());
   return checked;
 }

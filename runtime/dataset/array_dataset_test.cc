@@ -210,8 +210,9 @@ TEST(CheckLabels, ALabelOutOfRangeIsAnErrorOfItsSample) {
 
 TEST(CheckLabels, LabelsTakeTheModelsShape) {
   const SharedDataset column = OneField<uint8_t>({2, 1}, {3, 4});
-  const auto dataset =
-      CheckLabels(column, "x", {.num_classes = 10, .dims = Shape()});
+  ClassLabels scalars = {.num_classes = 10};
+  scalars.dims.emplace();
+  const auto dataset = CheckLabels(column, "x", scalars);
   ASSERT_TRUE(dataset.ok()) << dataset.status();
   EXPECT_EQ(FieldsText(**dataset), "x: i64[]");
   EXPECT_EQ(SampleText(**dataset, 1), "x 4");
