@@ -3,6 +3,7 @@
 
 #include "partita/train/evaluation.h"
 
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -34,8 +35,9 @@ void AddAnswers(const HostTensor& log_probabilities, const HostTensor& labels,
 void AddSquares(const HostTensor& predictions, const HostTensor& labels,
                 int64_t count, Evaluation& sum) {
   for (int64_t n = 0; n < count; ++n) {
-    const double difference =
-        predictions.data<float>()[n] - labels.data<float>()[n];
+    const double label = GetAsDouble(labels, n);  // f32 or f64
+    if (std::isnan(label)) continue;
+    const double difference = predictions.data<float>()[n] - label;
     sum.loss += difference * difference;
     ++sum.labels;
   }

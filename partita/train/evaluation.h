@@ -34,8 +34,8 @@ struct Evaluation {
 
 // Runs the entry `evaluate` over all samples, in batches of `batch_size`: its
 // inputs are fields of the dataset by name, the labels those of kLabelField, in
-// the order of the output's elements or rows. Labels of kIgnoredLabel have no
-// part in it. The session is left at that entry.
+// the order of the output's elements or rows. Labels of kIgnoredLabel, and
+// numbers that are NaN, have no part in it. The session is left at that entry.
 absl::StatusOr<Evaluation> Evaluate(Session& session, SharedDataset dataset,
                                     int64_t batch_size);
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/builder/graph_builder.h"
 #include "graph/builder/ops.h"
 #include "partita/train/evaluation.h"
@@ -91,6 +92,26 @@ TEST(ImportedModel, LearnsNumbersByMeanSquares) {
   const Evaluation test = Trained(Opened(1, "mse"));
   EXPECT_EQ(test.samples, 6);
   EXPECT_FALSE(test.correct.has_value());
+  EXPECT_LT(test.loss, 1e-3);
+}
+
+TEST(ImportedModel, ANumberThatIsNotKnownHasNoPart) {
+  const std::string one = {0x3f, '\x80', 0, 0};
+  const std::string nan = {0x7f, '\xc0', 0, 0};
+  const std::string zero(4, 0);
+  const std::string path =
+      BytesFile("unknown.idx", {0, 0, 13, 1, 0, 0, 0, 6},
+                absl::StrCat(nan, one, zero, one, zero, one));
+  const std::vector<SampleFile> files = {Pixels(), {"labels", path}};
+  const auto model = ImportedModel(Linear(1), {.loss = "mse",
+                                               .train = files,
+                                               .test = files,
+                                               .mean = {0.5},
+                                               .stddev = {0.25}});
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Evaluation test = Trained(*model);
+  EXPECT_EQ(test.samples, 6);
+  EXPECT_EQ(test.labels, 5);
   EXPECT_LT(test.loss, 1e-3);
 }
 

@@ -381,6 +381,8 @@ TEST(Trainer, APositionThatNoTrainingHasIsRefused) {
   const std::string path = TestPath("damaged");
   const auto session = VirtualSession(SharedPlan());
   const TrainerOptions options = Options("");
+  ASSERT_TRUE(
+      session->WriteVariable("step", HostTensor::Of<uint64_t>({}, {9})).ok());
   ASSERT_TRUE(WriteCheckpoint(path, *session,
                               {.epoch = 1, .batch = 2, .step = 9},
                               options.settings)
