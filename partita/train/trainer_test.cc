@@ -381,8 +381,9 @@ TEST(Trainer, APositionThatNoTrainingHasIsRefused) {
   const std::string path = TestPath("damaged");
   const auto session = VirtualSession(SharedPlan());
   const TrainerOptions options = Options("");
-  ASSERT_TRUE(
-      session->WriteVariable("step", HostTensor::Of<uint64_t>({}, {9})).ok());
+  HostTensor steps({DType::kU64, {}, {}});
+  steps.data<uint64_t>()[0] = 9;
+  ASSERT_TRUE(session->WriteVariable("step", steps).ok());
   ASSERT_TRUE(WriteCheckpoint(path, *session,
                               {.epoch = 1, .batch = 2, .step = 9},
                               options.settings)
