@@ -64,7 +64,6 @@ class Binder {
     PARTITA_ASSIGN_OR_RETURN(part_.combine,
                              FindCombine(type_.dtype, from_.reduction));
     part_.parts.assign(operands_.begin(), operands_.end());
-    part_.joined = results_[member_];
     if (to_.kind == Sharding::Kind::kSplit) {
       JoinPiece();
     } else {
@@ -79,6 +78,7 @@ class Binder {
     const int64_t inner = Product(type_.dims, to_.dim + 1, type_.rank());
     const int64_t extent = type_.dims[to_.dim];
     const Interval own = CutOf(extent, member_, members_);
+    part_.joined = {results_[member_]};
     part_.share_offset = own.begin * inner * size_;
     part_.elements = own.size() * inner;
     part_.share = {.block = part_.elements * size_,
@@ -86,20 +86,14 @@ class Binder {
                    .stride = extent * inner * size_};
   }
 
-  // all_reduce: an equal share of the bytes, then everybody else's.
+  // all_reduce: an equal share of the bytes, for every member.
   void JoinShare() {
-    const int64_t stored = type_.num_stored_elements();
-    const Interval own = CutOf(stored, member_, members_);
+    const Interval own = CutOf(type_.num_stored_elements(), member_, members_);
     part_.share_offset = own.begin * size_;
     part_.elements = own.size();
     part_.share = {.block = part_.elements * size_};
-    part_.joined += part_.share_offset;
-    for (int other = 0; other < members_; ++other) {
-      if (other == member_) continue;
-      const Interval share = CutOf(stored, other, members_);
-      const int64_t offset = share.begin * size_;
-      AddFetch({{results_[member_] + offset, share.size() * size_},
-                {results_[other] + offset, share.size() * size_}});
+    for (std::byte* result : results_) {
+      part_.joined.push_back(result + part_.share_offset);
     }
   }
 
@@ -181,7 +175,7 @@ void Join(const CollectivePart& part) {
   if (part.combine == nullptr) return;
   for (int64_t i = 0; i < part.share.count; ++i) {
     part.combine(part.parts, part.share_offset + i * part.share.stride,
-                 part.joined + i * part.share.block, part.elements);
+                 part.joined, i * part.share.block, part.elements);
   }
 }
 
@@ -198,18 +192,14 @@ absl::Status RunCollective(absl::Span<const CollectivePart> parts,
                            DeviceStream& stream,
                            absl::FunctionRef<bool(int)> meet) {
   if (!meet(0)) return absl::OkStatus();
-  for (const CollectivePart& part : parts) Join(part);
-  const bool shares = absl::c_any_of(parts, [](const CollectivePart& part) {
-    return part.combine != nullptr && !part.fetches.empty();
-  });
-  if (shares && !meet(1)) return absl::OkStatus();
   for (const CollectivePart& part : parts) {
+    Join(part);
     for (const Transfer& transfer : part.fetches) {
       absl::Status status = stream.Copy(transfer.to, transfer.from);
       if (!status.ok()) return status;
     }
   }
-  meet(2);
+  meet(1);
   return absl::OkStatus();
 }
 

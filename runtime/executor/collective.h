@@ -24,25 +24,25 @@ struct Transfer {
   Blocks from;
 };
 
-// What a member does, in the points at which all members meet:
+// What a member does, between the two points at which all members meet:
 //
 //   all have started
 //     join: its share of the elements, from the parts of all members, in the
-//           order of members, into its own result
-//   all have joined (only if it also fetches)
-//     fetch: the rest, from the operands (or the joined shares) of the others
-//   all have fetched
+//           order of members, into the results of all that take it
+//     fetch: its result, from the operands of the others
+//   all have ended
 //
-// all_reduce joins a share and fetches the others; reduce_scatter only joins;
-// all_gather and all_to_all only fetch. Nobody writes what another reads at the
-// same time, in place or not, and no member ends before all have read.
+// all_reduce joins for everybody, who each have another share; reduce_scatter
+// for itself; all_gather and all_to_all fetch. Nobody writes what another reads
+// at the same time, in place or not, and no member ends before all have read
+// and written.
 struct CollectivePart {
   CombineParts combine = nullptr;       // null: nothing to join
   std::vector<const std::byte*> parts;  // operands by member
   Blocks share;                         // within an operand: base unused
   int64_t share_offset = 0;             // of its first block, in bytes
   int64_t elements = 0;                 // of one block
-  std::byte* joined = nullptr;          // contiguous
+  std::vector<std::byte*> joined;       // each contiguous
   std::vector<Transfer> fetches;
 };
 
@@ -56,7 +56,7 @@ absl::StatusOr<CollectivePart> BindCollective(
     const std::vector<std::byte*>& results);
 
 // Does the parts of one exchange: one, or those of a bucket. `meet(point)`
-// meets the others at point 0, 1 or 2 and returns false if that wait was ended.
+// meets the others at point 0 or 1 and returns false if that wait was ended.
 absl::Status RunCollective(absl::Span<const CollectivePart> parts,
                            DeviceStream& stream,
                            absl::FunctionRef<bool(int)> meet);

@@ -66,24 +66,37 @@ Joined<T> Load(const std::byte* bytes, int64_t i) {
   return static_cast<Joined<T>>(value);
 }
 
+// Of `count` elements from `at` bytes on. A constant count is what lets the
+// compiler vectorise the loops.
+template <typename T, typename Operation>
+[[gnu::always_inline]] inline void CombineBlock(
+    absl::Span<const std::byte* const> parts, int64_t at, int64_t count,
+    T* block) {
+  Joined<T> joined[kBlock];
+  for (int64_t i = 0; i < count; ++i) joined[i] = Load<T>(parts[0] + at, i);
+  for (const std::byte* part : parts.subspan(1)) {
+    for (int64_t i = 0; i < count; ++i) {
+      joined[i] = Operation()(joined[i], Load<T>(part + at, i));
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) block[i] = static_cast<T>(joined[i]);
+}
+
 template <typename T, typename Operation>
 void Combine(absl::Span<const std::byte* const> parts, int64_t offset,
-             std::byte* out, int64_t elements) {
-  Joined<T> joined[kBlock];
+             absl::Span<std::byte* const> outs, int64_t out_offset,
+             int64_t elements) {
+  T block[kBlock];
   for (int64_t begin = 0; begin < elements; begin += kBlock) {
     const int64_t count = std::min(kBlock, elements - begin);
     const int64_t at = begin * sizeof(T);
-    for (int64_t i = 0; i < count; ++i) {
-      joined[i] = Load<T>(parts[0] + offset + at, i);
+    if (count == kBlock) {
+      CombineBlock<T, Operation>(parts, offset + at, kBlock, block);
+    } else {
+      CombineBlock<T, Operation>(parts, offset + at, count, block);
     }
-    for (const std::byte* part : parts.subspan(1)) {
-      for (int64_t i = 0; i < count; ++i) {
-        joined[i] = Operation()(joined[i], Load<T>(part + offset + at, i));
-      }
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      const T value = static_cast<T>(joined[i]);
-      std::memcpy(out + at + i * sizeof(T), &value, sizeof(T));
+    for (std::byte* out : outs) {
+      std::memcpy(out + out_offset + at, block, count * sizeof(T));
     }
   }
 }

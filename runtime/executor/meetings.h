@@ -25,11 +25,11 @@ struct Meeting {
   uint64_t points_per_step = 0;  // of the place
 };
 
-// All meetings of an entry, and where they take place. A collective takes three
+// All meetings of an entry, and where they take place. A collective takes two
 // points of its group's rendezvous, a message one of its channel's.
 class Meetings {
  public:
-  static constexpr int kPointsOfCollective = 3;
+  static constexpr int kPointsOfCollective = 2;
 
   // InvalidArgument if members do not issue as many collectives, or a channel's
   // ends not as many messages.

@@ -227,7 +227,9 @@ class ReferenceWalk {
     for (const HostTensor& part : At(id, micro_batch).tensors) {
       parts.push_back(part.bytes());
     }
-    combine(parts, 0, joined.bytes(), joined.type().num_stored_elements());
+    std::byte* const out = joined.bytes();
+    combine(parts, 0, absl::MakeConstSpan(&out, 1), 0,
+            joined.type().num_stored_elements());
     return joined;
   }
 
