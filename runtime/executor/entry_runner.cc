@@ -95,12 +95,29 @@ absl::Status EntryRunner::Prepare() {
     workers_.push_back(std::make_unique<StreamWorker>(
         state_, StreamId(static_cast<int32_t>(s))));
   }
-  inline_ = workers_.size() == 1 &&
-            devices[entry_.streams[0].device.index]->is_host();
-  if (inline_) return workers_[0]->PrepareInline();
-  for (auto& worker : workers_) worker->Start();
+  on_caller_ = MayRunOnCaller();
+  return StartWorkers();
+}
+
+// The caller would only wait, and compete for a core with the streams, unless
+// he overlaps steps. What sleeps in place of computing keeps its own thread,
+// whose timer is set for it.
+bool EntryRunner::MayRunOnCaller() const {
+  if (workers_.empty()) return false;
+  const Device& first =
+      *(*state_.context.devices)[entry_.streams[0].device.index];
+  return (first.is_host() || first.is_virtual()) && !first.is_timed() &&
+         (workers_.size() == 1 || entry_.depth == 1);
+}
+
+absl::Status EntryRunner::StartWorkers() {
+  const size_t first_thread = on_caller_ ? 1 : 0;
+  for (size_t i = first_thread; i < workers_.size(); ++i) workers_[i]->Start();
   absl::Status first;
-  for (auto& worker : workers_) first.Update(worker->WaitUntilPrepared());
+  if (on_caller_) first = workers_[0]->PrepareInline();
+  for (size_t i = first_thread; i < workers_.size(); ++i) {
+    first.Update(workers_[i]->WaitUntilPrepared());
+  }
   return first;
 }
 
@@ -156,11 +173,8 @@ absl::StatusOr<uint64_t> EntryRunner::Submit(const StepPorts& ports,
     });
   }
   ++submitted_;
-  if (inline_) {
-    workers_[0]->RunInline(step);
-  } else {
-    state_.submitted.Raise(submitted_);
-  }
+  state_.submitted.Raise(submitted_);
+  if (on_caller_) workers_[0]->RunInline(step);
   return number;
 }
 

@@ -38,7 +38,8 @@ class EntryRunner {
   // Stops what is in flight, and waits until it has ended.
   ~EntryRunner();
 
-  // Starts a step and returns its number. FailedPrecondition if `depth` steps
+  // Starts a step and returns its number. Where steps do not overlap, the first
+  // stream's part of it has ended by then. FailedPrecondition if `depth` steps
   // are in flight, or a failed one has not been waited for.
   absl::StatusOr<uint64_t> Submit(const StepPorts& ports,
                                   const RunOptions& options);
@@ -59,6 +60,8 @@ class EntryRunner {
   EntryRunner(const Plan& plan, int entry, const Devices& devices,
               const SessionMemory& memory, const KernelLibraries& libraries);
   absl::Status Prepare();
+  bool MayRunOnCaller() const;
+  absl::Status StartWorkers();
   absl::Status CheckSubmit(const StepPorts& ports) const;
   FailedCommand Straggler() const;
   absl::Status EndOfFailedStep();
@@ -69,7 +72,7 @@ class EntryRunner {
   std::vector<std::unique_ptr<DeviceEvent>> events_;
   Meetings meetings_;
   EntryState state_;
-  bool inline_ = false;
+  bool on_caller_ = false;  // Submit runs the first stream's part of the step
   std::vector<std::unique_ptr<StreamWorker>> workers_;
   std::vector<std::optional<std::stop_callback<std::function<void()>>>>
       cancels_;  // by step mod depth

@@ -33,6 +33,22 @@ TEST(ExecutorTest, OneStreamRunsOnTheCallersThread) {
             std::vector<std::thread::id>(9, std::this_thread::get_id()));
 }
 
+// A thread of its own would compete with the others for a core, while the
+// caller waits.
+TEST(ExecutorTest, TheFirstStreamOfSeveralRunsOnTheCallersThread) {
+  TestSession session(FourStreamPlan(), Played::kVirtual);
+  ASSERT_TRUE(session.status().ok()) << session.status();
+  const std::thread::id caller = std::this_thread::get_id();
+  session.library.before_launch = [caller](const OpView& node) {
+    const bool first = node.result(0).name() == "sum";
+    EXPECT_EQ(std::this_thread::get_id() == caller, first);
+    return absl::OkStatus();
+  };
+  Floats y;
+  ASSERT_TRUE(session.Run(Ramp(1), y).ok());
+  EXPECT_EQ(y, Expected(Ramp(1)));
+}
+
 TEST(ExecutorTest, SeveralStreamsGiveTheSame) {
   for (Played kind : {Played::kCpu, Played::kVirtual}) {
     TestSession session(FourStreamPlan(), kind);
