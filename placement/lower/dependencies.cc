@@ -18,6 +18,32 @@ struct StorageTouches {
   std::vector<TouchOfTask> old_reads;  // of a variable, before its update
 };
 
+// By task, the first part of its collective; other tasks stand for themselves.
+std::vector<int> FirstParts(const PlanDraft& draft) {
+  std::vector<int> first;
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    const bool goes_on =
+        i > 0 && draft.tasks[i].kind == Command::Kind::kCollective &&
+        draft.tasks[i].instance.node == draft.tasks[i - 1].instance.node &&
+        draft.tasks[i].instance.micro_batch ==
+            draft.tasks[i - 1].instance.micro_batch;
+    first.push_back(goes_on ? first.back() : static_cast<int>(i));
+  }
+  return first;
+}
+
+void JoinParts(const std::vector<int>& first,
+               std::vector<std::vector<int>>& dependencies) {
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i] == static_cast<int>(i)) continue;
+    std::vector<int>& joined = dependencies[first[i]];
+    joined.insert(joined.end(), dependencies[i].begin(), dependencies[i].end());
+    std::sort(joined.begin(), joined.end());
+    joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
+    dependencies[i].clear();
+  }
+}
+
 }  // namespace
 
 // Until memory is laid out every byte of a storage is written once, except a
@@ -62,6 +88,18 @@ std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft) {
     list.erase(std::unique(list.begin(), list.end()), list.end());
   }
   return dependencies;
+}
+
+Dependence FindDependence(const PlanDraft& draft) {
+  Dependence dependence{FirstParts(draft), FindDependencies(draft), {}};
+  JoinParts(dependence.first_part, dependence.before);
+  dependence.after.resize(dependence.before.size());
+  for (size_t i = 0; i < dependence.before.size(); ++i) {
+    for (int before : dependence.before[i]) {
+      dependence.after[before].push_back(static_cast<int>(i));
+    }
+  }
+  return dependence;
 }
 
 }  // namespace partita

@@ -15,6 +15,15 @@ namespace partita {
 // value.
 std::vector<std::vector<int>> FindDependencies(const PlanDraft& draft);
 
+// The same both ways, with all parts of a collective as one: its first part
+// waits for what any of them needs, and the others go with it.
+struct Dependence {
+  std::vector<int> first_part;  // by task; no part of a collective: itself
+  std::vector<std::vector<int>> before;
+  std::vector<std::vector<int>> after;
+};
+Dependence FindDependence(const PlanDraft& draft);
+
 }  // namespace partita
 
 #endif  // PARTITA_PLACEMENT_LOWER_DEPENDENCIES_H_

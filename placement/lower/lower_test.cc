@@ -3,10 +3,14 @@
 
 #include "placement/lower/lower.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/text/parser.h"
 #include "placement/lower/lower_fixture.h"
 #include "placement/planner/refusal.h"
@@ -15,6 +19,8 @@
 
 namespace partita {
 namespace {
+
+using ::testing::ElementsAre;
 
 Module ModuleOf(const std::string& text) {
   absl::StatusOr<Module> module =
@@ -372,6 +378,72 @@ TEST(Lower, SplitNodesComputeTheirParts) {
             "  return %z, %s, %t\n}\n",
         devices);
   }
+}
+
+// Two sums over the rows of both devices; `factor` is of the second.
+Plan PlanOfSums(DeviceKind kind, const std::string& factor) {
+  Machine machine = LinkedMachine(2);
+  for (MachineDevice& device : machine.devices) device.traits.kind = kind;
+  const std::string text =
+      "graph @f(%x: f32[4, 2]) -> (f32[2], f32[2]) {\n"
+      "  %a = reduce_sum %x {axes = [0], keep_dims = false} : f32[2]\n"
+      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n"
+      "  %y = relu %a : f32[2] on {gpu:0, gpu:1}\n"
+      "  %m = mul %x, " +
+      factor +
+      " : f32[4, 2]\n"
+      "      on {gpu:0, gpu:1} (split 0, " +
+      (factor == "%x" ? "split 0" : "replicated") +
+      ") -> (split 0)\n"
+      "  %b = reduce_sum %m {axes = [0], keep_dims = false} : f32[2]\n"
+      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n"
+      "  %z = relu %b : f32[2] on {gpu:0, gpu:1}\n"
+      "  return %y, %z\n}\n";
+  absl::StatusOr<Plan> plan = PlanOf(ModuleOf(text), machine);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return Plan();
+  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+  EXPECT_TRUE(proof.ok()) << proof.status() << PrintPlan(*plan);
+  return *std::move(plan);
+}
+
+std::vector<std::string> StreamsOf(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Stream& stream : plan.entries[0].streams) {
+    names.push_back(absl::StrCat(plan.devices[stream.device.index].traits.name,
+                                 "/", stream.name));
+  }
+  return names;
+}
+
+// What the first stream computes, in its order; "+a" is what joins the sum %a.
+std::string OrderOf(const Plan& plan) {
+  std::vector<std::string> order;
+  const Graph& graph = *plan.entries[0].graph;
+  for (const Command& command : plan.entries[0].programs[0].commands) {
+    if (command.stream.index != 0) continue;
+    const OpView node = graph.view(command.instance.node);
+    if (command.kind == Command::Kind::kKernel) {
+      order.push_back(node.result(0).name());
+    } else if (command.kind == Command::Kind::kCollective) {
+      order.push_back(absl::StrCat("+", node.operand(0).name()));
+    }
+  }
+  return absl::StrJoin(order, " ");
+}
+
+// It could run beside kernels, but not beside those of the same cores.
+TEST(Lower, ACollectiveHasAStreamOfItsOwnExceptOnACpu) {
+  EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCuda, "%x")),
+              ElementsAre("gpu:0/compute", "gpu:0/collective", "gpu:1/compute",
+                          "gpu:1/collective"));
+  EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCpu, "%x")),
+              ElementsAre("gpu:0/compute", "gpu:1/compute"));
+}
+
+TEST(Lower, SumsThatOnlyUpdatesReadAreJoinedBehindTheKernels) {
+  EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%x")), "a m b +a y +b z");
+  EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%y")), "a +a y m b +b z");
 }
 
 TEST(Lower, ADeviceThatIsTooSmallIsRefusedWithWhatFillsIt) {

@@ -116,6 +116,10 @@ struct PlanDraft {
   }
   int AddStorage(int device, int64_t bytes);
   int StreamOf(StreamKey key);
+  // Goes with the kernels of its device, in their stream.
+  bool Computes(const Task& task) const {
+    return streams[task.stream].role == StreamKey::Role::kCompute;
+  }
   Touch Whole(int piece) const;
 };
 

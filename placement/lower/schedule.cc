@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "placement/lower/deferral.h"
 #include "placement/lower/dependencies.h"
 
 namespace partita {
@@ -99,64 +100,62 @@ struct Order {
   int64_t peak = 0;
 };
 
-// Lower is better: the turn, class (copies and collectives first, fetches
-// last), then the rule's measure, then the graph's order.
-using Key = std::tuple<int, int, int64_t, int>;
+// What goes first of all that is ready in a turn.
+enum class Urgency : uint8_t {
+  kOfOtherStreams,  // copies and collectives beside kernels
+  kOfKernels,
+  kAfterMeetings,  // FindDeferred
+  kOfFetches,
+};
 
-Key KeyOf(const PlanDraft& draft, const MemoryCount& memory, Rule rule,
-          int task, int64_t turn) {
-  const Task& t = draft.tasks[task];
-  const bool computes =
-      draft.streams[t.stream].role == StreamKey::Role::kCompute;
-  const int kind = !computes ? 0 : t.kind == Command::Kind::kFetch ? 2 : 1;
+// Lower is better: the turn, the urgency, then the rule's measure, then the
+// graph's order.
+using Key = std::tuple<int, Urgency, int64_t, int>;
+
+class Lister {
+ public:
+  Lister(const PlanDraft& draft, const Dependence& dependence)
+      : draft_(draft),
+        dependence_(dependence),
+        deferred_(FindDeferred(draft, dependence)) {}
+
+  // Keys are computed when a task becomes ready and again when it is taken: a
+  // task whose key has grown worse meanwhile waits once more.
+  Order List(Rule rule) const;
+
+ private:
+  Key KeyOf(const MemoryCount& memory, Rule rule, int task, int64_t turn) const;
+
+  const PlanDraft& draft_;
+  const Dependence& dependence_;
+  const std::vector<bool> deferred_;
+};
+
+Key Lister::KeyOf(const MemoryCount& memory, Rule rule, int task,
+                  int64_t turn) const {
+  const Task& t = draft_.tasks[task];
+  const Urgency urgency = !draft_.Computes(t) ? Urgency::kOfOtherStreams
+                          : t.kind == Command::Kind::kFetch
+                              ? Urgency::kOfFetches
+                          : deferred_[task] ? Urgency::kAfterMeetings
+                                            : Urgency::kOfKernels;
   const int64_t measure = rule == Rule::kLeastGrowth  ? memory.Growth(t)
                           : rule == Rule::kDepthFirst ? -turn
                                                       : 0;
-  return {t.turn, kind, measure, t.rank};
+  return {t.turn, urgency, measure, t.rank};
 }
 
-// By task, the first part of its collective; other tasks stand for themselves.
-std::vector<int> FirstParts(const PlanDraft& draft) {
-  std::vector<int> first;
-  for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    const bool goes_on =
-        i > 0 && draft.tasks[i].kind == Command::Kind::kCollective &&
-        draft.tasks[i].instance.node == draft.tasks[i - 1].instance.node &&
-        draft.tasks[i].instance.micro_batch ==
-            draft.tasks[i - 1].instance.micro_batch;
-    first.push_back(goes_on ? first.back() : static_cast<int>(i));
-  }
-  return first;
-}
-
-// A collective's first part waits for what any of its parts needs, and the
-// others go with it.
-void JoinParts(const std::vector<int>& first,
-               std::vector<std::vector<int>>& dependencies) {
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (first[i] == static_cast<int>(i)) continue;
-    std::vector<int>& joined = dependencies[first[i]];
-    joined.insert(joined.end(), dependencies[i].begin(), dependencies[i].end());
-    std::sort(joined.begin(), joined.end());
-    joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
-    dependencies[i].clear();
-  }
-}
-
-// Keys are computed when a task becomes ready and again when it is taken: a
-// task whose key has grown worse meanwhile waits once more.
-Order ListInOrder(const PlanDraft& draft, const std::vector<int>& first_part,
-                  const std::vector<std::vector<int>>& dependencies,
-                  const std::vector<std::vector<int>>& dependents, Rule rule) {
-  MemoryCount memory(draft);
+Order Lister::List(Rule rule) const {
+  MemoryCount memory(draft_);
   using Entry = std::pair<Key, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
-  std::vector<size_t> missing(draft.tasks.size());
-  const int num_tasks = static_cast<int>(draft.tasks.size());
+  const std::vector<int>& first_part = dependence_.first_part;
+  std::vector<size_t> missing(draft_.tasks.size());
+  const int num_tasks = static_cast<int>(draft_.tasks.size());
   for (int i = 0; i < num_tasks; ++i) {
-    missing[i] = dependencies[i].size();
+    missing[i] = dependence_.before[i].size();
     if (missing[i] > 0 || first_part[i] != i) continue;
-    ready.push({KeyOf(draft, memory, rule, i, 0), i});
+    ready.push({KeyOf(memory, rule, i, 0), i});
   }
   Order order;
   int64_t turn = 0;
@@ -164,7 +163,7 @@ Order ListInOrder(const PlanDraft& draft, const std::vector<int>& first_part,
     const auto [key, task] = ready.top();
     ready.pop();
     if (rule == Rule::kLeastGrowth) {
-      const Key now = KeyOf(draft, memory, rule, task, turn);
+      const Key now = KeyOf(memory, rule, task, turn);
       if (now > key && !ready.empty() && now > ready.top().first) {
         ready.push({now, task});
         continue;
@@ -172,11 +171,11 @@ Order ListInOrder(const PlanDraft& draft, const std::vector<int>& first_part,
     }
     ++turn;
     for (int i = task; i < num_tasks && first_part[i] == task; ++i) {
-      memory.Run(draft.tasks[i]);
+      memory.Run(draft_.tasks[i]);
       order.tasks.push_back(i);
-      for (int next : dependents[i]) {
+      for (int next : dependence_.after[i]) {
         if (--missing[next] > 0) continue;
-        ready.push({KeyOf(draft, memory, rule, next, turn), next});
+        ready.push({KeyOf(memory, rule, next, turn), next});
       }
     }
   }
@@ -219,24 +218,16 @@ void DelayFeeds(const PlanDraft& draft,
 
 absl::Status Schedule(PlanDraft& draft) {
   if (draft.tasks.empty()) return absl::OkStatus();
-  const std::vector<int> first_part = FirstParts(draft);
-  std::vector<std::vector<int>> dependencies = FindDependencies(draft);
-  JoinParts(first_part, dependencies);
-  std::vector<std::vector<int>> dependents(dependencies.size());
-  for (size_t i = 0; i < dependencies.size(); ++i) {
-    for (int before : dependencies[i]) {
-      dependents[before].push_back(static_cast<int>(i));
-    }
-  }
+  const Dependence dependence = FindDependence(draft);
+  const Lister lister(draft, dependence);
   Order best;
   for (Rule rule : {Rule::kGraphOrder, Rule::kDepthFirst, Rule::kLeastGrowth}) {
-    Order order =
-        ListInOrder(draft, first_part, dependencies, dependents, rule);
+    Order order = lister.List(rule);
     if (order.tasks.size() != draft.tasks.size()) {
       return absl::InternalError(
           "bug: lowering found commands that wait for each other");
     }
-    DelayFeeds(draft, dependencies, order);
+    DelayFeeds(draft, dependence.before, order);
     if (best.tasks.empty() || order.peak < best.peak) best = std::move(order);
   }
   std::vector<Task> tasks;

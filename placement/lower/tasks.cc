@@ -47,6 +47,7 @@ class TaskLister {
   absl::Status ListCopy(const OpView& op, int micro_batch);
   absl::Status ListCollective(const OpView& op, int micro_batch);
   absl::Status CheckJoins(const OpView& op, int value) const;
+  StreamKey StreamOfPart(const std::string& device) const;
   absl::StatusOr<Task> PartOf(const OpView& op, int member, int micro_batch);
   absl::Status ListTransfers(const OpView& op, int to);
   absl::StatusOr<std::vector<int>> SourcesOf(const OpView& op,
@@ -296,13 +297,20 @@ absl::Status TaskLister::CheckJoins(const OpView& op, int value) const {
       "devices; expected one that does; run partition first"));
 }
 
+// The cores of a CPU do what a collective does: on a stream beside that of its
+// kernels it would take their time all the same, and be woken for it.
+StreamKey TaskLister::StreamOfPart(const std::string& device) const {
+  const bool beside =
+      machine_.FindDevice(device)->traits.kind != DeviceKind::kCpu;
+  return {draft_.devices->index.at(device),
+          beside ? StreamKey::Role::kCollective : StreamKey::Role::kCompute};
+}
+
 // A member supplies its partial sums, and takes the whole ones or its part.
 absl::StatusOr<Task> TaskLister::PartOf(const OpView& op, int member,
                                         int micro_batch) {
-  const int device =
-      draft_.devices->index.at(op.node().placement.devices[member]);
   Task task = NewTask(Command::Kind::kCollective,
-                      {device, StreamKey::Role::kCollective},
+                      StreamOfPart(op.node().placement.devices[member]),
                       {op.id(), member, micro_batch});
   for (int i = 0; i < op.num_operands(); ++i) {
     const int to = draft_.PieceOf(op.result(i).id(), member, micro_batch);

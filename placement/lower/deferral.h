@@ -1,0 +1,24 @@
+// What had better wait until kernels have nothing else to do.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_LOWER_DEFERRAL_H_
+#define PARTITA_PLACEMENT_LOWER_DEFERRAL_H_
+
+#include <vector>
+
+#include "placement/lower/dependencies.h"
+#include "placement/lower/plan_draft.h"
+
+namespace partita {
+
+// By task, whether it is, or waits for, a collective between the kernels of its
+// device that no other collective waits for: a sum of gradients. In front of
+// each such collective one device waits for the other. Behind all kernels that
+// need none they wait once, for what delays add up to: an earlier one would
+// also wait for what the other makes up for later.
+std::vector<bool> FindDeferred(const PlanDraft& draft,
+                               const Dependence& dependence);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_LOWER_DEFERRAL_H_
