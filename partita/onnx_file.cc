@@ -5,9 +5,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/literal_pool.h"
 #include "graph/onnx/export/export.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/atomic_file.h"
@@ -28,6 +31,19 @@ absl::Status WritePieces(const std::vector<FilePiece>& pieces,
   return file->Commit();
 }
 
+// Whether the file of weights is that of the model that is at `path` now.
+bool HasWeights(const std::string& path, const std::string& weights) {
+  std::error_code error;
+  if (!std::filesystem::exists(weights, error)) return false;
+  const auto model = MappedFile::Open(path);
+  if (!model.ok()) return false;
+  const absl::Span<const std::byte> bytes = (*model)->bytes();
+  return absl::StrContains(
+      absl::string_view(reinterpret_cast<const char*>(bytes.data()),
+                        bytes.size()),
+      std::filesystem::path(weights).filename().string());
+}
+
 }  // namespace
 
 absl::Status WriteOnnx(const Module& module, absl::string_view function,
@@ -41,8 +57,14 @@ absl::Status WriteOnnx(const Module& module, absl::string_view function,
                            ExportOnnx(module, function, options));
   if (!exported.weights.empty()) {
     PARTITA_RETURN_IF_ERROR(WritePieces(exported.weights, weights));
+    return WritePieces(exported.model, path);
   }
-  return WritePieces(exported.model, path);
+  const bool leaves_weights = HasWeights(path, weights);
+  PARTITA_RETURN_IF_ERROR(WritePieces(exported.model, path));
+  // One that stays does no harm: no model refers to it.
+  std::error_code error;
+  if (leaves_weights) std::filesystem::remove(weights, error);
+  return absl::OkStatus();
 }
 
 }  // namespace partita

@@ -4,6 +4,7 @@
 #include "partita/onnx_file.h"
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -71,6 +72,21 @@ TEST(OnnxFileTest, WhatASessionLearnedIsReadBack) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(Outputs(*SessionOf(*std::move(read))), (std::vector<float>{8, 4}));
   EXPECT_FALSE(std::filesystem::exists(path + ".data"));
+}
+
+// Writes over `model`, beside which a file of weights lies.
+bool WeightsStayBeside(const std::string& model) {
+  const std::string path = testing::TempDir() + "/smaller.onnx";
+  std::ofstream(path) << model;
+  std::ofstream(path + ".data") << "weights";
+  const absl::Status written = WriteOnnx(Doubling(), "evaluate", path);
+  EXPECT_TRUE(written.ok()) << written;
+  return std::filesystem::exists(path + ".data");
+}
+
+TEST(OnnxFileTest, WeightsOfALargerModelGoWithIt) {
+  EXPECT_FALSE(WeightsStayBeside("a model that refers to smaller.onnx.data"));
+  EXPECT_TRUE(WeightsStayBeside("a model of its own"));
 }
 
 TEST(OnnxFileTest, AFolderThatIsNotThereIsNamed) {

@@ -26,6 +26,7 @@ enum class FileUse : uint8_t {
   kReadsBound,   // as NAME=FILE
   kReadsFolder,  // files in it
   kWrites,
+  kWritesModel,  // and its weights beside it, FILE.data, where they are large
 };
 
 // --name, --name VALUE or --name=VALUE; -o stands for --output.

@@ -77,6 +77,10 @@ void InputFiles::AddFlag(const FlagDef& flag, const std::string& value) {
             {absl::StrCat("in the folder of --", flag.name), path});
       }
       return;
+    case FileUse::kWritesModel:
+      outputs_.push_back({flag.name, value});
+      outputs_.push_back({flag.name, absl::StrCat(value, ".data")});
+      return;
     case FileUse::kWrites:
       outputs_.push_back({flag.name, value});
       return;

@@ -104,7 +104,7 @@ constexpr FlagDef kOwnFlags[] = {
      "with --resume: by other devices, strategy or pins, so that numbers "
      "differ by rounding"},
     {"export", "FILE", "write the trained model as ONNX", nullptr,
-     FileUse::kWrites},
+     FileUse::kWritesModel},
     {"nan", "stop|continue", "where a loss is no finite number (default stop)",
      NanChoices},
     {"csv", "FILE", "write step, epoch, loss and seconds of each step", nullptr,
