@@ -107,16 +107,21 @@ absl::Status Compilation::DivideIntoMicroBatches() {
 
 absl::Status Compilation::PlaceFunction(const Planner& planner,
                                         const std::vector<int64_t>& limits,
-                                        Graph& function, EntryNotes& notes) {
+                                        VariableHomes& homes, Graph& function,
+                                        EntryNotes& notes) {
+  PlannerOptions options = PlannerOptionsOf(options_);
+  options.follows_variables = WriteHomes(homes, function);
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,
       planner.plan(function, machine_, catalog_,
                    {.goal = GoalOf(options_), .memory_limits = limits},
-                   PlannerOptionsOf(options_)));
+                   options));
   notes = ReasonNotes(function, table);
   const std::unique_ptr<Graph> before = function.Clone(&function.literals());
   PARTITA_RETURN_IF_ERROR(
-      Partition(function, table, machine_, options_.output_device));
+      Partition(function, table, machine_,
+                {.output_device = options_.output_device, .homes = homes}));
+  DecideHomes(function, homes);
   // What differs between micro-batches is not exchanged with what does not.
   if (options_.micro_batches == 1) {
     PARTITA_RETURN_IF_ERROR(FillBuckets(function, options_.bucket_bytes));
@@ -129,11 +134,12 @@ absl::StatusOr<Module> Compilation::Place(const Planner& planner,
                                           const std::vector<int64_t>& limits,
                                           std::vector<EntryNotes>& notes) {
   Module module = source_.Clone();
-  notes.clear();
+  notes.assign(module.functions().size(), {});
+  VariableHomes homes = HomesToDecide(module);
   PARTITA_RETURN_IF_ERROR(Stage("place", [&]() -> absl::Status {
-    for (const auto& function : module.functions()) {
-      PARTITA_RETURN_IF_ERROR(
-          PlaceFunction(planner, limits, *function, notes.emplace_back()));
+    for (int i : DecidingOrder(module)) {
+      PARTITA_RETURN_IF_ERROR(PlaceFunction(planner, limits, homes,
+                                            *module.functions()[i], notes[i]));
     }
     return absl::OkStatus();
   }));

@@ -20,6 +20,7 @@
 #include "passes/layout_state.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
+#include "placement/partition/variable_homes.h"
 #include "placement/planner/planner.h"
 #include "runtime/plan/plan.h"
 
@@ -68,9 +69,12 @@ class Compilation {
   absl::StatusOr<Module> Place(const Planner& planner,
                                const std::vector<int64_t>& limits,
                                std::vector<EntryNotes>& notes);
+  // `homes` are what functions before this one have decided, and then what it
+  // has.
   absl::Status PlaceFunction(const Planner& planner,
                              const std::vector<int64_t>& limits,
-                             Graph& function, EntryNotes& notes);
+                             VariableHomes& homes, Graph& function,
+                             EntryNotes& notes);
   absl::Status BindKernels(Module& module,
                            std::vector<std::vector<ChosenKernel>>& chosen);
   // Lowers the limit of the device that lowering found short; false if that is

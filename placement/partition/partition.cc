@@ -22,11 +22,8 @@ namespace {
 class Partitioner {
  public:
   Partitioner(Graph& graph, const PlacementTable& table, const Machine& machine,
-              const std::string& output_device)
-      : graph_(graph),
-        table_(table),
-        machine_(machine),
-        output_device_(output_device) {}
+              const PartitionOptions& options)
+      : graph_(graph), table_(table), machine_(machine), options_(options) {}
 
   // In this order: what reads a value decides where sources lie.
   absl::Status Run() {
@@ -35,7 +32,7 @@ class Partitioner {
           "found a machine without devices; expected one at least");
     }
     PARTITA_RETURN_IF_ERROR(PlaceNodes());
-    Sources sources(graph_, machine_);
+    Sources sources(graph_, machine_, options_.homes);
     PARTITA_RETURN_IF_ERROR(sources.Place());
     Connector connector(graph_, machine_);
     PARTITA_RETURN_IF_ERROR(ConnectOperands(sources, connector));
@@ -54,7 +51,7 @@ class Partitioner {
   Graph& graph_;
   const PlacementTable& table_;
   const Machine& machine_;
-  const std::string& output_device_;  // empty: where an output lies
+  const PartitionOptions& options_;
 };
 
 absl::Status Partitioner::CheckDevices(const OpView& op,
@@ -114,12 +111,13 @@ absl::Status Partitioner::ConnectOperands(const Sources& sources,
 
 // The caller sees whole values.
 absl::Status Partitioner::GatherOutputs(Connector& connector) {
+  const std::string& output_device = options_.output_device;
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     const ValueId value = graph_.outputs()[i];
     const Whereabouts place = connector.PlaceOf(value);
-    if (output_device_.empty() && place.sharding == Sharding()) continue;
+    if (output_device.empty() && place.sharding == Sharding()) continue;
     const std::string& to =
-        output_device_.empty() ? place.devices[0] : output_device_;
+        output_device.empty() ? place.devices[0] : output_device;
     PARTITA_ASSIGN_OR_RETURN(
         const ValueId whole,
         connector.Provide(value, {{to}, {}},
@@ -133,8 +131,8 @@ absl::Status Partitioner::GatherOutputs(Connector& connector) {
 
 absl::Status Partition(Graph& graph, const PlacementTable& placement,
                        const Machine& machine,
-                       const std::string& output_device) {
-  return Partitioner(graph, placement, machine, output_device).Run();
+                       const PartitionOptions& options) {
+  return Partitioner(graph, placement, machine, options).Run();
 }
 
 }  // namespace partita

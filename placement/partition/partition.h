@@ -9,9 +9,17 @@
 #include "absl/status/status.h"
 #include "graph/graph.h"
 #include "placement/machine/machine.h"
+#include "placement/partition/variable_homes.h"
 #include "placement/planner/planner.h"
 
 namespace partita {
+
+struct PartitionOptions {
+  // Where every output is brought; empty: where it lies.
+  std::string output_device;
+  // Of variables that functions of the module update, this one or others.
+  VariableHomes homes;
+};
 
 // Makes a placed graph of an optimised one:
 //
@@ -25,8 +33,9 @@ namespace partita {
 //   over several is cut along one factor of its dimension rule: operands that
 //   carry the factor are split too, the others are replicated.
 // * Constants, and variables that no step updates, exist once on each device
-//   that reads them. A variable that is updated has one home; elsewhere it is
-//   copied to. Inputs are placed on every device that reads them.
+//   that reads them. A variable that is updated, by this function or by one
+//   that `homes` knows of, has one home; elsewhere it is copied to. Inputs are
+//   placed on every device that reads them.
 // * A value that is needed elsewhere, or in another sharding, is copied once
 //   for each such place, right after it is made. A copy of partial sums joins
 //   them: lowering makes a collective of it.
@@ -38,7 +47,7 @@ namespace partita {
 // link for a copy, or where a node cannot be cut as asked.
 absl::Status Partition(Graph& graph, const PlacementTable& placement,
                        const Machine& machine,
-                       const std::string& output_device = "");
+                       const PartitionOptions& options = {});
 
 }  // namespace partita
 

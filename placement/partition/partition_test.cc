@@ -45,21 +45,20 @@ PlacementTable TakePlacements(Graph& graph) {
   return table;
 }
 
-Placed Place(const std::string& text, const std::string& output_device = "") {
+Placed Place(const std::string& text, const PartitionOptions& options = {}) {
   absl::StatusOr<Module> module =
       ParseModule(text, "test.graph", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
   Placed placed{.before = *std::move(module)};
   placed.after = placed.before.main().Clone(&placed.before.literals());
   const PlacementTable table = TakePlacements(*placed.after);
-  placed.status =
-      Partition(*placed.after, table, ThreeInALine(), output_device);
+  placed.status = Partition(*placed.after, table, ThreeInALine(), options);
   return placed;
 }
 
 void ExpectBecomes(const std::string& before, const std::string& after,
-                   const std::string& output_device = "") {
-  const Placed placed = Place(before, output_device);
+                   const PartitionOptions& options = {}) {
+  const Placed placed = Place(before, options);
   ASSERT_TRUE(placed.status.ok()) << placed.status;
   EXPECT_EQ(PrintGraph(*placed.after), after);
   EXPECT_TRUE(VerifyNoCrossDeviceEdges(*placed.after).ok())
@@ -159,6 +158,39 @@ graph @f(%x: f32[2]) -> f32[2] {
   return %y
 }
 )");
+}
+
+TEST(Partition, AVariableThatAnotherFunctionUpdatesHasOneHomeToo) {
+  const std::string reads_twice = R"(variable @w: f32[2] = f32[2] [1, 2]
+
+graph @f(%x: f32[2]) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2]
+  %h = add %x, %w : f32[2] on gpu:0
+  %y = add %h, %w : f32[2] on gpu:1
+  return %y
+}
+)";
+  // Nobody has decided: where it is first read.
+  ExpectBecomes(reads_twice, R"(graph @f(%x: f32[2] on gpu:0) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on gpu:0
+  %w.gpu1 = copy %w : f32[2] on gpu:1
+  %h = add %x, %w : f32[2] on gpu:0
+  %h.gpu1 = copy %h : f32[2] on gpu:1
+  %y = add %h.gpu1, %w.gpu1 : f32[2] on gpu:1
+  return %y
+}
+)",
+                {.homes = {{"w", {}}}});
+  ExpectBecomes(reads_twice, R"(graph @f(%x: f32[2] on gpu:0) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on gpu:1
+  %w.gpu0 = copy %w : f32[2] on gpu:0
+  %h = add %x, %w.gpu0 : f32[2] on gpu:0
+  %h.gpu1 = copy %h : f32[2] on gpu:1
+  %y = add %h.gpu1, %w : f32[2] on gpu:1
+  return %y
+}
+)",
+                {.homes = {{"w", {.devices = {"gpu:1"}}}}});
 }
 
 TEST(Partition, VariablesMayExchangeTheirValues) {
@@ -269,7 +301,7 @@ TEST(Partition, EveryOutputIsBroughtToTheOutputDevice) {
   return %h.gpu1 as h, %s.gpu1 as s
 }
 )",
-      "gpu:1");
+      {.output_device = "gpu:1"});
 }
 
 TEST(Partition, RefusesACopyWithoutALink) {

@@ -44,39 +44,53 @@ void Sources::MergeEqual() {
   }
   for (const VariableUpdate& update : graph_.updates()) {
     updated_.insert(update.variable);
-    const auto it = first.find({update.variable, -1});
+  }
+  for (const auto& [variable, placement] : homes_) updated_.insert(variable);
+  for (const std::string& variable : updated_) {
+    const auto it = first.find({variable, -1});
     if (it == first.end()) continue;
-    variables_[update.variable] = graph_.value(it->second).defining_node;
+    variables_[variable] = graph_.value(it->second).defining_node;
   }
 }
 
-// Home is where the planner says, else where the variable is first read, else
-// where its new value is made.
 absl::Status Sources::HomeVariables() {
+  for (const auto& [variable, node] : variables_) {
+    graph_.node(node).placement = HomeOf(variable, node);
+  }
   for (const VariableUpdate& update : graph_.updates()) {
-    const auto it = variables_.find(update.variable);
-    if (it == variables_.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "@", graph_.name(), ": found an update of ", update.variable,
-          " without a node that reads it; expected a `variable` node; add "
-          "one"));
-    }
-    Placement& home = graph_.node(it->second).placement;
-    if (home.placed()) continue;
-    const Value& value = graph_.value(graph_.node(it->second).results[0]);
-    if (!value.uses.empty()) {
-      const Use use = value.uses.front();
-      const Whereabouts need =
-          OperandNeed(graph_.node(use.node).placement, use.operand);
-      home.devices = need.devices;
-      if (need.sharding != Sharding()) home.results = {need.sharding};
-      continue;
-    }
-    const NodeId maker = graph_.value(update.value).defining_node;
-    if (maker.valid()) home.devices = graph_.node(maker).placement.devices;
-    if (!home.placed()) home.devices = {machine_.devices[0].traits.name};
+    if (variables_.contains(update.variable)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "@", graph_.name(), ": found an update of ", update.variable,
+        " without a node that reads it; expected a `variable` node; add one"));
   }
   return absl::OkStatus();
+}
+
+// Where other functions have it, else where the planner says, else where it is
+// first read, else where its new value is made.
+Placement Sources::HomeOf(const std::string& variable, NodeId node) const {
+  const auto decided = homes_.find(variable);
+  if (decided != homes_.end() && decided->second.placed()) {
+    return decided->second;
+  }
+  Placement home = graph_.node(node).placement;
+  if (home.placed()) return home;
+  const Value& value = graph_.value(graph_.node(node).results[0]);
+  if (!value.uses.empty()) {
+    const Use use = value.uses.front();
+    const Whereabouts need =
+        OperandNeed(graph_.node(use.node).placement, use.operand);
+    home.devices = need.devices;
+    if (need.sharding != Sharding()) home.results = {need.sharding};
+    return home;
+  }
+  for (const VariableUpdate& update : graph_.updates()) {
+    const NodeId maker = graph_.value(update.value).defining_node;
+    if (update.variable != variable || !maker.valid()) continue;
+    home.devices = graph_.node(maker).placement.devices;
+  }
+  if (!home.placed()) home.devices = {machine_.devices[0].traits.name};
+  return home;
 }
 
 void Sources::CollectNeeds() {

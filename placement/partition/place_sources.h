@@ -18,6 +18,7 @@
 #include "graph/op_view.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/shard.h"
+#include "placement/partition/variable_homes.h"
 
 namespace partita {
 
@@ -28,9 +29,9 @@ bool IsSource(const OpView& op);
 // other node is placed.
 class Sources {
  public:
-  // Both must outlive it.
-  Sources(Graph& graph, const Machine& machine)
-      : graph_(graph), machine_(machine) {}
+  // All must outlive it.
+  Sources(Graph& graph, const Machine& machine, const VariableHomes& homes)
+      : graph_(graph), machine_(machine), homes_(homes) {}
 
   // Joins equal sources; gives updated variables one home, and every other
   // source and input a place wherever it is read. InvalidArgument for an update
@@ -55,6 +56,7 @@ class Sources {
 
   void MergeEqual();
   absl::Status HomeVariables();
+  Placement HomeOf(const std::string& variable, NodeId node) const;
   void CollectNeeds();
   absl::Status PlaceAll();
   absl::Status PlaceOne(NodeId id, NodeId next, const Needs& needs);
@@ -69,7 +71,8 @@ class Sources {
 
   Graph& graph_;
   const Machine& machine_;
-  absl::flat_hash_set<std::string> updated_;
+  const VariableHomes& homes_;
+  absl::flat_hash_set<std::string> updated_;            // here or elsewhere
   absl::flat_hash_map<std::string, NodeId> variables_;  // updated ones
   std::map<ValueId, Needs> needs_;                      // of sources and inputs
   // What a reader at a place takes instead of a source.

@@ -8,6 +8,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
 
 namespace partita {
 namespace {
@@ -68,6 +70,22 @@ void PutNearReader(const CostModel& costs, Draft& draft, NodeId node) {
 }
 
 }  // namespace
+
+std::vector<int> DevicesToChoose(const PlanRequest& request) {
+  const CostModel& costs = request.costs;
+  std::vector<bool> may(costs.num_devices(),
+                        !request.options.follows_variables);
+  for (const OpView& variable : request.graph().ops(kVariable)) {
+    for (const std::string& device : variable.node().placement.devices) {
+      may[costs.FindDevice(device)] = true;
+    }
+  }
+  std::vector<int> devices;
+  for (int d = 0; d < costs.num_devices(); ++d) {
+    if (may[d]) devices.push_back(d);
+  }
+  return devices;
+}
 
 void Put(Draft& draft, NodeId node, int device, PlacedNode why) {
   draft.assignment[node.index] = {.devices = {device}};

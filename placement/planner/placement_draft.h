@@ -31,6 +31,10 @@ struct PlanRequest {
   }
 };
 
+// The devices that a strategy may choose among: all, or if the graph follows
+// the variables of another those that keep one. Ascending.
+std::vector<int> DevicesToChoose(const PlanRequest& request);
+
 // By node id. `why` holds reasons only; its placements stay empty.
 struct Draft {
   explicit Draft(const Graph& graph)

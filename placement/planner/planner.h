@@ -67,6 +67,9 @@ struct PlannerOptions {
   // take them up.
   int micro_batches = 1;
   PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
+  // Another function of the module decided where variables lie: their nodes
+  // have these placements, and what reads them stays there.
+  bool follows_variables = false;
 };
 
 // Writes no graph and reads no clock. The graph has types and no layouts; where

@@ -14,13 +14,14 @@ namespace {
 struct Strategy {
   const char* name;
   StrategyFn draft;
+  StrategyFn follow;  // for a graph that follows the variables of another
 };
 
-constexpr Strategy kSingle = {"single", DraftSingle};
-constexpr Strategy kPinned = {"pinned", DraftPinned};
-constexpr Strategy kData = {"data", DraftData};
-constexpr Strategy kPipeline = {"pipeline", DraftPipeline};
-constexpr Strategy kList = {"list", DraftList};
+constexpr Strategy kSingle = {"single", DraftSingle, DraftSingle};
+constexpr Strategy kPinned = {"pinned", DraftPinned, DraftPinned};
+constexpr Strategy kData = {"data", DraftData, DraftData};
+constexpr Strategy kPipeline = {"pipeline", DraftPipeline, DraftPinned};
+constexpr Strategy kList = {"list", DraftList, DraftPinned};
 
 absl::Status CheckObjective(const Machine& machine,
                             const Objective& objective) {
@@ -47,7 +48,9 @@ absl::StatusOr<PlacementTable> Run(const Strategy& strategy, const Graph& graph,
   PARTITA_RETURN_IF_ERROR(CheckKernelsExist(costs));
   PARTITA_RETURN_IF_ERROR(CheckPins(costs));
   const PlanRequest request = {costs, objective, options};
-  PARTITA_ASSIGN_OR_RETURN(const Draft draft, strategy.draft(request));
+  const StrategyFn place =
+      options.follows_variables ? strategy.follow : strategy.draft;
+  PARTITA_ASSIGN_OR_RETURN(const Draft draft, place(request));
   return ToTable(request, draft, strategy.name);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "graph/batch.h"
 #include "graph/status_macros.h"
 #include "placement/partition/divide_batch.h"
@@ -19,11 +20,15 @@ namespace {
 // batch or the option allows.
 std::vector<int> Replicas(const PlanRequest& request) {
   const CostModel& costs = request.costs;
-  const std::vector<int> linked = LinkedDevices(costs);
-  const int fastest = FastestFirst(costs).front();
+  const std::vector<int> choice = DevicesToChoose(request);
+  const auto may = [&](int d) { return absl::c_linear_search(choice, d); };
+  const std::vector<int> ranked = FastestFirst(costs);
+  const int fastest = *absl::c_find_if(ranked, may);
   std::vector<int> replicas;
-  for (int device : linked) {
-    if (costs.SameSpeed(device, fastest)) replicas.push_back(device);
+  for (int device : LinkedDevices(costs)) {
+    if (may(device) && costs.SameSpeed(device, fastest)) {
+      replicas.push_back(device);
+    }
   }
   if (replicas.empty()) replicas = {fastest};
   const int64_t batch = std::max<int64_t>(1, BatchOf(request.graph()));

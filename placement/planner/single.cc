@@ -13,7 +13,7 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
   const CostModel& costs = request.costs;
   std::vector<int> devices;
   if (request.options.device.empty()) {
-    for (int d = 0; d < costs.num_devices(); ++d) devices.push_back(d);
+    devices = DevicesToChoose(request);
   } else {
     const int device = costs.FindDevice(request.options.device);
     if (device < 0) {

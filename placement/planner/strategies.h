@@ -13,6 +13,10 @@ namespace partita {
 // keeps pins, links and memory limits. RefusalError if memory is what lacks.
 using StrategyFn = absl::StatusOr<Draft> (*)(const PlanRequest& request);
 
+// Where a graph follows the variables of another (PlannerOptions), `single` and
+// `data` choose among the devices that keep some. `pipeline` and `list` do as
+// `pinned` does, so that stages are cut alike in all functions of a module.
+
 // Everything on one device: `options.device`, or the fastest on which it fits.
 //   1. Candidates: devices that can run every node that is not pinned.
 //   2. Each is filled; the fastest that stays within all limits is kept.
