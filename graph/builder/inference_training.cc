@@ -148,7 +148,7 @@ void MoveBefore(Graph& graph, NodeId last_before, NodeId place) {
 }
 
 // What the output is then: it may have been a batch norm's.
-ValueId UseBatchStatistics(GraphBuilder& b, ValueId output) {
+ValueId UseBatchStatistics(GraphBuilder& b, ValueId output, int parts) {
   Graph& graph = b.graph();
   for (const OpView& op : graph.ops(kBatchNorm)) {
     const auto mean = NameRead(b, op.operand(3).id());
@@ -159,7 +159,7 @@ ValueId UseBatchStatistics(GraphBuilder& b, ValueId output) {
     const Tensor y = BatchNormTraining(
         b.TensorOf(op.operand(0).id()), b.TensorOf(op.operand(1).id()),
         b.TensorOf(op.operand(2).id()), *mean, *variance,
-        {.epsilon = op.attr_float("epsilon")});
+        {.epsilon = op.attr_float("epsilon"), .parts = parts});
     if (!y.valid()) return output;
     MoveBefore(graph, last, op.id());
     if (op.result(0).id() == output) output = y.id();
@@ -233,11 +233,11 @@ std::string StepName(const Module& module) {
 
 absl::StatusOr<Module> AddStep(Module module, ValueId output,
                                const std::string& loss_name,
-                               const UpdateRule& update) {
+                               const UpdateRule& update, int batch_norm_parts) {
   const std::string step_name = StepName(module);
   GraphBuilder b(std::move(module), "train");
   const Tensor step = CountSteps(b, step_name);
-  output = UseBatchStatistics(b, output);
+  output = UseBatchStatistics(b, output, batch_norm_parts);
   const Tensor loss = LossOf(b, b.TensorOf(output), loss_name);
   PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, update));
   b.Output("loss", loss);
@@ -291,14 +291,15 @@ absl::Status CheckTrainable(const Module& module, const std::string& loss) {
 }
 
 absl::StatusOr<Module> TrainingOf(Module module, const std::string& loss,
-                                  const UpdateRule& update) {
+                                  const UpdateRule& update,
+                                  int batch_norm_parts) {
   PARTITA_RETURN_IF_ERROR(CheckTrainable(module, loss));
   Graph& train = module.main();
   const ValueId evaluated = CopyTo(train, module.AddFunction("evaluate"));
   const ValueId trained = train.outputs()[0];
   train.SetOutputs({});
-  PARTITA_ASSIGN_OR_RETURN(module,
-                           AddStep(std::move(module), trained, loss, update));
+  PARTITA_ASSIGN_OR_RETURN(module, AddStep(std::move(module), trained, loss,
+                                           update, batch_norm_parts));
   return AddEvaluation(std::move(module), evaluated, loss);
 }
 

@@ -34,11 +34,13 @@ absl::Status CheckTrainable(const Module& module, const std::string& loss);
 //   @train(inputs..., %labels) -> %loss: forward, backward and update;
 //   @evaluate(inputs...) -> %log_probabilities, f32[n d..., classes], or
 //   %predictions, f32 of the output's shape.
-// In @train, batch norms whose statistics are variables go by the batch's own
-// and move those by a tenth. Unimplemented, with the node, for an op without a
-// gradient between a trainable variable and the output.
+// In @train, batch norms whose statistics are variables go by the batch's own,
+// or by those of each of its parts (BatchNormTrainingOptions), and move those
+// by a tenth. Unimplemented, with the node, for an op without a gradient
+// between a trainable variable and the output.
 absl::StatusOr<Module> TrainingOf(Module module, const std::string& loss,
-                                  const UpdateRule& update);
+                                  const UpdateRule& update,
+                                  int batch_norm_parts = 1);
 
 }  // namespace partita
 

@@ -73,7 +73,8 @@ absl::StatusOr<TrainableModel> MnistModel(const ImageClassifierOptions& options,
 }
 
 absl::StatusOr<TrainableModel> ResNet18Model(
-    const ImageClassifierOptions& options, int64_t classes) {
+    const ImageClassifierOptions& options, int64_t classes,
+    int batch_norm_parts) {
   PARTITA_ASSIGN_OR_RETURN(const Shape dims, ImageDims(options, classes));
   TrainableModel model = {.samples_name = "images", .batch = options.batch};
   PARTITA_ASSIGN_OR_RETURN(model.train,
@@ -82,13 +83,14 @@ absl::StatusOr<TrainableModel> ResNet18Model(
                            Open(options.test, options, dims, classes));
   model.settings = NormalizationOf(options);
   model.settings.push_back({"classes", absl::StrCat(classes)});
-  model.build = [batch = options.batch, dims,
-                 classes](const TrainingRecipe& recipe) {
+  model.build = [batch = options.batch, dims, classes,
+                 batch_norm_parts](const TrainingRecipe& recipe) {
     return ResNet18Training({.batch = batch,
                              .channels = dims[0],
                              .image = dims[1],
                              .classes = classes,
                              .update = recipe.update,
+                             .batch_norm_parts = batch_norm_parts,
                              .seed = recipe.seed});
   };
   return model;

@@ -151,9 +151,10 @@ absl::StatusOr<TrainableModel> ImportedModel(
                     {"mean", DoublesText(options.mean)},
                     {"stddev", DoublesText(options.stddev)}};
   model.inference = std::make_shared<const Module>(std::move(module));
-  model.build = [imported = model.inference,
-                 loss = options.loss](const TrainingRecipe& recipe) {
-    return TrainingOf(imported->Clone(), loss, recipe.update);
+  model.build = [imported = model.inference, loss = options.loss,
+                 parts =
+                     options.batch_norm_parts](const TrainingRecipe& recipe) {
+    return TrainingOf(imported->Clone(), loss, recipe.update, parts);
   };
   return model;
 }

@@ -29,6 +29,7 @@ struct ImportedModelOptions {
   // before. One for all, or one for each extent of a sample's first dimension.
   std::vector<double> mean = {0};
   std::vector<double> stddev = {1};
+  int batch_norm_parts = 1;  // of the batch: BatchNormTrainingOptions
 };
 
 // `module` as the importer makes it with weights_as_variables, of the function

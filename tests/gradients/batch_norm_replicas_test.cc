@@ -2,6 +2,9 @@
 // what PyTorch's DistributedDataParallel computes (record_torch.py).
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/builder/batch_norm_training.h"
+#include "graph/builder/examples/models.h"
 #include "graph/builder/losses.h"
 #include "graph/builder/ops.h"
 #include "graph/builder/optimizers.h"
@@ -57,11 +61,11 @@ Module TrainingModule(int parts) {
   return *std::move(module);
 }
 
-std::unique_ptr<Session> OverDevices(int parts, int devices) {
+std::unique_ptr<Session> OverDevices(Module module, int devices) {
   CompileOptions options;
   options.strategy = devices == 1 ? "single" : "data";
-  auto compiled = Compile(TrainingModule(parts),
-                          EqualCpus(devices, int64_t{1} << 24), options);
+  auto compiled =
+      Compile(std::move(module), EqualCpus(devices, int64_t{1} << 28), options);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
   if (!compiled.ok()) return nullptr;
   auto session =
@@ -111,7 +115,7 @@ Numbers ValueOf(Session& session, const std::string& variable) {
 TEST(BatchNormOfReplicas, TrainsAsDistributedDataParallelDoes) {
   for (const int devices : {1, 2}) {
     SCOPED_TRACE(absl::StrCat(devices, " devices"));
-    const auto session = OverDevices(/*parts=*/2, devices);
+    const auto session = OverDevices(TrainingModule(/*parts=*/2), devices);
     ASSERT_NE(session, nullptr);
     ExpectNear(Train(*session), Recorded("losses of two replicas"));
     for (const char* name : {"0.weight", "1.weight", "4.weight"}) {
@@ -139,13 +143,69 @@ int JoinedSums(const Session& session) {
 }
 
 TEST(BatchNormOfReplicas, OwnStatisticsAreNotExchanged) {
-  const auto own = OverDevices(2, 2), shared = OverDevices(1, 2);
+  const auto own = OverDevices(TrainingModule(2), 2);
+  const auto shared = OverDevices(TrainingModule(1), 2);
   ASSERT_NE(own, nullptr);
   ASSERT_NE(shared, nullptr);
   EXPECT_EQ(JoinedSums(*own), 1 + 6);
   // The mean and the variance. The gradient's sums may be those that the
   // gradients of scale and bias are.
   EXPECT_GE(JoinedSums(*shared), 1 + 6 + 2);
+}
+
+Module SmallResNet18(int parts) {
+  auto module = ResNet18Training({.batch = 8,
+                                  .image = 8,
+                                  .classes = 5,
+                                  .width = 4,
+                                  .batch_norm_parts = parts});
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+// All variables but the count of steps after one step, as numbers.
+std::map<std::string, Numbers> AfterAStep(Session& session) {
+  HostTensor images({DType::kF32, {8, 3, 8, 8}, {}});
+  const HostTensor drawn = Drawn(images.type().dims, 0);
+  for (int64_t i = 0; i < drawn.type().num_elements(); ++i) {
+    SetFromDouble(images, i, GetAsDouble(drawn, i));
+  }
+  EXPECT_TRUE(session.SetInput("images", images).ok());
+  EXPECT_TRUE(session.SetInput("labels", DrawnIndices({8}, 5)).ok());
+  EXPECT_TRUE(session.Run().ok());
+  std::map<std::string, Numbers> values;
+  for (const Variable& variable : session.plan().module.variables()) {
+    if (variable.name == "step") continue;
+    values[variable.name] = ValueOf(session, variable.name);
+  }
+  return values;
+}
+
+double Furthest(const std::map<std::string, Numbers>& a,
+                const std::map<std::string, Numbers>& b) {
+  double furthest = 0;
+  for (const auto& [name, values] : a) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      furthest = std::max(furthest, std::abs(values[i] - b.at(name)[i]));
+    }
+  }
+  return furthest;
+}
+
+// One device is held against PyTorch (torch_models_test).
+TEST(BatchNormOfReplicas, ResNet18IsTrainedBothWays) {
+  std::map<std::string, Numbers> values[2];
+  for (const int parts : {1, 2}) {
+    SCOPED_TRACE(absl::StrCat(parts, " parts"));
+    const auto one = OverDevices(SmallResNet18(parts), 1);
+    const auto two = OverDevices(SmallResNet18(parts), 2);
+    ASSERT_NE(one, nullptr);
+    ASSERT_NE(two, nullptr);
+    values[parts - 1] = AfterAStep(*two);
+    EXPECT_LT(Furthest(AfterAStep(*one), values[parts - 1]), 1e-4);
+    ExpectEqualReplicas(*two);
+  }
+  EXPECT_GT(Furthest(values[0], values[1]), 1e-2);
 }
 
 }  // namespace

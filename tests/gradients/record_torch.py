@@ -471,17 +471,27 @@ def resnet18_convolutions(width):
                 yield name + "downsample.0", name + "downsample.1", inputs, outputs, 1, 2
 
 
-def record_resnet18(out):
-    width, classes = 4, 5
+def resnet18_weights(width, classes):
     shapes = {"fc.weight": [classes, 8 * width], "fc.bias": [classes]}
-    statistics, strides, norms = {}, {}, {}
-    for conv, norm, inputs, outputs, kernel, stride in resnet18_convolutions(width):
+    for conv, norm, inputs, outputs, kernel, _ in resnet18_convolutions(width):
         shapes[conv + ".weight"] = [outputs, inputs, kernel, kernel]
         shapes[norm + ".weight"] = shapes[norm + ".bias"] = [outputs]
+    return model_weights(shapes)
+
+
+def resnet18_statistics(width):
+    statistics = {}
+    for _, norm, _, outputs, _, _ in resnet18_convolutions(width):
         statistics[norm + ".running_mean"] = torch.zeros(outputs)
         statistics[norm + ".running_var"] = torch.ones(outputs)
+    return statistics
+
+
+def resnet18_loss(w, statistics, width, x, labels):
+    """Moves the statistics."""
+    strides, norms = {}, {}
+    for conv, norm, _, _, _, stride in resnet18_convolutions(width):
         strides[conv], norms[conv] = stride, norm
-    w = model_weights(shapes)
 
     def conv_norm(x, conv):
         weight, norm = w[conv + ".weight"], norms[conv]
@@ -489,16 +499,31 @@ def record_resnet18(out):
         return F.batch_norm(y, statistics[norm + ".running_mean"], statistics[norm + ".running_var"],
                             w[norm + ".weight"], w[norm + ".bias"], training=True)
 
-    x = F.relu(conv_norm(drawn([4, 3, 8, 8], 0), "conv1"))
+    x = F.relu(conv_norm(x, "conv1"))
     for stage in range(1, 5):
         for block in range(2):
             name = "layer%d.%d." % (stage, block)
             y = conv_norm(F.relu(conv_norm(x, name + "conv1")), name + "conv2")
             shortcut = conv_norm(x, name + "downsample.0") if name + "downsample.0" in norms else x
             x = F.relu(y + shortcut)
-    scores = F.linear(x.mean((2, 3)), w["fc.weight"], w["fc.bias"])
-    loss = F.cross_entropy(scores, drawn_indices([4], classes))
+    return F.cross_entropy(F.linear(x.mean((2, 3)), w["fc.weight"], w["fc.bias"]), labels)
+
+
+def record_resnet18(out):
+    width, classes = 4, 5
+    w, statistics = resnet18_weights(width, classes), resnet18_statistics(width)
+    loss = resnet18_loss(w, statistics, width, drawn([4, 3, 8, 8], 0), drawn_indices([4], classes))
     record_model(out, "resnet18", loss, w, statistics.items())
+
+
+def record_resnet18_replicas(out):
+    """As DistributedDataParallel: of each half of the batch its own statistics, of the gradients the mean; the running
+    statistics that are kept are the first replica's."""
+    width, classes = 4, 5
+    w, statistics = resnet18_weights(width, classes), [resnet18_statistics(width) for _ in range(2)]
+    images, labels = drawn([8, 3, 16, 16], 0).chunk(2), drawn_indices([8], classes).chunk(2)
+    losses = [resnet18_loss(w, own, width, x, wanted) for own, x, wanted in zip(statistics, images, labels)]
+    record_model(out, "two-replica resnet18", sum(losses) / 2, w, statistics[0].items())
 
 
 def main():
@@ -524,6 +549,7 @@ def main():
     with open(os.path.join(folder, "torch_models.txt"), "w") as out:
         record_gpt(out)
         record_resnet18(out)
+        record_resnet18_replicas(out)
 
 
 if __name__ == "__main__":

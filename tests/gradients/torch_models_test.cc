@@ -122,17 +122,27 @@ TEST(TorchModels, GptWhoseHeadIsItsEmbedding) {
   ExpectStep("tied gpt", GptTraining(SmallGpt(true)), Tokens());
 }
 
-TEST(TorchModels, ResNet18) {
+// Square images of five classes.
+void ExpectResNet18Step(const std::string& model, int64_t batch, int64_t image,
+                        int parts) {
   std::vector<HostTensor> inputs;
-  inputs.push_back(InF32(Drawn({4, 3, 8, 8}, 0), 1));
-  inputs.push_back(DrawnIndices({4}, 5));
-  ExpectStep("resnet18",
-             ResNet18Training({.batch = 4,
-                               .image = 8,
+  inputs.push_back(InF32(Drawn({batch, 3, image, image}, 0), 1));
+  inputs.push_back(DrawnIndices({batch}, 5));
+  ExpectStep(model,
+             ResNet18Training({.batch = batch,
+                               .image = image,
                                .classes = 5,
                                .width = 4,
-                               .update = Descent()}),
+                               .update = Descent(),
+                               .batch_norm_parts = parts}),
              std::move(inputs));
+}
+
+TEST(TorchModels, ResNet18) { ExpectResNet18Step("resnet18", 4, 8, 1); }
+
+// As DistributedDataParallel trains it.
+TEST(TorchModels, ResNet18OfTwoReplicas) {
+  ExpectResNet18Step("two-replica resnet18", 8, 16, 2);
 }
 
 }  // namespace

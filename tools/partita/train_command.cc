@@ -1,6 +1,7 @@
 // partita train: a model, a dataset, epochs of steps, checkpoints.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -11,7 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "graph/builder/inference_training.h"
 #include "graph/builder/update_rule.h"
+#include "graph/core_ops.h"
 #include "graph/fingerprint.h"
+#include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "partita/session.h"
@@ -87,6 +90,11 @@ constexpr FlagDef kOwnFlags[] = {
     {"stddev", "X[,X..]",
      "by which they are divided then; the model's own if left out"},
     {"classes", "N", "of builtin:resnet18 (default 10)"},
+    {"batch-norm", "KIND",
+     "of builtin:resnet18 and ONNX models: by statistics of the whole batch, "
+     "synchronised (default), or with --replicas per-replica, as PyTorch's "
+     "DistributedDataParallel",
+     BatchNormKinds},
     {"width", "N", "numbers a character, where --text is read (default 128)"},
     {"context", "N", "characters seen at once; the model's own if left out"},
     {"layers", "N", "of builtin:gpt: blocks (default 4)"},
@@ -166,6 +174,21 @@ struct Prepared {
   std::vector<TrainingSetting> settings;
 };
 
+// Statistics are those of a replica only where each has one part of the batch.
+absl::Status CheckReplicas(const Module& placed, const Arguments& arguments) {
+  if (!IsBatchNormPerReplica(arguments)) return absl::OkStatus();
+  size_t replicas = 1;
+  for (const OpView& variable : placed.main().ops(kVariable)) {
+    replicas = std::max(replicas, variable.node().placement.devices.size());
+  }
+  const std::string asked = arguments.Get("replicas", "");
+  if (absl::StrCat(replicas) == asked) return absl::OkStatus();
+  return CalledWrongly(
+      absl::StrCat("--replicas: found ", asked, ", and the plan has ", replicas,
+                   "; expected as many for --batch-norm per-replica; take ",
+                   replicas, ", or a machine with ", asked, " equal devices"));
+}
+
 absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                  const TrainableModel& model,
                                  const std::string& dataset_hash,
@@ -187,6 +210,7 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                TrainingSetting::Kind::kFollows});
   PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
                            Compile(module.Clone(), machine, options));
+  PARTITA_RETURN_IF_ERROR(CheckReplicas(compiled.plan.module, arguments));
   prepared.module = std::move(module);
   prepared.strategy = compiled.report.strategy;
   // Placements and kernels: another plan has the same numbers but for rounding.

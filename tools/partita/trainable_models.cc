@@ -29,6 +29,8 @@ namespace {
 
 constexpr int64_t kMaxSize = 1 << 16;  // of a batch, or within a model
 constexpr int64_t kMaxSample = 1 << 20;
+constexpr char kSynchronised[] = "synchronised";
+constexpr char kPerReplica[] = "per-replica";
 
 absl::Status CheckGiven(const Arguments& arguments,
                         std::initializer_list<const char*> flags) {
@@ -102,9 +104,28 @@ absl::StatusOr<TrainableModel> ReadMnist(const Arguments& arguments) {
   return MnistModel(images, dropout);
 }
 
+// How many parts of the batch have statistics of their own.
+absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments) {
+  if (!IsBatchNormPerReplica(arguments)) return 1;
+  if (!arguments.has("replicas")) {
+    return CalledWrongly(
+        "--batch-norm: found per-replica without --replicas; expected both");
+  }
+  PARTITA_ASSIGN_OR_RETURN(const int64_t parts,
+                           arguments.GetInt("replicas", 1, 1, kMaxSize));
+  return static_cast<int>(parts);
+}
+
+void AddBatchNormSettings(int parts, TrainableModel& model) {
+  model.settings.push_back(
+      {"batch-norm", parts == 1 ? kSynchronised : kPerReplica});
+  if (parts == 1) return;
+  model.settings.push_back({"replicas", absl::StrCat(parts)});
+}
+
 constexpr const char* kResNet18Flags[] = {
-    "images", "labels",  "test-images", "test-labels",
-    "batch",  "classes", "mean",        "stddev"};
+    "images",  "labels", "test-images", "test-labels", "batch",
+    "classes", "mean",   "stddev",      "batch-norm"};
 
 absl::StatusOr<TrainableModel> ReadResNet18(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(
@@ -112,7 +133,11 @@ absl::StatusOr<TrainableModel> ReadResNet18(const Arguments& arguments) {
       ReadImages(arguments, {.mean = {0.5}, .stddev = {0.25}}));
   PARTITA_ASSIGN_OR_RETURN(const int64_t classes,
                            arguments.GetInt("classes", 10, 1, kMaxSize));
-  return ResNet18Model(images, classes);
+  PARTITA_ASSIGN_OR_RETURN(const int parts, ReadBatchNormParts(arguments));
+  PARTITA_ASSIGN_OR_RETURN(TrainableModel model,
+                           ResNet18Model(images, classes, parts));
+  AddBatchNormSettings(parts, model);
+  return model;
 }
 
 constexpr const char* kGptFlags[] = {
@@ -177,8 +202,8 @@ absl::StatusOr<TrainableModel> ReadLstm(const Arguments& arguments) {
 }
 
 constexpr const char* kOnnxFlags[] = {
-    "input", "labels", "test-input", "test-labels", "mean",        "stddev",
-    "loss",  "dim",    "shape",      "bind",        "label-column"};
+    "input", "labels", "test-input", "test-labels",  "mean",       "stddev",
+    "loss",  "dim",    "shape",      "label-column", "batch-norm", "bind"};
 
 // The file of each input, as of `flag`, and of the labels.
 absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
@@ -227,7 +252,12 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
   }
   PARTITA_RETURN_IF_ERROR(
       ReadNormalization(arguments, options.mean, options.stddev));
-  return ImportedModel(std::move(module), options);
+  PARTITA_ASSIGN_OR_RETURN(options.batch_norm_parts,
+                           ReadBatchNormParts(arguments));
+  PARTITA_ASSIGN_OR_RETURN(TrainableModel model,
+                           ImportedModel(std::move(module), options));
+  AddBatchNormSettings(options.batch_norm_parts, model);
+  return model;
 }
 
 constexpr TrainableKind kOnnx = {"an ONNX model", kOnnxFlags,
@@ -268,6 +298,14 @@ absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
 }
 
 }  // namespace
+
+std::vector<std::string> BatchNormKinds() {
+  return {kSynchronised, kPerReplica};
+}
+
+bool IsBatchNormPerReplica(const Arguments& arguments) {
+  return arguments.Get("batch-norm", kSynchronised) == kPerReplica;
+}
 
 absl::StatusOr<const TrainableKind*> FindTrainable(const Arguments& arguments) {
   const std::string& model = arguments.positional()[0];

@@ -4,6 +4,9 @@
 #ifndef PARTITA_TOOLS_PARTITA_TRAINABLE_MODELS_H_
 #define PARTITA_TOOLS_PARTITA_TRAINABLE_MODELS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -20,6 +23,10 @@ struct TrainableKind {
   // Reads these flags and opens the datasets.
   absl::StatusOr<TrainableModel> (*read)(const Arguments& arguments);
 };
+
+// What --batch-norm may say.
+std::vector<std::string> BatchNormKinds();
+bool IsBatchNormPerReplica(const Arguments& arguments);
 
 // CalledWrongly if no model that can be trained has this name, or if a flag is
 // given that only others read.
