@@ -214,11 +214,8 @@ Command Emitter::CommandOf(int index) {
 // Behind the last part of a collective, or behind the task.
 int Emitter::EndOfNode(int task) const {
   int end = task + 1;
-  if (draft_.tasks[task].kind != Command::Kind::kCollective) return end;
-  const Instance& first = draft_.tasks[task].instance;
   const int count = static_cast<int>(draft_.tasks.size());
-  while (end < count && draft_.tasks[end].instance.node == first.node &&
-         draft_.tasks[end].instance.micro_batch == first.micro_batch) {
+  while (end < count && DoTogether(draft_.tasks[task], draft_.tasks[end])) {
     ++end;
   }
   return end;

@@ -9,6 +9,7 @@
 
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "placement/lower/pieces.h"
 
 namespace partita {
 namespace {
@@ -65,11 +66,17 @@ class Reuser {
     return pairs;
   }
 
-  // A collective whose results are as large as its operands may put them there.
+  // Sums that are as large as their operands may take their place.
   std::vector<InPlacePair> PairsOf(const Task& task) const {
-    if (task.kind == Command::Kind::kCollective) return Alike(task);
-    if (task.kind != Command::Kind::kKernel) return {};
+    const bool exchanges = task.kind == Command::Kind::kCollective;
+    if (!exchanges && task.kind != Command::Kind::kKernel) return {};
     const OpView node = draft_.graph->view(task.instance.node);
+    if (exchanges) {
+      const Sharding sharding = ShardingOf(draft_, node.operand(0).id());
+      return sharding.kind == Sharding::Kind::kPartial
+                 ? Alike(task)
+                 : std::vector<InPlacePair>();
+    }
     std::vector<InPlacePair> pairs = node.node().kernel->in_place;
     // A sum stays where it is: that is operand 1.
     if (node.is(kAccumulate)) {

@@ -14,6 +14,12 @@ int64_t AlignUp(int64_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
+bool DoTogether(const Task& a, const Task& b) {
+  return a.kind == Command::Kind::kCollective && b.kind == a.kind &&
+         a.instance.node == b.instance.node &&
+         a.instance.micro_batch == b.instance.micro_batch;
+}
+
 const Placement& PlanDraft::PlacementOf(ValueId id) const {
   const Value& value = graph->value(id);
   return value.defining_node.valid()

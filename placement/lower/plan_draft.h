@@ -70,6 +70,9 @@ struct Task {
   int turn = 0;        // what has a lower one goes first: PlanDraft::turns
 };
 
+// True for two parts of one collective.
+bool DoTogether(const Task& a, const Task& b);
+
 // A device's commands: those that compute, those that copy to device `target`,
 // and its parts of collectives.
 struct StreamKey {

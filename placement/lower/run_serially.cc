@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -15,6 +16,7 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "runtime/plan/collective.h"
 #include "runtime/plan/plan_layout.h"
 
 namespace partita {
@@ -168,6 +170,28 @@ absl::Status SerialMachine::Kernel(const Entry& entry, const Command& command) {
   return absl::OkStatus();
 }
 
+// Of a broadcast or a permute: the bytes of the one whose piece it takes. Sums
+// of members are not added up here.
+void SerialMachine::Take(const Entry& entry, const Command& part,
+                         absl::Span<const Command> commands) {
+  const OpView op = entry.graph->view(part.instance.node);
+  const std::optional<CollectiveKind> kind = CollectiveOf(op);
+  const std::vector<CollectiveMember> members = MembersOf(op);
+  const int piece = members[part.instance.member].takes;
+  const bool whole = kind == CollectiveKind::kBroadcast;
+  if ((!whole && kind != CollectiveKind::kPermute) || piece < 0) return;
+  for (const Command& other : commands) {
+    if (other.kind != Command::Kind::kCollective ||
+        other.instance.node != part.instance.node ||
+        other.instance.micro_batch != part.instance.micro_batch) {
+      continue;
+    }
+    const int given = members[other.instance.member].gives;
+    if (given < 0 || (!whole && given != piece)) continue;
+    Write(entry, part.results[0], Read(entry, other.operands[0]).data());
+  }
+}
+
 absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
     int index, absl::Span<const HostTensor> inputs) {
   const Entry& entry = plan_.entries[index];
@@ -192,6 +216,9 @@ absl::StatusOr<std::vector<HostTensor>> SerialMachine::Step(
       case Command::Kind::kCopy:
         Write(entry, command.results[0],
               Read(entry, command.operands[0]).data());
+        break;
+      case Command::Kind::kCollective:
+        Take(entry, command, commands);
         break;
       case Command::Kind::kFeed: {
         const ValueId input = entry.graph->inputs()[command.port];

@@ -30,6 +30,8 @@ class SerialMachine {
   void Write(const Entry& entry, BufferId id, const std::byte* bytes);
   void Fill(const Entry& entry, BufferId id);
   absl::Status Kernel(const Entry& entry, const Command& command);
+  void Take(const Entry& entry, const Command& part,
+            absl::Span<const Command> commands);
 
   const Plan& plan_;
   std::vector<std::vector<std::byte>> arenas_;

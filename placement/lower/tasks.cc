@@ -13,6 +13,7 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "placement/lower/exchange.h"
 #include "placement/lower/pieces.h"
 #include "placement/lower/transfers.h"
 #include "placement/lower/views.h"
@@ -46,6 +47,8 @@ class TaskLister {
   Task KernelTask(const OpView& op, int member, int micro_batch);
   absl::Status ListCopy(const OpView& op, int micro_batch);
   absl::Status ListCollective(const OpView& op, int micro_batch);
+  void ListExchange(const OpView& op, const std::vector<ExchangePart>& parts,
+                    int micro_batch);
   absl::Status CheckJoins(const OpView& op, int value) const;
   StreamKey StreamOfPart(const std::string& device) const;
   absl::StatusOr<Task> PartOf(const OpView& op, int member, int micro_batch);
@@ -341,14 +344,32 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
     return ListCollective(op, micro_batch);
   }
   const bool is_update = updates_.contains(op.result(0).id());
+  const std::vector<ExchangePart> parts =
+      FindExchange(draft_, op, micro_batch, machine_);
   const int members = static_cast<int>(op.node().placement.devices.size());
   for (int member = 0; member < members; ++member) {
     const int to = draft_.PieceOf(op.result(0).id(), member, micro_batch);
     if (!is_update && LiesInside(op, to)) continue;
     PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
+    if (!parts.empty() && parts[member].takes == to) continue;
     PARTITA_RETURN_IF_ERROR(ListTransfers(op, to));
   }
+  ListExchange(op, parts, micro_batch);
   return absl::OkStatus();
+}
+
+void TaskLister::ListExchange(const OpView& op,
+                              const std::vector<ExchangePart>& parts,
+                              int micro_batch) {
+  for (int member = 0; member < static_cast<int>(parts.size()); ++member) {
+    const ExchangePart& part = parts[member];
+    Task task = NewTask(Command::Kind::kCollective,
+                        {part.device, StreamKey::Role::kCollective},
+                        {op.id(), member, micro_batch});
+    if (part.gives >= 0) task.reads = {draft_.Whole(part.gives)};
+    if (part.takes >= 0) task.writes = {draft_.Whole(part.takes)};
+    draft_.tasks.push_back(std::move(task));
+  }
 }
 
 // A piece that is an interval of what its device already holds is a view of it.

@@ -10,9 +10,9 @@
 #include "graph/core_ops.h"
 #include "graph/instance.h"
 #include "graph/status_macros.h"
+#include "placement/cost/collective_cost.h"
 #include "placement/cost/node_roles.h"
 #include "placement/cost/roofline.h"
-#include "placement/simulate/collective_cost.h"
 
 namespace partita {
 namespace {
@@ -46,6 +46,45 @@ double SecondsOfMembers(const OpView& node, const Machine& machine,
     slowest = std::max(slowest, seconds);
   }
   return slowest;
+}
+
+// The members in ring order, the root first.
+std::vector<std::string> ChainFromRoot(std::vector<CollectiveMember> members) {
+  std::rotate(
+      members.begin(),
+      absl::c_find_if(members,
+                      [](const CollectiveMember& m) { return m.gives >= 0; }),
+      members.end());
+  std::vector<std::string> chain;
+  for (CollectiveMember& member : members) {
+    chain.push_back(std::move(member.device));
+  }
+  return chain;
+}
+
+// Of each piece of a permute.
+std::vector<Route> RoutesOf(const std::vector<CollectiveMember>& members) {
+  std::vector<Route> routes;
+  for (const CollectiveMember& to : members) {
+    for (const CollectiveMember& from : members) {
+      if (to.takes < 0 || from.gives != to.takes) continue;
+      routes.push_back({from.device, to.device});
+    }
+  }
+  return routes;
+}
+
+double LargestPiece(const OpView& node) {
+  const Placement& placement = node.node().placement;
+  const int members = static_cast<int>(placement.devices.size());
+  int64_t bytes = 0;
+  for (int m = 0; m < members; ++m) {
+    bytes = std::max(bytes,
+                     InstanceType(node.operand_type(0),
+                                  ShardingOf(placement.operands, 0), m, members)
+                         .num_bytes());
+  }
+  return static_cast<double>(bytes);
 }
 
 template <typename SomeId>
@@ -144,12 +183,29 @@ class Pricer {
   }
 
   absl::StatusOr<CommandCost> PriceCollective(const Command& command) const {
-    const std::optional<CollectiveKind> kind =
-        CollectiveOf(entry_.graph->view(command.instance.node));
+    CommandCost cost;
+    cost.on = On::kMeeting;
+    cost.device = DeviceOf(command.stream);
+    PARTITA_ASSIGN_OR_RETURN(cost.seconds, MeetingSeconds(command));
+    cost.seconds += traits(cost.device).launch_seconds;
+    return cost;
+  }
+
+  absl::StatusOr<double> MeetingSeconds(const Command& command) const {
+    const OpView node = entry_.graph->view(command.instance.node);
+    const std::optional<CollectiveKind> kind = CollectiveOf(node);
     if (!kind.has_value()) {
       return absl::InvalidArgumentError(
           "found a collective whose node is none; expected a plan that the "
           "checker accepts");
+    }
+    if (kind == CollectiveKind::kBroadcast) {
+      return BroadcastSeconds(node.operand_type(0).num_bytes(),
+                              ChainFromRoot(MembersOf(node)), machine_);
+    }
+    if (kind == CollectiveKind::kPermute) {
+      return TransferSeconds(LargestPiece(node), RoutesOf(MembersOf(node)),
+                             machine_);
     }
     std::vector<std::string> members;
     for (StreamId stream : entry_.groups[command.group.index].members) {
@@ -160,13 +216,7 @@ class Pricer {
     for (BufferId operand : command.operands) {
       bytes += buffer(operand).range.size();
     }
-    CommandCost cost;
-    cost.on = On::kMeeting;
-    cost.device = DeviceOf(command.stream);
-    PARTITA_ASSIGN_OR_RETURN(
-        cost.seconds, CollectiveSeconds(*kind, bytes, members, machine_));
-    cost.seconds += traits(cost.device).launch_seconds;
-    return cost;
+    return CollectiveSeconds(*kind, bytes, members, machine_);
   }
 
   // Reads and writes every byte once.

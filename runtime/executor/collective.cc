@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/instance.h"
 #include "graph/status_macros.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
@@ -37,7 +38,8 @@ class Binder {
   Binder(const OpView& node, int value, int member,
          const std::vector<std::byte*>& operands,
          const std::vector<std::byte*>& results)
-      : type_(node.operand_type(value)),
+      : node_(node),
+        type_(node.operand_type(value)),
         result_type_(node.result_type(value)),
         size_(BitsOf(type_.dtype) / 8),
         from_(ShardingOf(node.node().placement.operands, value)),
@@ -48,8 +50,8 @@ class Binder {
         results_(results) {}
 
   absl::StatusOr<CollectivePart> Bind() {
-    const bool cuts = from_.kind == Sharding::Kind::kSplit ||
-                      to_.kind == Sharding::Kind::kSplit;
+    const bool cuts = from_ != to_ && (from_.kind == Sharding::Kind::kSplit ||
+                                       to_.kind == Sharding::Kind::kSplit);
     if (result_type_.layout != type_.layout ||
         (cuts && !type_.layout.is_row_major())) {
       return absl::UnimplementedError(
@@ -58,7 +60,7 @@ class Binder {
                        "; expected row-major values; put a reorder before it"));
     }
     if (from_.kind != Sharding::Kind::kPartial) {
-      FetchPieces();
+      if (results_[member_] != nullptr) FetchPieces();
       return std::move(part_);
     }
     PARTITA_ASSIGN_OR_RETURN(part_.combine,
@@ -97,14 +99,31 @@ class Binder {
     }
   }
 
-  // all_gather, all_to_all: what of each operand lies in the own result.
+  // What of each operand lies in the own result: of all_gather and all_to_all
+  // some of every one, else one that is moved as it is.
   void FetchPieces() {
+    if (from_ == to_) return FetchMoved();
     for (int other = 0; other < members_; ++other) {
       if (to_.kind == Sharding::Kind::kSplit) {
         FetchCrossing(other);
       } else {
         FetchWhole(other);
       }
+    }
+  }
+
+  void FetchMoved() {
+    const std::vector<CollectiveMember> members = MembersOf(node_);
+    const bool whole = to_.kind == Sharding::Kind::kReplicated;
+    const int piece = members[member_].takes;
+    const int64_t bytes =
+        InstanceType(type_, to_, piece,
+                     static_cast<int>(node_.node().placement.devices.size()))
+            .num_bytes();
+    for (int other = 0; other < members_; ++other) {
+      const int given = members[other].gives;
+      if (given < 0 || (!whole && given != piece)) continue;
+      AddFetch({{results_[member_], bytes}, {operands_[other], bytes}});
     }
   }
 
@@ -159,6 +178,7 @@ class Binder {
     part_.fetches.push_back(transfer);
   }
 
+  const OpView node_;
   const TensorType& type_;
   const TensorType& result_type_;
   const int64_t size_;

@@ -33,9 +33,10 @@ struct Transfer {
 //   all have ended
 //
 // all_reduce joins for everybody, who each have another share; reduce_scatter
-// for itself; all_gather and all_to_all fetch. Nobody writes what another reads
-// at the same time, in place or not, and no member ends before all have read
-// and written.
+// for itself; all_gather, all_to_all, broadcast and permute fetch, each member
+// what it takes: the root of a broadcast has nothing to do but to wait. Nobody
+// writes what another reads at the same time, in place or not, and no member
+// ends before all have read and written.
 struct CollectivePart {
   CombineParts combine = nullptr;       // null: nothing to join
   std::vector<const std::byte*> parts;  // operands by member
@@ -47,7 +48,8 @@ struct CollectivePart {
 };
 
 // The work of member `member` for value `value` of collective node `node`,
-// whose operands and results of it lie at these addresses by member.
+// whose operands and results of it lie at these addresses by member; null for a
+// member that gives or takes nothing.
 // Unimplemented for a reduction that the dtype does not have, and for a
 // resharding of values that are not row-major.
 absl::StatusOr<CollectivePart> BindCollective(

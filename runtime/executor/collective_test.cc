@@ -4,9 +4,12 @@
 
 #include "runtime/executor/collective.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "graph/core_ops.h"
@@ -14,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "runtime/device/host_device.h"
 #include "runtime/executor/rendezvous.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
@@ -38,9 +42,30 @@ class CopyOver {
     spec.placement.results = {to};
     node_ = *graph_.AddNode(std::move(spec));
   }
+  // Of a value that lies on devices of its own.
+  CopyOver(const TensorType& type, const std::string& from,
+           const std::string& to, Sharding sharding)
+      : graph_("f", &literals_) {
+    const ValueId x = graph_.AddInput("x", type);
+    graph_.set_input_placement(0, Over(from, sharding));
+    NodeSpec spec{.op = &kCopy, .operands = {x}, .result_names = {"r"}};
+    spec.placement = Over(to, sharding);
+    spec.placement.operands = {sharding};
+    node_ = *graph_.AddNode(std::move(spec));
+  }
   OpView view() const { return graph_.view(node_); }
 
  private:
+  // A letter for each device.
+  static Placement Over(const std::string& devices, Sharding sharding) {
+    Placement placement;
+    for (const char device : devices) {
+      placement.devices.push_back(std::string(1, device));
+    }
+    placement.results = {sharding};
+    return placement;
+  }
+
   LiteralPool literals_;
   Graph graph_;
   NodeId node_;
@@ -183,6 +208,74 @@ TEST(CollectiveTest, AllGatherAndAllToAllPutThePiecesTogether) {
         }
       }
     }
+  }
+}
+
+// The root is one of those that want the value, or not.
+TEST(CollectiveTest, ABroadcastGivesEveryMemberTheRootsValue) {
+  for (const char* to : {"ab", "abc", "abcd", "cba", "bcd", "be"}) {
+    for (const int64_t size : {1, 5, 1031}) {
+      const TensorType type{DType::kI16, {size}, {}};
+      const CopyOver node(type, "a", to, kWhole);
+      ASSERT_EQ(CollectiveOf(node.view()), CollectiveKind::kBroadcast);
+      HostTensor value = Numbers(type, 3);
+      Tensors results;
+      std::vector<std::byte*> operands;
+      const std::vector<CollectiveMember> members = MembersOf(node.view());
+      for (const CollectiveMember& member : members) {
+        results.emplace_back(type);
+        operands.push_back(member.device == "a" ? value.bytes() : nullptr);
+      }
+      std::vector<std::byte*> taken = BytesOf(results);
+      for (size_t m = 0; m < members.size(); ++m) {
+        if (members[m].device == "a") taken[m] = nullptr;
+      }
+      RunMembers(node.view(), operands, taken);
+      for (size_t m = 0; m < members.size(); ++m) {
+        if (taken[m] != nullptr) ExpectSame(results[m], value, to);
+      }
+    }
+  }
+}
+
+// Devices that give and take, only give, or only take; uneven pieces.
+TEST(CollectiveTest, APermuteGivesEachPieceToItsNewHolder) {
+  const TensorType type{DType::kF32, {7, 5}, {}};
+  const HostTensor whole = Numbers(type, 1);
+  const std::pair<std::string, std::string> moves[] = {
+      {"ab", "ba"}, {"abc", "bca"}, {"ab", "cd"}, {"ab", "bc"}, {"abc", "dab"}};
+  for (const auto& [from, to] : moves) {
+    for (const int dim : {0, 1}) {
+      const int pieces = static_cast<int>(from.size());
+      const CopyOver node(type, from, to, Split(dim));
+      ASSERT_EQ(CollectiveOf(node.view()), CollectiveKind::kPermute);
+      Tensors given, taken;
+      std::vector<std::byte*> operands, results;
+      for (const CollectiveMember& member : MembersOf(node.view())) {
+        given.push_back(
+            CutInstance(whole, Split(dim), std::max(0, member.gives), pieces));
+        taken.emplace_back(
+            InstanceType(type, Split(dim), std::max(0, member.takes), pieces));
+        operands.push_back(member.gives < 0 ? nullptr : given.back().bytes());
+        results.push_back(member.takes < 0 ? nullptr : taken.back().bytes());
+      }
+      RunMembers(node.view(), operands, results);
+      for (int m = 0; m < pieces; ++m) {
+        ExpectSame(taken[m], CutInstance(whole, Split(dim), m, pieces), to);
+      }
+    }
+  }
+}
+
+// A part that stays where it is is nobody's to give; nor is it clear who gives
+// what two devices hold.
+TEST(CollectiveTest, OtherCopiesAreNoCollectives) {
+  const TensorType type{DType::kF32, {8}, {}};
+  for (const auto& node :
+       {CopyOver(type, "abc", "acb", Split(0)),
+        CopyOver(type, "ab", "abc", kWhole), CopyOver(type, "a", "b", kWhole),
+        CopyOver(type, "ab", "ab", Split(0))}) {
+    EXPECT_EQ(CollectiveOf(node.view()), std::nullopt);
   }
 }
 

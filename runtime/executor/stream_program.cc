@@ -149,10 +149,11 @@ class ProgramBuilder {
   }
 
   absl::Status FillCollective(const Command& command, const Action& action) {
-    for (size_t value = 0; value < command.operands.size(); ++value) {
+    const OpView node = context_.entry->graph->view(command.instance.node);
+    for (int value = 0; value < node.num_operands(); ++value) {
       PARTITA_ASSIGN_OR_RETURN(
           program_->exchanges[action.exchange].parts.emplace_back(),
-          BindValue(command, action, static_cast<int>(value)));
+          BindValue(command, action, value));
     }
     return absl::OkStatus();
   }
@@ -164,9 +165,9 @@ class ProgramBuilder {
     for (const int c : context_.meetings->of(action.command).commands) {
       const Command& part = (*context_.commands)[c];
       PARTITA_ASSIGN_OR_RETURN(operands.emplace_back(),
-                               OneBlock(part.operands[value]));
+                               BlockOf(part.operands, value));
       PARTITA_ASSIGN_OR_RETURN(results.emplace_back(),
-                               OneBlock(part.results[value]));
+                               BlockOf(part.results, value));
     }
     return BindCollective(context_.entry->graph->view(command.instance.node),
                           value, command.instance.member, operands, results);
@@ -237,6 +238,13 @@ class ProgramBuilder {
       program_->pointers.push_back(base);
     }
     return absl::MakeConstSpan(program_->pointers).subspan(begin);
+  }
+
+  // Null where a part has no such buffer.
+  absl::StatusOr<std::byte*> BlockOf(const std::vector<BufferId>& buffers,
+                                     int value) const {
+    if (buffers.empty()) return nullptr;
+    return OneBlock(buffers[value]);
   }
 
   absl::StatusOr<std::byte*> OneBlock(BufferId id) const {

@@ -3,6 +3,7 @@
 
 #include "runtime/plan/collective.h"
 
+#include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
 #include "graph/instance.h"
 
@@ -41,7 +42,63 @@ bool AllReducesEach(const OpView& bucket) {
   return true;
 }
 
+const Placement& MadeAt(const Graph& graph, const Value& value) {
+  return value.defining_node.valid() ? graph.node(value.defining_node).placement
+                                     : graph.input_placement(value.index);
+}
+
+// Every piece leaves its device, and each device holds one.
+bool EachMoves(const Placement& from, const Placement& to) {
+  if (from.devices.size() != to.devices.size()) return false;
+  for (size_t i = 0; i < from.devices.size(); ++i) {
+    if (from.devices[i] == to.devices[i] ||
+        absl::c_count(from.devices, from.devices[i]) > 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Of a copy that changes the devices of a value and not its sharding.
+std::optional<CollectiveKind> MoveOf(const OpView& copy) {
+  if (copy.operand_type(0) != copy.result_type(0)) return std::nullopt;
+  const Value& value = copy.graph().value(copy.node().operands[0]);
+  const Placement& from = MadeAt(copy.graph(), value);
+  const Placement& to = copy.node().placement;
+  const bool one = from.devices.size() == 1;
+  const Sharding lies =
+      one ? Sharding()
+          : ShardingOf(from.results,
+                       value.defining_node.valid() ? value.index : 0);
+  if (lies != ShardingOf(to.operands, 0) || lies != ShardingOf(to.results, 0)) {
+    return std::nullopt;
+  }
+  if (one) return CollectiveKind::kBroadcast;
+  if (lies.kind == Kind::kSplit && EachMoves(from, to)) {
+    return CollectiveKind::kPermute;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+absl::string_view CollectiveName(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+      return "all_reduce";
+    case CollectiveKind::kReduceScatter:
+      return "reduce_scatter";
+    case CollectiveKind::kAllGather:
+      return "all_gather";
+    case CollectiveKind::kAllToAll:
+      return "all_to_all";
+    case CollectiveKind::kBroadcast:
+      return "broadcast";
+    case CollectiveKind::kPermute:
+      break;
+  }
+  return "permute";
+}
 
 std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
   const Placement& placement = node.node().placement;
@@ -53,7 +110,33 @@ std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
   if (!IsCopy(node) || node.num_operands() != 1 || node.num_results() != 1) {
     return std::nullopt;
   }
-  return KindOf(placement, 0);
+  const std::optional<CollectiveKind> kind = KindOf(placement, 0);
+  return kind.has_value() ? kind : MoveOf(node);
+}
+
+std::vector<CollectiveMember> MembersOf(const OpView& node) {
+  const std::optional<CollectiveKind> kind = CollectiveOf(node);
+  const bool roots = kind == CollectiveKind::kBroadcast;
+  const bool moves = roots || kind == CollectiveKind::kPermute;
+  std::vector<CollectiveMember> members;
+  for (const std::string& device : node.node().placement.devices) {
+    const int i = static_cast<int>(members.size());
+    members.push_back({device, moves ? -1 : i, i});
+  }
+  if (!moves) return members;
+  const Value& value = node.graph().value(node.node().operands[0]);
+  const Placement& held = MadeAt(node.graph(), value);
+  for (size_t i = 0; i < held.devices.size(); ++i) {
+    auto giver = absl::c_find_if(members, [&](const CollectiveMember& member) {
+      return member.device == held.devices[i];
+    });
+    if (giver == members.end()) {
+      giver = members.insert(giver, {.device = held.devices[i]});
+    }
+    giver->gives = static_cast<int>(i);
+    if (roots) giver->takes = -1;
+  }
+  return members;
 }
 
 bool IsCopy(const OpView& node) { return node.is(kCopy); }

@@ -3,8 +3,11 @@
 
 #include "runtime/plan/command_titles.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "graph/op_view.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
@@ -43,7 +46,11 @@ std::string CommandTitles::NodeOf(const Command& command) const {
     return "";
   }
   const OpView node = entry_.graph->view(id);
-  const std::string op(node.op_name());
+  const std::optional<CollectiveKind> exchange =
+      command.kind == Command::Kind::kCollective ? CollectiveOf(node)
+                                                 : std::nullopt;
+  const std::string op(exchange.has_value() ? CollectiveName(*exchange)
+                                            : node.op_name());
   return node.num_results() == 0 ? op : absl::StrCat(op, " ", names_.node(id));
 }
 

@@ -4,11 +4,14 @@
 #include "runtime/plan/program_printer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "graph/op_def.h"
+#include "graph/op_view.h"
+#include "runtime/plan/collective.h"
 #include "runtime/plan/plan_line.h"
 
 namespace partita {
@@ -118,8 +121,9 @@ std::string ProgramPrinter::Subject(const Command& command) const {
     case Command::Kind::kWait:
       return Recorder(command.event);
     case Command::Kind::kKernel:
-    case Command::Kind::kCollective:
       return KernelOf(command.instance.node);
+    case Command::Kind::kCollective:
+      return ExchangeOf(command.instance.node);
     default:
       return "";
   }
@@ -140,11 +144,20 @@ std::string ProgramPrinter::Recorder(EventId event) const {
                       names_.stream(program_.commands[it->second].stream));
 }
 
+bool ProgramPrinter::Exists(NodeId id) const {
+  return entry_.graph != nullptr && id.valid() &&
+         id.index < entry_.graph->node_id_bound() && entry_.graph->alive(id);
+}
+
+std::string ProgramPrinter::ExchangeOf(NodeId id) const {
+  if (!Exists(id)) return "";
+  const std::optional<CollectiveKind> kind =
+      CollectiveOf(entry_.graph->view(id));
+  return kind.has_value() ? std::string(CollectiveName(*kind)) : KernelOf(id);
+}
+
 std::string ProgramPrinter::KernelOf(NodeId id) const {
-  const bool exists = entry_.graph != nullptr && id.valid() &&
-                      id.index < entry_.graph->node_id_bound() &&
-                      entry_.graph->alive(id);
-  if (!exists) return "";
+  if (!Exists(id)) return "";
   const Node& node = entry_.graph->node(id);
   return node.kernel.has_value() ? node.kernel->kernel
                                  : std::string(node.op->name);

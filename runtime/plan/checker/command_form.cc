@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/pieces.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 
@@ -33,6 +34,18 @@ void CommandForm::Add(Rule rule, absl::string_view what) {
       view_.Found(rule, c_,
                   absl::StrCat("command ", c_, " ",
                                CommandKindName(command_.kind), ": ", what)));
+}
+
+size_t CommandForm::NumInstances() const {
+  return command_.kind == Command::Kind::kCollective
+             ? MembersOf(node()).size()
+             : node().node().placement.devices.size();
+}
+
+std::string CommandForm::InstanceDevice() const {
+  return command_.kind == Command::Kind::kCollective
+             ? MembersOf(node())[command_.instance.member].device
+             : node().node().placement.devices[command_.instance.member];
 }
 
 void CommandForm::CheckOwnDevice() {
@@ -65,11 +78,10 @@ void CommandForm::ExpectBytes(BufferId id, int64_t bytes,
 }
 
 void CommandForm::ExpectValue(BufferId id, ValueId value,
-                              const Sharding& sharding) {
+                              const Sharding& sharding, int member) {
   const Graph& graph = view_.graph();
-  const TensorType piece =
-      PieceType(graph.type(value), sharding, command_.instance.member,
-                NumMembers(node().node().placement));
+  const TensorType piece = PieceType(graph.type(value), sharding, member,
+                                     NumMembers(node().node().placement));
   ExpectBytes(id, piece.num_bytes(), [&] {
     return absl::StrCat(view_.ValueText(value), ": ", piece.ToString());
   });

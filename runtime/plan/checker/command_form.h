@@ -29,9 +29,9 @@ class CommandForm {
   std::string NodeText() const {
     return view_.NodeText(command_.instance.node);
   }
-  const std::string& InstanceDevice() const {
-    return node().node().placement.devices[command_.instance.member];
-  }
+  // Members of the collective, or devices of the node.
+  size_t NumInstances() const;
+  std::string InstanceDevice() const;
   const std::string& DeviceName(DeviceId id) const {
     return view_.device(id).traits.name;
   }
@@ -44,8 +44,9 @@ class CommandForm {
   // `what` makes the text of what has the bytes.
   void ExpectBytes(BufferId id, int64_t bytes,
                    absl::FunctionRef<std::string()> what);
-  // The bytes of the member's piece of a value; for a kernel also dense.
-  void ExpectValue(BufferId id, ValueId value, const Sharding& sharding);
+  // The bytes of a member's piece of a value; for a kernel also dense.
+  void ExpectValue(BufferId id, ValueId value, const Sharding& sharding,
+                   int member);
   // Wherever the arena begins, and in the bytes of every step.
   void ExpectAligned(BufferId id, int64_t alignment);
 

@@ -60,9 +60,11 @@ void ExpectOwn(const Entry& entry, const Command& command, IdFault& fault) {
       return fault.ExpectLists(command, 1, 0);
     case Kind::kCollective: {
       fault.Expect("group", command.group.index, entry.groups.size());
-      // How many a bucket has is said by its node.
-      const size_t pairs = std::max<size_t>(1, command.operands.size());
-      return fault.ExpectLists(command, pairs, pairs);
+      // How many its member has is said by the node.
+      const size_t operands = command.operands.size();
+      const size_t results = command.results.size();
+      return fault.ExpectLists(command, operands,
+                               std::max<size_t>(operands == 0, results));
     }
     case Kind::kSend:
       fault.Expect("channel", command.channel.index, entry.channels.size());

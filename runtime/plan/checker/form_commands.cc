@@ -28,7 +28,7 @@ bool NodeExists(CommandForm& form) {
                           "; expected one of the placed graph; name another"));
     return false;
   }
-  const size_t members = graph.node(id).placement.devices.size();
+  const size_t members = form.NumInstances();
   if (InBounds(instance.member, members)) return true;
   form.Add(Rule::kShape, absl::StrCat("found member ", instance.member, " of ",
                                       form.NodeText(), "; expected one of ",

@@ -64,17 +64,18 @@ void CheckKernelForm(CommandForm& form) {
     return;
   }
   form.CheckOwnDevice();
+  const int member = command.instance.member;
   for (int i = 0; i < op.num_operands(); ++i) {
     form.ExpectValue(command.operands[i], op.operand(i).id(),
-                     OperandSharding(op.node(), i));
+                     OperandSharding(op.node(), i), member);
   }
   if (op.is(kAccumulate)) {
     form.ExpectValue(command.operands[1], op.result(0).id(),
-                     ResultSharding(op.node(), 0));
+                     ResultSharding(op.node(), 0), member);
   }
   for (int i = 0; i < op.num_results(); ++i) {
     form.ExpectValue(command.results[i], op.result(i).id(),
-                     ResultSharding(op.node(), i));
+                     ResultSharding(op.node(), i), member);
   }
   CheckWorkspace(form);
 }

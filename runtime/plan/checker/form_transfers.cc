@@ -107,25 +107,32 @@ void CheckPortForm(CommandForm& form, const PortSlices& ports) {
 
 namespace {
 
-// An operand and a result for each value that the node joins.
-void CheckExchanged(CommandForm& form) {
+// An operand for each value of the node of which the member supplies a piece,
+// and a result for each of which it takes one.
+void CheckExchanged(CommandForm& form, const CollectiveMember& member) {
   const Command& command = form.command();
   const OpView node = form.node();
   const size_t values = node.node().operands.size();
-  if (command.operands.size() != values || command.results.size() != values) {
+  const size_t given = member.gives < 0 ? 0 : values;
+  const size_t taken = member.takes < 0 ? 0 : values;
+  if (command.operands.size() != given || command.results.size() != taken) {
     form.Add(Rule::kShape,
              absl::StrCat("found ", command.operands.size(), " operands and ",
                           command.results.size(), " results; expected the ",
-                          values, " and ", values, " of ", form.NodeText(),
+                          given, " and ", taken, " of ", form.NodeText(),
                           "; name one buffer for each"));
     return;
   }
   int64_t bytes = 0;
   for (int i = 0; i < node.num_operands(); ++i) {
-    form.ExpectValue(command.operands[i], node.operand(i).id(),
-                     OperandSharding(node.node(), i));
-    form.ExpectValue(command.results[i], node.result(i).id(),
-                     ResultSharding(node.node(), i));
+    if (given > 0) {
+      form.ExpectValue(command.operands[i], node.operand(i).id(),
+                       OperandSharding(node.node(), i), member.gives);
+    }
+    if (taken > 0) {
+      form.ExpectValue(command.results[i], node.result(i).id(),
+                       ResultSharding(node.node(), i), member.takes);
+    }
     bytes += node.operand_type(i).num_bytes();
   }
   if (bytes == 0) {
@@ -140,26 +147,26 @@ void CheckExchanged(CommandForm& form) {
 void CheckCollectiveForm(CommandForm& form) {
   const Command& command = form.command();
   if (!CollectiveOf(form.node()).has_value()) {
-    form.Add(
-        Rule::kShape,
-        absl::StrCat("found ", form.NodeText(),
-                     "; expected a copy node whose operand and result are "
-                     "sharded differently over its devices; name another"));
+    form.Add(Rule::kShape,
+             absl::StrCat("found ", form.NodeText(),
+                          "; expected a copy node whose operand and result are "
+                          "sharded differently over its devices, or lie on "
+                          "different ones; name another"));
     return;
   }
-  const size_t members = form.node().node().placement.devices.size();
+  const std::vector<CollectiveMember> members = MembersOf(form.node());
   if (form.view().entry->groups[command.group.index].members.size() !=
-      members) {
+      members.size()) {
     form.Add(Rule::kGroupOrder,
              absl::StrCat(
                  "found a group of ",
                  form.view().entry->groups[command.group.index].members.size(),
-                 " streams; expected one for each of the ", members,
+                 " streams; expected one for each of the ", members.size(),
                  " members of ", form.NodeText(), "; use another group"));
     return;
   }
   form.CheckOwnDevice();
-  CheckExchanged(form);
+  CheckExchanged(form, members[command.instance.member]);
 }
 
 void CheckMessageForm(CommandForm& form) {

@@ -62,6 +62,8 @@ bool CollectiveInPlace(const EntryView& view, const Command& command, int i) {
           PieceOfWhole(node.result_type(0), ResultSharding(node.node(), 0),
                        member, members));
     case CollectiveKind::kAllToAll:
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kPermute:
       return false;
   }
   return false;
@@ -73,7 +75,8 @@ std::vector<bool> OperandsInPlace(const EntryView& view,
                                   const Command& command) {
   std::vector<bool> in_place(command.operands.size());
   if (command.kind == Command::Kind::kCollective) {
-    for (size_t i = 0; i < in_place.size(); ++i) {
+    const size_t pairs = std::min(in_place.size(), command.results.size());
+    for (size_t i = 0; i < pairs; ++i) {
       in_place[i] = CollectiveInPlace(view, command, static_cast<int>(i));
     }
   }

@@ -3,6 +3,7 @@
 
 #include "runtime/plan/checker/race.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,18 @@ struct Touch {
   int64_t position = 0;
 };
 
+// One collective: its members, and what has ended before those start that give;
+// of a permute for each piece by itself, as nobody else hears of it.
+struct Starts {
+  Clock& of(int piece) {
+    return clocks[kind == CollectiveKind::kPermute ? piece : 0];
+  }
+
+  std::optional<CollectiveKind> kind;
+  std::vector<CollectiveMember> members;
+  std::vector<Clock> clocks;
+};
+
 struct LastTouches {
   void Shift(int64_t) {}
   Touch write;
@@ -49,11 +62,13 @@ class RacePass {
         arenas_(view.plan->devices.size()),
         event_clocks_(view.entry->num_events),
         send_clocks_(partners.messages.size()),
-        part_clocks_(partners.part_sets.size()),
         most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size() +
                      kVisitsOfBlock * StatedBlocks(view)) {
     for (const PartSet& set : partners.part_sets) {
       first_parts_.push_back(*absl::c_min_element(set.parts));
+      const Command& part = view.commands[set.parts[0]];
+      const OpView node = view.graph().view(part.instance.node);
+      starts_.push_back({CollectiveOf(node), MembersOf(node), {}});
     }
   }
 
@@ -84,15 +99,24 @@ class RacePass {
     return true;
   }
 
-  // Joined start clocks of all parts: in every kind of collective that there is
-  // each member reaches each other one.
+  // The start clocks of the parts, for those that their bytes reach.
   void ShareStarts(int set) {
-    Clock& joined = part_clocks_[set] = Clock();
+    Starts& starts = starts_[set];
+    starts.clocks.assign(starts.members.size(), Clock());
     for (int part : partners_.part_sets[set].parts) {
-      const int32_t stream = view_.commands[part].stream.index;
-      Join(joined, known_[stream]);
-      joined.Advance(stream, issued_[stream]);
+      const Command& command = view_.commands[part];
+      const int gives = starts.members[command.instance.member].gives;
+      if (gives < 0) continue;
+      const int32_t stream = command.stream.index;
+      Join(starts.of(gives), known_[stream]);
+      starts.of(gives).Advance(stream, issued_[stream]);
     }
+  }
+
+  void LearnStarts(int c, int32_t stream) {
+    Starts& starts = starts_[partners_.part_set[c]];
+    const int takes = starts.members[view_.commands[c].instance.member].takes;
+    if (takes >= 0) Join(known_[stream], starts.of(takes));
   }
 
   void Join(Clock& clock, const Clock& other) {
@@ -131,7 +155,7 @@ class RacePass {
       case Kind::kRecv:
         return Join(known_[stream], send_clocks_[partners_.message[c]]);
       case Kind::kCollective:
-        return Join(known_[stream], part_clocks_[partners_.part_set[c]]);
+        return LearnStarts(c, stream);
       default:
         return;
     }
@@ -249,7 +273,7 @@ class RacePass {
   std::vector<IntervalMap<LastTouches>> arenas_;
   std::vector<Clock> event_clocks_;
   std::vector<Clock> send_clocks_;
-  std::vector<Clock> part_clocks_;
+  std::vector<Starts> starts_;    // by part set
   std::vector<int> first_parts_;  // by part set: a command
   const int64_t most_visits_;
   int64_t visits_ = 0;

@@ -76,8 +76,17 @@ class ValuePass {
                       command.instance.micro_batch - 1);
     }
     return names_.Of(node.operands[i], OperandSharding(node, i),
-                     command.instance.member, NumMembers(node.placement),
-                     view_.device_of(command), command.instance.micro_batch);
+                     PieceOf(command, &CollectiveMember::gives),
+                     NumMembers(node.placement), view_.device_of(command),
+                     command.instance.micro_batch);
+  }
+
+  // Which piece a command works on: a collective's part may supply one and take
+  // another.
+  int PieceOf(const Command& command, int CollectiveMember::*side) const {
+    if (command.kind != Kind::kCollective) return command.instance.member;
+    const OpView node = view_.graph().view(command.instance.node);
+    return MembersOf(node)[command.instance.member].*side;
   }
 
   std::vector<NamedPiece> OfResult(const Command& command, int i,
@@ -87,8 +96,9 @@ class ValuePass {
       return SumAfter(command, device, command.instance.micro_batch);
     }
     return names_.Of(node.results[i], ResultSharding(node, i),
-                     command.instance.member, NumMembers(node.placement),
-                     device, command.instance.micro_batch);
+                     PieceOf(command, &CollectiveMember::takes),
+                     NumMembers(node.placement), device,
+                     command.instance.micro_batch);
   }
 
   std::vector<NamedPiece> SumAfter(const Command& command, DeviceId device,

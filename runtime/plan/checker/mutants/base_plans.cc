@@ -15,7 +15,7 @@ const std::vector<ShortPlan>& BasePlans() {
     auto* const all = new std::vector<ShortPlan>;
     for (const auto& family :
          {OrderPlans(), SharedBytePlans(), MicroBatchPlans(), MessagePlans(),
-          CollectivePlans(), StepPlans(), CopyPlans()}) {
+          CollectivePlans(), ExchangePlans(), StepPlans(), CopyPlans()}) {
       all->insert(all->end(), family.begin(), family.end());
     }
     return all;

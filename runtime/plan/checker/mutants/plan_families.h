@@ -15,6 +15,7 @@ std::vector<ShortPlan> SharedBytePlans();
 std::vector<ShortPlan> MicroBatchPlans();
 std::vector<ShortPlan> MessagePlans();
 std::vector<ShortPlan> CollectivePlans();
+std::vector<ShortPlan> ExchangePlans();
 std::vector<ShortPlan> StepPlans();
 std::vector<ShortPlan> CopyPlans();
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/oracle/roles.h"
 
 namespace partita {
 namespace {
@@ -140,16 +141,13 @@ bool LooseMachine::CanEnd(const MachineState& state, int i) const {
   const auto started = [&](int partner) {
     return state.phase[partner] != MachineState::kQueued;
   };
-  if (op.what->kind == Kind::kRecv) {
-    return !op.partners.empty() && started(op.partners[0]);
-  }
+  if (op.what->kind == Kind::kRecv && op.partners.empty()) return false;
   if (op.what->kind == Kind::kCollective) {
     const size_t members =
         program_.entry->groups[op.what->group.index].members.size();
-    return op.partners.size() >= members &&
-           std::all_of(op.partners.begin(), op.partners.end(), started);
+    if (op.partners.size() < members) return false;
   }
-  return true;
+  return std::all_of(op.awaited.begin(), op.awaited.end(), started);
 }
 
 Bytes LooseMachine::Load(const MachineState& state, const Addresses& addresses,
@@ -265,34 +263,41 @@ void LooseMachine::Start(MachineState& state, int i) {
 std::vector<Bytes> LooseMachine::Exchanged(const MachineState& state, int i) {
   const Op& op = program_.ops[i];
   const OpView node = program_.entry->graph->view(op.what->instance.node);
+  const int piece = RolesIn(node)[op.what->instance.member].is_handed;
+  const int members = static_cast<int>(node.node().placement.devices.size());
   std::vector<Bytes> results;
-  for (int value = 0; value < node.num_operands(); ++value) {
+  for (int value = 0; piece >= 0 && value < node.num_operands(); ++value) {
     const std::vector<Bytes> operands = Gathered(state, op, node, value);
     if (operands.empty()) return {};
-    results.push_back(
-        Exchange(terms_, node, value, operands,
-                 static_cast<int>(operands.size()))[op.what->instance.member]);
+    results.push_back(HandsPiecesOn(node) ? operands[piece]
+                                          : Exchange(terms_, node, value,
+                                                     operands, members)[piece]);
   }
   return results;
 }
 
-// Operand `value` of all members; nothing if one of them has none or junk.
+// The pieces of operand `value` that reach the op; nothing if one of them is
+// missing or junk, or if a partner does something else.
 std::vector<Bytes> LooseMachine::Gathered(const MachineState& state,
                                           const Op& op, const OpView& node,
                                           int value) const {
-  std::vector<Bytes> operands(op.partners.size());
+  const std::vector<Role> roles = RolesIn(node);
+  const int own = roles[op.what->instance.member].is_handed;
+  std::vector<Bytes> operands(
+      std::count_if(roles.begin(), roles.end(),
+                    [](const Role& role) { return role.hands_over >= 0; }));
   for (int part : op.partners) {
     const Command& partner = *program_.ops[part].what;
-    const int member = partner.instance.member;
     if (partner.instance.node != op.what->instance.node ||
-        partner.instance.micro_batch != op.what->instance.micro_batch ||
-        member < 0 || static_cast<size_t>(member) >= operands.size() ||
-        state.pending[part].size() <= static_cast<size_t>(value)) {
+        partner.instance.micro_batch != op.what->instance.micro_batch) {
       return {};
     }
-    operands[member] = state.pending[part][value];
+    const int piece = roles[partner.instance.member].hands_over;
+    const std::vector<Bytes>& given = state.pending[part];
+    if (piece >= 0 && !given.empty()) operands[piece] = given[value];
   }
   for (int m = 0; m < static_cast<int>(operands.size()); ++m) {
+    if (HandsPiecesOn(node) && m != own) continue;
     const size_t size = PlacesInWhole(node.operand_type(value),
                                       OperandDivision(node.node(), value), m)
                             .size();

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "runtime/plan/checker/oracle/loose_machine.h"
 #include "runtime/plan/checker/oracle/reference.h"
+#include "runtime/plan/checker/oracle/roles.h"
 #include "runtime/plan/checker/oracle/tight_machine.h"
 #include "runtime/plan/checker/oracle/unrolled.h"
 
@@ -140,10 +141,8 @@ class Search {
   bool Ended(MachineState& state, int op, std::vector<bool>& asked) {
     if (!Started(state, op, asked)) return false;
     if (state.phase[op] == MachineState::kEnded) return true;
-    if (program_.ops[op].what->kind != Kind::kWait) {
-      for (int partner : program_.ops[op].partners) {
-        if (!Started(state, partner, asked)) return false;
-      }
+    for (int partner : program_.ops[op].awaited) {
+      if (!Started(state, partner, asked)) return false;
     }
     if (!machine_.CanEnd(state, op)) return false;
     machine_.End(state, op);
@@ -187,10 +186,12 @@ bool InstancesExist(const Unrolled& program) {
     if (command.kind != Kind::kKernel && command.kind != Kind::kCollective) {
       continue;
     }
-    const Node& node = program.entry->graph->node(command.instance.node);
+    const OpView node = program.entry->graph->view(command.instance.node);
+    const size_t members = command.kind == Kind::kCollective
+                               ? RolesIn(node).size()
+                               : node.node().placement.devices.size();
     if (command.instance.member < 0 || command.instance.micro_batch < 0 ||
-        static_cast<size_t>(command.instance.member) >=
-            node.placement.devices.size()) {
+        static_cast<size_t>(command.instance.member) >= members) {
       return false;
     }
   }

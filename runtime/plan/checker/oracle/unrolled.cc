@@ -10,6 +10,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "runtime/plan/checker/oracle/roles.h"
 #include "runtime/plan/checker/oracle/semantics.h"
 
 namespace partita {
@@ -31,6 +32,18 @@ bool Exists(Id id, size_t bound) {
 // Whoever sums over micro-batches reads the sum so far too.
 size_t NumOperands(const Node& node) {
   return node.operands.size() + (node.op == &kAccumulate ? 1 : 0);
+}
+
+// An operand for each value of which the member hands a piece over, a result
+// for each of which it is handed one.
+bool FitsRole(const OpView& node, const Command& command) {
+  const std::vector<Role> roles = RolesIn(node);
+  const int member = command.instance.member;
+  if (member < 0 || static_cast<size_t>(member) >= roles.size()) return false;
+  const size_t values = node.node().operands.size();
+  const Role& role = roles[member];
+  return command.operands.size() == (role.hands_over < 0 ? 0 : values) &&
+         command.results.size() == (role.is_handed < 0 ? 0 : values);
 }
 
 // What a machine needs in order to run a command at all.
@@ -77,10 +90,8 @@ absl::Status CheckRunnable(const Entry& entry, const Command& command) {
                  ? absl::OkStatus()
                  : NoMachine("no such port");
     case Kind::kCollective:
-      return node && operands == results &&
-                     operands ==
-                         graph.node(command.instance.node).operands.size() &&
-                     Exists(command.group, entry.groups.size())
+      return node && Exists(command.group, entry.groups.size()) &&
+                     FitsRole(graph.view(command.instance.node), command)
                  ? absl::OkStatus()
                  : NoMachine("no such group");
     case Kind::kSend:
@@ -115,9 +126,18 @@ absl::Status LayOut(Unrolled& unrolled) {
   return absl::OkStatus();
 }
 
+bool IsSplit(const Division& division) {
+  return division.sharding.kind == Sharding::Kind::kSplit;
+}
+
 // A collective's smaller side may lie in its member's place of the larger one.
+// What is split before and after is other bytes, even where it is as many.
 bool LiesInPlace(const OpView& node, int value, int member,
                  const Addresses& operand, const Addresses& result) {
+  if (IsSplit(OperandDivision(node.node(), value)) &&
+      IsSplit(ResultDivision(node.node(), value))) {
+    return false;
+  }
   const bool gathers = operand.size() <= result.size();
   const Addresses& part = gathers ? operand : result;
   const Addresses& whole = gathers ? result : operand;
@@ -158,7 +178,7 @@ std::vector<bool> InPlace(const Unrolled& unrolled, const Op& op) {
   }
   const OpView node = unrolled.entry->graph->view(op.what->instance.node);
   if (op.what->kind == Kind::kCollective) {
-    for (size_t k = 0; k < in_place.size(); ++k) {
+    for (size_t k = 0; k < op.operands.size() && k < op.results.size(); ++k) {
       in_place[k] =
           LiesInPlace(node, static_cast<int>(k), op.what->instance.member,
                       op.operands[k], op.results[k]) &&
@@ -199,6 +219,25 @@ void AddOps(Unrolled& unrolled) {
   }
 }
 
+// The parts of its collective that a part cannot do without: whose bytes reach
+// it, or who do another thing than it expects.
+std::vector<int> ReachedBy(const Unrolled& unrolled, const Op& op) {
+  const NodeId node = op.what->instance.node;
+  const OpView view = unrolled.entry->graph->view(node);
+  const std::vector<Role> roles = RolesIn(view);
+  const int wanted = roles[op.what->instance.member].is_handed;
+  std::vector<int> awaited;
+  for (int part : op.partners) {
+    const Instance& other = unrolled.ops[part].what->instance;
+    const int given =
+        other.node == node ? roles[other.member].hands_over : wanted;
+    const bool reaches =
+        wanted >= 0 && given >= 0 && (!HandsPiecesOn(view) || given == wanted);
+    if (reaches) awaited.push_back(part);
+  }
+  return awaited;
+}
+
 // Messages and collectives are numbered in each stream, each step anew.
 void NumberMeetings(Unrolled& unrolled) {
   std::map<std::vector<int>, int> counts;
@@ -227,9 +266,10 @@ void NumberMeetings(Unrolled& unrolled) {
       op.partners = records[{op.step, command.event.index}];
     } else if (command.kind == Kind::kCollective) {
       op.partners = parts[{op.step, command.group.index, op.number}];
+      op.awaited = ReachedBy(unrolled, op);
     } else if (command.kind == Kind::kRecv) {
       auto send = sends.find({op.step, command.channel.index, op.number});
-      if (send != sends.end()) op.partners = {send->second};
+      if (send != sends.end()) op.partners = op.awaited = {send->second};
     }
   }
 }

@@ -28,6 +28,7 @@ struct Op {
   int previous = -1;           // op before it in its stream, or -1
   int number = -1;             // of its message or collective, from 0 each step
   std::vector<int> partners;   // wait: records; recv: its send; part: all parts
+  std::vector<int> awaited;    // recv, part: must start before it can end
   std::vector<int> conflicts;  // ops that touch its bytes, one of them writing
 };
 

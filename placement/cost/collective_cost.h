@@ -1,0 +1,55 @@
+// How long a collective takes, once all its members have come.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PLACEMENT_COST_COLLECTIVE_COST_H_
+#define PARTITA_PLACEMENT_COST_COLLECTIVE_COST_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "placement/machine/machine.h"
+#include "runtime/plan/collective.h"
+
+namespace partita {
+
+// Other transfers of the same time are not counted. All refuse with
+// FailedPrecondition where two devices that would exchange bytes have no link.
+
+// Seconds over `members`, named in ring order, each of which supplies `bytes`
+// and takes its part: the better of
+//   * a ring, each member sending to the next at the same time (Patarasuk and
+//     Yuan 2009): all_reduce does 2 (d - 1) steps of bytes / d, reduce_scatter
+//     d - 1 of them, all_gather d - 1 steps of bytes, all_to_all d - 1 of
+//     bytes / d; hops that share a link or a bus share its bandwidth;
+//   * for all_reduce, a binomial tree up and down (Thakur et al. 2005):
+//     2 ceil(log2 d) steps of all bytes, over the slowest link.
+absl::StatusOr<double> CollectiveSeconds(
+    CollectiveKind kind, double bytes, const std::vector<std::string>& members,
+    const Machine& machine);
+
+// Seconds until all of `chain` have the `bytes` of its first: the better of
+//   * the chain, each passing pieces of them on to the next while it takes
+//     others: p pieces over h hops are h + p - 1 steps of bytes / p, for the
+//     best p;
+//   * a binomial tree: ceil(log2 d) steps of all bytes.
+absl::StatusOr<double> BroadcastSeconds(double bytes,
+                                        const std::vector<std::string>& chain,
+                                        const Machine& machine);
+
+// From one device to another.
+struct Route {
+  std::string from;
+  std::string to;
+};
+
+// Seconds of `bytes` over each route at the same time, as copies and a permute
+// bring them; routes that share a link or a bus share its bandwidth.
+absl::StatusOr<double> TransferSeconds(double bytes,
+                                       const std::vector<Route>& routes,
+                                       const Machine& machine);
+
+}  // namespace partita
+
+#endif  // PARTITA_PLACEMENT_COST_COLLECTIVE_COST_H_

@@ -1,0 +1,136 @@
+// Collectives over links whose times are worked out by hand.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/cost/collective_cost.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "placement/machine/sample_machines.h"
+
+namespace partita {
+namespace {
+
+using Kind = CollectiveKind;
+
+// Every pair joined by 1e10 bytes a second.
+constexpr double kSecond = 1e10;
+
+std::vector<std::string> Names(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const MachineDevice& device : machine.devices) {
+    names.push_back(device.traits.name);
+  }
+  return names;
+}
+
+double Seconds(Kind kind, double bytes, int members, double latency = 0,
+               const std::string& bus = "", bool duplex = true) {
+  Machine machine = EqualCpus(members, 1000);
+  for (Link& link : machine.links) {
+    link.latency = latency;
+    link.bus = bus;
+    link.duplex = duplex;
+  }
+  const auto seconds = CollectiveSeconds(kind, bytes, Names(machine), machine);
+  EXPECT_TRUE(seconds.ok()) << seconds.status();
+  return seconds.value_or(-1);
+}
+
+double Broadcast(double bytes, int members, double latency = 0) {
+  Machine machine = EqualCpus(members, 1000);
+  for (Link& link : machine.links) link.latency = latency;
+  return BroadcastSeconds(bytes, Names(machine), machine).value_or(-1);
+}
+
+TEST(CollectiveCost, ARingSendsEveryPartPastEveryMember) {
+  // Two times three steps of a quarter.
+  EXPECT_NEAR(Seconds(Kind::kAllReduce, kSecond, 4), 1.5, 1e-9);
+  EXPECT_NEAR(Seconds(Kind::kReduceScatter, kSecond, 4), 0.75, 1e-9);
+  // Each member supplies a second's bytes, and takes those of three others.
+  EXPECT_NEAR(Seconds(Kind::kAllGather, kSecond, 4), 3, 1e-9);
+  EXPECT_NEAR(Seconds(Kind::kAllToAll, kSecond, 4), 0.75, 1e-9);
+}
+
+TEST(CollectiveCost, ATreeIsQuickerWhereLatencyIsAll) {
+  // A ring of 8 has 14 steps of a second's latency, a tree 6.
+  EXPECT_NEAR(Seconds(Kind::kAllReduce, 0, 8, 1), 6, 1e-9);
+  EXPECT_NEAR(Seconds(Kind::kReduceScatter, 0, 8, 1), 7, 1e-9);
+}
+
+TEST(CollectiveCost, HopsOfOneBusShareIt) {
+  EXPECT_NEAR(Seconds(Kind::kReduceScatter, kSecond, 2), 0.5, 1e-9);
+  EXPECT_NEAR(Seconds(Kind::kReduceScatter, kSecond, 2, 0, "", false), 1, 1e-9);
+  EXPECT_NEAR(Seconds(Kind::kAllGather, kSecond, 4, 0, "pcie", false), 12,
+              1e-9);
+}
+
+TEST(CollectiveCost, OneMemberHasNothingToExchange) {
+  EXPECT_EQ(Seconds(Kind::kAllReduce, kSecond, 1), 0);
+}
+
+TEST(CollectiveCost, NeighboursWithoutALinkAreNamed) {
+  Machine machine = EqualCpus(2, 1000);
+  machine.links.clear();
+  EXPECT_EQ(CollectiveSeconds(Kind::kAllReduce, 8, {"cpu:0", "cpu:1"}, machine)
+                .status()
+                .message(),
+            "found a collective over cpu:0 and cpu:1 and no link between them "
+            "in machine sample; expected one; simulate on the machine that the "
+            "plan is for");
+}
+
+TEST(CollectiveCost, AChainPassesPiecesOn) {
+  // 1024 pieces over three hops: 1026 steps.
+  EXPECT_NEAR(Broadcast(kSecond, 4), 1026.0 / 1024, 1e-9);
+  EXPECT_NEAR(Broadcast(kSecond, 2), 1, 1e-9);
+  // With a millisecond's latency 32 pieces are best.
+  EXPECT_NEAR(Broadcast(kSecond, 4, 1e-3), 34 * (1e-3 + 1.0 / 32), 1e-9);
+}
+
+TEST(CollectiveCost, ATreeBroadcastsWhatIsShort) {
+  EXPECT_NEAR(Broadcast(0, 8, 1), 3, 1e-9);
+  EXPECT_NEAR(Broadcast(0, 5, 1), 3, 1e-9);
+}
+
+TEST(CollectiveCost, ABroadcastCrossesASlowLinkOnce) {
+  Machine machine = EqualCpus(4, 1000);
+  for (Link& link : machine.links) {
+    // cpu:0 is far from the others.
+    if (link.from != "cpu:0" && link.to != "cpu:0") continue;
+    link.bus = "far";
+    link.bandwidth /= 10;
+  }
+  const std::vector<Route> copies = {
+      {"cpu:0", "cpu:1"}, {"cpu:0", "cpu:2"}, {"cpu:0", "cpu:3"}};
+  EXPECT_NEAR(*TransferSeconds(kSecond, copies, machine), 30, 1e-9);
+  EXPECT_NEAR(*BroadcastSeconds(kSecond, Names(machine), machine),
+              10 * 1026.0 / 1024, 1e-9);
+}
+
+TEST(CollectiveCost, TransfersBothWaysNeedDuplexLinks) {
+  Machine machine = EqualCpus(2, 1000);
+  const std::vector<Route> swap = {{"cpu:0", "cpu:1"}, {"cpu:1", "cpu:0"}};
+  EXPECT_NEAR(*TransferSeconds(kSecond, swap, machine), 1, 1e-9);
+  for (Link& link : machine.links) link.duplex = false;
+  EXPECT_NEAR(*TransferSeconds(kSecond, swap, machine), 2, 1e-9);
+}
+
+// The tree needs no link from the second to the third.
+TEST(CollectiveCost, WhatHasNoLinksForTheOneIsDoneByTheOther) {
+  Machine machine = EqualCpus(3, 1000);
+  std::erase_if(machine.links, [](const Link& link) {
+    return (link.from == "cpu:1" && link.to == "cpu:2") ||
+           (link.from == "cpu:2" && link.to == "cpu:1");
+  });
+  EXPECT_NEAR(*BroadcastSeconds(kSecond, Names(machine), machine), 2, 1e-9);
+  machine.links.clear();
+  EXPECT_EQ(BroadcastSeconds(8, Names(machine), machine).status().message(),
+            "found a collective over cpu:0 and cpu:1 and no link between them "
+            "in machine sample; expected one; simulate on the machine that the "
+            "plan is for");
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,164 @@
+// Tests of exchanges: which copies become broadcasts and permutes, and what
+// their parts do.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/op_set.h"
+#include "graph/text/parser.h"
+#include "placement/lower/lower_fixture.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+namespace {
+
+// One bus for all that leaves gpu:0, a tenth as fast as the other links.
+Machine FarFromFirst(int gpus) {
+  Machine machine = LinkedMachine(gpus);
+  for (Link& link : machine.links) {
+    if (link.from != "gpu:0") continue;
+    link.bus = "far";
+    link.bandwidth /= 10;
+  }
+  return machine;
+}
+
+// The copies and collectives of the plan, one a line, after it was proved and
+// ran like eval.
+std::string TransfersOf(const std::string& text, const Machine& machine) {
+  absl::StatusOr<Module> module = ParseModule(text, "t", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<Plan> plan = PlanOf(module->Clone(), machine);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return "";
+  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+  EXPECT_TRUE(proof.ok()) << proof.status() << "\n" << PrintPlan(*plan);
+  EXPECT_EQ(RunsLikeEval(*module, *plan), absl::OkStatus());
+  const Entry& entry = plan->entries[0];
+  const auto names = [&](const std::vector<BufferId>& ids) {
+    return absl::StrJoin(ids, " ", [&](std::string* out, BufferId id) {
+      absl::StrAppend(out, "!", entry.buffers[id.index].name);
+    });
+  };
+  std::string transfers;
+  for (const Command& command : entry.programs[0].commands) {
+    if (command.kind != Command::Kind::kCopy &&
+        command.kind != Command::Kind::kCollective) {
+      continue;
+    }
+    const Stream& stream = entry.streams[command.stream.index];
+    absl::StrAppend(&transfers, plan->devices[stream.device.index].traits.name,
+                    " ", CommandKindName(command.kind), " ",
+                    command.instance.member, ": ", names(command.operands),
+                    "->", names(command.results), "\n");
+  }
+  return transfers;
+}
+
+TEST(Exchange, TheRootGivesWhatTheOthersTake) {
+  EXPECT_EQ(TransfersOf(R"(graph @f(%x: f32[4, 3]) -> (f32[4, 3], f32[4, 3]) {
+  %h = exp %x : f32[4, 3] on gpu:0
+  %y = neg %h : f32[4, 3] on {gpu:0, gpu:1, gpu:2}
+  %z = abs %y : f32[4, 3] on gpu:1
+  %u = exp %y : f32[4, 3] on gpu:2
+  return %z, %u
+}
+)",
+                        FarFromFirst(3)),
+            "gpu:0 collective 0: !h->\n"
+            "gpu:1 collective 1: ->!h.all.m1\n"
+            "gpu:2 collective 2: ->!h.all.m2\n");
+}
+
+TEST(Exchange, ARootOutsideStandsBehindTheNodesDevices) {
+  EXPECT_EQ(TransfersOf(R"(graph @f(%x: f32[4, 3]) -> (f32[4, 3], f32[4, 3]) {
+  %h = exp %x : f32[4, 3] on gpu:0
+  %y = neg %h : f32[4, 3] on {gpu:1, gpu:2}
+  %z = abs %y : f32[4, 3] on gpu:1
+  %u = exp %y : f32[4, 3] on gpu:2
+  return %z, %u
+}
+)",
+                        FarFromFirst(3)),
+            "gpu:1 collective 0: ->!h.all.m0\n"
+            "gpu:2 collective 1: ->!h.all.m1\n"
+            "gpu:0 collective 2: !h->\n");
+}
+
+// Links that share nothing bring the value to both at once.
+TEST(Exchange, CopiesOverLinksOfTheirOwnAreQuicker) {
+  EXPECT_EQ(TransfersOf(R"(graph @f(%x: f32[4, 3]) -> (f32[4, 3], f32[4, 3]) {
+  %h = exp %x : f32[4, 3] on gpu:0
+  %y = neg %h : f32[4, 3] on {gpu:1, gpu:2}
+  %z = abs %y : f32[4, 3] on gpu:1
+  %u = exp %y : f32[4, 3] on gpu:2
+  return %z, %u
+}
+)",
+                        LinkedMachine(3)),
+            "gpu:0 copy 0: !h->!h.all.m0\n"
+            "gpu:0 copy 1: !h->!h.all.m1\n");
+}
+
+// Replicas of a variable whose new value is made on one device: the root copies
+// it to its own home.
+TEST(Exchange, AnUpdateIsBroadcastToTheVariablesHomes) {
+  EXPECT_EQ(TransfersOf(R"(variable @w: f32[3] = f32[3] [1, 2, 3]
+
+graph @f(%x: f32[6, 3]) -> f32[6, 3] {
+  %w = variable {dtype = f32, name = "w", shape = [3]} : f32[3] on {gpu:0, gpu:1, gpu:2}
+  %y = add %x, %w : f32[6, 3] on {gpu:0, gpu:1, gpu:2} (replicated, replicated) -> (split 0)
+  %n = neg %w : f32[3] on gpu:0
+  update @w = %n
+  return %y
+}
+)",
+                        FarFromFirst(3)),
+            "");
+}
+
+TEST(Exchange, PiecesChangePlaces) {
+  EXPECT_EQ(TransfersOf(R"(graph @f(%x: f32[5, 3]) -> f32[5, 3] {
+  %h = exp %x : f32[5, 3] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %y = neg %h : f32[5, 3] on {gpu:1, gpu:2} (replicated) -> (split 0)
+  %z = abs %y : f32[5, 3] on {gpu:2, gpu:1} (replicated) -> (split 0)
+  return %z
+}
+)",
+                        LinkedMachine(3)),
+            "");
+}
+
+TEST(Exchange, EachMicroBatchIsAnExchangeOfItsOwn) {
+  absl::StatusOr<Module> module = ParseModule(
+      R"(graph @f(%x: f32[6, 3]) -> f32[6, 3] {
+  %h = exp %x : f32[6, 3] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %y = neg %h : f32[6, 3] on {gpu:1, gpu:0} (replicated) -> (split 0)
+  return %y
+}
+)",
+      "t", OpSet::BuiltIn());
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<Plan> plan =
+      PlanOf(module->Clone(), LinkedMachine(2), {}, {.count = 3});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+  EXPECT_TRUE(proof.ok()) << proof.status() << "\n" << PrintPlan(*plan);
+  EXPECT_EQ(RunsLikeEval(*module, *plan), absl::OkStatus());
+  const auto commands = Expand(plan->entries[0]);
+  ASSERT_TRUE(commands.ok());
+  int parts = 0;
+  for (const Command& command : *commands) {
+    parts += command.kind == Command::Kind::kCollective;
+  }
+  EXPECT_EQ(parts, 3 * 2);
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,167 @@
+// Values that go to several devices at once, through the whole chain:
+// broadcasts and permutes where the compiler finds them, and copies where they
+// are better. SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/builder/graph_builder.h"
+#include "graph/builder/ops.h"
+#include "graph/op_view.h"
+#include "gtest/gtest.h"
+#include "placement/machine/sample_machines.h"
+#include "runtime/plan/collective.h"
+#include "tests/end_to_end/virtual_steps.h"
+#include "tests/random_graph/random_graph.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kRoom = int64_t{1} << 30;
+constexpr int kChaosSeeds = 20;
+
+// The links of cpu:0 are one slow bus.
+Machine FarFromFirst(int cpus) {
+  Machine machine = EqualCpus(cpus, kRoom);
+  for (Link& link : machine.links) {
+    if (link.from != "cpu:0" && link.to != "cpu:0") continue;
+    link.bus = "far";
+    link.bandwidth /= 10;
+  }
+  return machine;
+}
+
+// y = x exp(w), the product over the devices of "product", rows of x divided.
+Module ProductModule() {
+  GraphBuilder b("f");
+  const Tensor x = b.Input("x", DType::kF32, {7, 5});
+  const Tensor w = b.Input("w", DType::kF32, {5, 3});
+  Tensor e, y;
+  {
+    const GraphBuilder::Scope scope(b, "weights");
+    e = Exp(w);
+  }
+  {
+    const GraphBuilder::Scope scope(b, "product");
+    y = MatMul(x, e);
+  }
+  b.Output("y", y);
+  return *b.Build();
+}
+
+// y = neg exp x, rows divided over one device set and then another.
+Module ChainModule() {
+  GraphBuilder b("f");
+  const Tensor x = b.Input("x", DType::kF32, {7, 5});
+  Tensor h, y;
+  {
+    const GraphBuilder::Scope scope(b, "first");
+    h = Exp(x);
+  }
+  {
+    const GraphBuilder::Scope scope(b, "second");
+    y = Neg(h);
+  }
+  b.Output("y", y);
+  return *b.Build();
+}
+
+// Commands of collectives of one kind.
+int CountParts(const Plan& plan, CollectiveKind kind) {
+  const Entry& entry = plan.entries[0];
+  int count = 0;
+  for (const Command& command : entry.programs[0].commands) {
+    if (command.kind != Command::Kind::kCollective) continue;
+    count += CollectiveOf(entry.graph->view(command.instance.node)) == kind;
+  }
+  return count;
+}
+
+absl::StatusOr<Compiled> CompilePinned(const Module& module,
+                                       const Machine& machine,
+                                       std::vector<Pin> pins) {
+  CompileOptions options;
+  options.strategy = "pinned";
+  options.pins = std::move(pins);
+  return Compile(module.Clone(), machine, options);
+}
+
+// Whatever the delays, the bits are those of the placed graph.
+void ExpectRunsLikeReference(const Module& module, Plan plan) {
+  const std::vector<HostTensor> inputs = RandomInputs(module.main(), 1);
+  const auto session =
+      VirtualSession(std::make_shared<const Plan>(std::move(plan)), inputs);
+  ASSERT_TRUE(session.ok()) << session.status();
+  const auto reference = (*session)->RunReference();
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  for (int seed = 0; seed < kChaosSeeds; ++seed) {
+    RunOptions run;
+    run.chaos_seed = seed;
+    const auto outputs = StepOutputs(**session, run);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EXPECT_EQ(SameBits(*outputs, *reference), absl::OkStatus()) << seed;
+  }
+}
+
+TEST(Exchange, AValueCrossesASlowBusOnce) {
+  const Module module = ProductModule();
+  const std::vector<std::vector<std::string>> sets = {
+      {"cpu:0", "cpu:1", "cpu:2"},            // the root is one of them
+      {"cpu:1", "cpu:2", "cpu:3"},            // it is not
+      {"cpu:2", "cpu:3", "cpu:0", "cpu:1"}};  // it is not the first
+  for (const std::vector<std::string>& devices : sets) {
+    absl::StatusOr<Compiled> compiled =
+        CompilePinned(module, FarFromFirst(4),
+                      {{"weights", {"cpu:0"}}, {"product", devices, 0}});
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_EQ(CountParts(compiled->plan, CollectiveKind::kBroadcast),
+              devices[0] == "cpu:1" ? 4 : static_cast<int>(devices.size()));
+    ExpectRunsLikeReference(module, std::move(compiled->plan));
+  }
+}
+
+// Links of their own bring a value to all devices at once, without waiting for
+// the slowest; and one copy is no broadcast.
+TEST(Exchange, CopiesStayWhereTheyAreBetter) {
+  const Module module = ProductModule();
+  absl::StatusOr<Compiled> linked = CompilePinned(
+      module, EqualCpus(4, kRoom),
+      {{"weights", {"cpu:0"}}, {"product", {"cpu:1", "cpu:2", "cpu:3"}, 0}});
+  ASSERT_TRUE(linked.ok()) << linked.status();
+  EXPECT_EQ(CountParts(linked->plan, CollectiveKind::kBroadcast), 0);
+  absl::StatusOr<Compiled> one = CompilePinned(
+      module, FarFromFirst(2),
+      {{"weights", {"cpu:0"}}, {"product", {"cpu:0", "cpu:1"}, 0}});
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(CountParts(one->plan, CollectiveKind::kBroadcast), 0);
+}
+
+TEST(Exchange, PartsGoToOtherDevicesAtOnce) {
+  const Module module = ChainModule();
+  struct Move {
+    std::vector<std::string> from;
+    std::vector<std::string> to;
+    int parts;
+  };
+  const Move moves[] = {
+      {{"cpu:0", "cpu:1"}, {"cpu:1", "cpu:0"}, 2},
+      {{"cpu:0", "cpu:1", "cpu:2"}, {"cpu:1", "cpu:2", "cpu:0"}, 3},
+      {{"cpu:0", "cpu:1"}, {"cpu:2", "cpu:3"}, 4},
+      {{"cpu:0", "cpu:1"}, {"cpu:1", "cpu:2"}, 3},
+      // A part that stays where it is: copies bring the others.
+      {{"cpu:0", "cpu:1", "cpu:2"}, {"cpu:0", "cpu:2", "cpu:1"}, 0}};
+  for (const Move& move : moves) {
+    absl::StatusOr<Compiled> compiled =
+        CompilePinned(module, EqualCpus(4, kRoom),
+                      {{"first", move.from, 0}, {"second", move.to, 0}});
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_EQ(CountParts(compiled->plan, CollectiveKind::kPermute), move.parts);
+    ExpectRunsLikeReference(module, std::move(compiled->plan));
+  }
+}
+
+}  // namespace
+}  // namespace partita
