@@ -3,7 +3,8 @@
 
 #include "runtime/plan/collective.h"
 
-#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "graph/core_ops.h"
 #include "graph/instance.h"
 
@@ -50,9 +51,10 @@ const Placement& MadeAt(const Graph& graph, const Value& value) {
 // Every piece leaves its device, and each device holds one.
 bool EachMoves(const Placement& from, const Placement& to) {
   if (from.devices.size() != to.devices.size()) return false;
+  absl::flat_hash_set<absl::string_view> seen;
   for (size_t i = 0; i < from.devices.size(); ++i) {
     if (from.devices[i] == to.devices[i] ||
-        absl::c_count(from.devices, from.devices[i]) > 1) {
+        !seen.insert(from.devices[i]).second) {
       return false;
     }
   }
@@ -119,22 +121,22 @@ std::vector<CollectiveMember> MembersOf(const OpView& node) {
   const bool roots = kind == CollectiveKind::kBroadcast;
   const bool moves = roots || kind == CollectiveKind::kPermute;
   std::vector<CollectiveMember> members;
+  absl::flat_hash_map<absl::string_view, size_t> member_on;
   for (const std::string& device : node.node().placement.devices) {
     const int i = static_cast<int>(members.size());
     members.push_back({device, moves ? -1 : i, i});
+    member_on.emplace(device, i);
   }
   if (!moves) return members;
   const Value& value = node.graph().value(node.node().operands[0]);
   const Placement& held = MadeAt(node.graph(), value);
   for (size_t i = 0; i < held.devices.size(); ++i) {
-    auto giver = absl::c_find_if(members, [&](const CollectiveMember& member) {
-      return member.device == held.devices[i];
-    });
-    if (giver == members.end()) {
-      giver = members.insert(giver, {.device = held.devices[i]});
-    }
-    giver->gives = static_cast<int>(i);
-    if (roots) giver->takes = -1;
+    const auto [it, outside] =
+        member_on.emplace(held.devices[i], members.size());
+    if (outside) members.push_back({.device = held.devices[i]});
+    CollectiveMember& giver = members[it->second];
+    giver.gives = static_cast<int>(i);
+    if (roots) giver.takes = -1;
   }
   return members;
 }

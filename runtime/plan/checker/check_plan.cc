@@ -25,6 +25,20 @@ bool OwnsGraph(const Plan& plan, const Graph* graph) {
                      [&](const auto& owned) { return owned.get() == graph; });
 }
 
+void FindCollectives(EntryView& view) {
+  const Graph& graph = view.graph();
+  for (const Command& command : view.commands) {
+    const NodeId id = command.instance.node;
+    if (command.kind != Command::Kind::kCollective || !id.valid() ||
+        id.index >= graph.node_id_bound() || !graph.alive(id)) {
+      continue;
+    }
+    const auto [it, added] = view.collectives.try_emplace(id);
+    if (!added) continue;
+    it->second = {CollectiveOf(graph.view(id)), MembersOf(graph.view(id))};
+  }
+}
+
 // The entry with its schedule written out.
 EntryView View(const Plan& plan, int index, Findings& findings) {
   EntryView view;
@@ -43,6 +57,7 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
   absl::StatusOr<std::vector<Command>> commands = Expand(*view.entry);
   if (commands.ok()) {
     view.commands = *std::move(commands);
+    if (findings.empty()) FindCollectives(view);
   } else {
     findings.Add(
         view.Found(Rule::kShape, -1,

@@ -8,7 +8,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/pieces.h"
-#include "runtime/plan/collective.h"
 
 namespace partita {
 
@@ -38,13 +37,15 @@ void CommandForm::Add(Rule rule, absl::string_view what) {
 
 size_t CommandForm::NumInstances() const {
   return command_.kind == Command::Kind::kCollective
-             ? MembersOf(node()).size()
+             ? view_.collective(command_).members.size()
              : node().node().placement.devices.size();
 }
 
-std::string CommandForm::InstanceDevice() const {
+const std::string& CommandForm::InstanceDevice() const {
   return command_.kind == Command::Kind::kCollective
-             ? MembersOf(node())[command_.instance.member].device
+             ? view_.collective(command_)
+                   .members[command_.instance.member]
+                   .device
              : node().node().placement.devices[command_.instance.member];
 }
 

@@ -31,7 +31,7 @@ class CommandForm {
   }
   // Members of the collective, or devices of the node.
   size_t NumInstances() const;
-  std::string InstanceDevice() const;
+  const std::string& InstanceDevice() const;
   const std::string& DeviceName(DeviceId id) const {
     return view_.device(id).traits.name;
   }

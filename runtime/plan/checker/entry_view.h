@@ -5,11 +5,14 @@
 #define PARTITA_RUNTIME_PLAN_CHECKER_ENTRY_VIEW_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "runtime/plan/checker/finding.h"
+#include "runtime/plan/collective.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -17,12 +20,23 @@ namespace partita {
 // Larger numbers of micro-batches are refused.
 inline constexpr int kMaxMicroBatches = 1 << 20;
 
+// What the parts of one node do together; no kind if it is no collective.
+struct Collective {
+  std::optional<CollectiveKind> kind;
+  std::vector<CollectiveMember> members;
+};
+
 struct EntryView {
   const Plan* plan = nullptr;
   const Entry* entry = nullptr;
   int index = 0;
   std::vector<Command> commands;  // in launch order
+  // Of the nodes that collective commands name.
+  absl::flat_hash_map<NodeId, Collective> collectives;
 
+  const Collective& collective(const Command& part) const {
+    return collectives.at(part.instance.node);
+  }
   const Graph& graph() const { return *entry->graph; }
   const Buffer& buffer(BufferId id) const { return entry->buffers[id.index]; }
   const PlanDevice& device(DeviceId id) const {

@@ -146,7 +146,8 @@ void CheckExchanged(CommandForm& form, const CollectiveMember& member) {
 
 void CheckCollectiveForm(CommandForm& form) {
   const Command& command = form.command();
-  if (!CollectiveOf(form.node()).has_value()) {
+  const Collective& collective = form.view().collective(command);
+  if (!collective.kind.has_value()) {
     form.Add(Rule::kShape,
              absl::StrCat("found ", form.NodeText(),
                           "; expected a copy node whose operand and result are "
@@ -154,7 +155,7 @@ void CheckCollectiveForm(CommandForm& form) {
                           "different ones; name another"));
     return;
   }
-  const std::vector<CollectiveMember> members = MembersOf(form.node());
+  const std::vector<CollectiveMember>& members = collective.members;
   if (form.view().entry->groups[command.group.index].members.size() !=
       members.size()) {
     form.Add(Rule::kGroupOrder,

@@ -48,7 +48,7 @@ bool CollectiveInPlace(const EntryView& view, const Command& command, int i) {
   const Buffer& result = view.buffer(command.results[i]);
   const int members = NumMembers(node.node().placement);
   const int member = command.instance.member;
-  switch (*CollectiveOf(node)) {
+  switch (*view.collective(command).kind) {
     case CollectiveKind::kAllReduce:
       return SameBytes(operand, result);
     case CollectiveKind::kAllGather:

@@ -3,7 +3,6 @@
 
 #include "runtime/plan/checker/race.h"
 
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,15 +32,17 @@ struct Touch {
   int64_t position = 0;
 };
 
-// One collective: its members, and what has ended before those start that give;
-// of a permute for each piece by itself, as nobody else hears of it.
+// What has ended before those of a collective start that give; of a permute for
+// each piece by itself, as nobody else hears of it.
 struct Starts {
   Clock& of(int piece) {
-    return clocks[kind == CollectiveKind::kPermute ? piece : 0];
+    return clocks[collective->kind == CollectiveKind::kPermute ? piece : 0];
+  }
+  const CollectiveMember& member(const Command& part) const {
+    return collective->members[part.instance.member];
   }
 
-  std::optional<CollectiveKind> kind;
-  std::vector<CollectiveMember> members;
+  const Collective* collective;
   std::vector<Clock> clocks;
 };
 
@@ -66,9 +67,7 @@ class RacePass {
                      kVisitsOfBlock * StatedBlocks(view)) {
     for (const PartSet& set : partners.part_sets) {
       first_parts_.push_back(*absl::c_min_element(set.parts));
-      const Command& part = view.commands[set.parts[0]];
-      const OpView node = view.graph().view(part.instance.node);
-      starts_.push_back({CollectiveOf(node), MembersOf(node), {}});
+      starts_.push_back({&view.collective(view.commands[set.parts[0]]), {}});
     }
   }
 
@@ -102,10 +101,10 @@ class RacePass {
   // The start clocks of the parts, for those that their bytes reach.
   void ShareStarts(int set) {
     Starts& starts = starts_[set];
-    starts.clocks.assign(starts.members.size(), Clock());
+    starts.clocks.assign(starts.collective->members.size(), Clock());
     for (int part : partners_.part_sets[set].parts) {
       const Command& command = view_.commands[part];
-      const int gives = starts.members[command.instance.member].gives;
+      const int gives = starts.member(command).gives;
       if (gives < 0) continue;
       const int32_t stream = command.stream.index;
       Join(starts.of(gives), known_[stream]);
@@ -115,7 +114,7 @@ class RacePass {
 
   void LearnStarts(int c, int32_t stream) {
     Starts& starts = starts_[partners_.part_set[c]];
-    const int takes = starts.members[view_.commands[c].instance.member].takes;
+    const int takes = starts.member(view_.commands[c]).takes;
     if (takes >= 0) Join(known_[stream], starts.of(takes));
   }
 

@@ -85,8 +85,7 @@ class ValuePass {
   // another.
   int PieceOf(const Command& command, int CollectiveMember::*side) const {
     if (command.kind != Kind::kCollective) return command.instance.member;
-    const OpView node = view_.graph().view(command.instance.node);
-    return MembersOf(node)[command.instance.member].*side;
+    return view_.collective(command).members[command.instance.member].*side;
   }
 
   std::vector<NamedPiece> OfResult(const Command& command, int i,
