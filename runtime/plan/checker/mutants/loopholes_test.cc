@@ -107,6 +107,86 @@ TEST(Loopholes, ACollectiveComputesNothing) {
       << SaidOf(computes);
 }
 
+// gpu:1 reads !x0 before its part of the broadcast. That its part waits for the
+// root's does not let the root know.
+TEST(Loopholes, ABroadcastTellsItsRootNothing) {
+  ShortPlan plan =
+      BasePlanNamed("broadcast, then the root's memory used again");
+  plan.graph = R"(graph @f(%x: i8[2]) -> (i8[2], i8[2]) {
+  %h = neg %x : i8[2] on gpu:0
+  %g = copy %h : i8[2] on {gpu:0, gpu:1}
+  %c = copy %x : i8[2] on gpu:1
+  %a = sign %x : i8[2] on gpu:0 by k {in_place = [0 -> 0]}
+  %b = abs %g : i8[2] on gpu:1
+  return %a, %b
+})";
+  plan.launch = R"(gpu:0/s feed -> !x0 input 0
+      gpu:0/s kernel %h (!x0) -> !h0
+      gpu:0/s record ev0
+      gpu:0/c wait ev0
+      gpu:1/c wait ev0
+      gpu:1/c copy %c !x0 -> !b1
+      gpu:0/c collective %g !h0 group 0
+      gpu:1/c collective %g member 1 -> !g1 group 0
+      gpu:0/c record ev1
+      gpu:0/s wait ev1
+      gpu:0/s kernel %a (!x0) -> !x0
+      gpu:0/s fetch !x0 output 0
+      gpu:1/c kernel %b (!g1) -> !b1
+      gpu:1/c fetch !b1 output 1)";
+  EXPECT_EQ(SaidOf(TextOf(plan)),
+            "plan @f: command 10 writes gpu:0 !x0 (bytes 0..2) while command 5 "
+            "may still read it\n  no event orders gpu:1/c before gpu:0/s; "
+            "record an event after command 5 and wait for it before command "
+            "10");
+}
+
+// In a permute of three a taker hears of its giver and of nobody else, so
+// others' memory is not safe to overwrite.
+TEST(Loopholes, APermuteTellsOfNobodyButTheGiver) {
+  ShortPlan plan = BasePlanNamed("permute to the next device");
+  plan.graph = R"(graph @f(%x: i8[4]) -> i8[4] {
+  %h = neg %x : i8[4] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %g = copy %h : i8[4] on {gpu:1, gpu:2} (split 0) -> (split 0)
+  %c = copy %x : i8[4] on gpu:2
+  return %g as y
+})";
+  plan.devices = R"(gpu:0 0 6
+      gpu:1 0 6
+      gpu:2 0 6)";
+  plan.declared = R"(input x i8[4]
+      output y i8[4]
+      arena gpu:0
+        !x0 0 4
+        !low0 0 2
+        !h0 4 2
+      arena gpu:1
+        !x1 0 4
+        !high1 2 2
+        !h1 4 2
+        !g1 0 2
+      arena gpu:2
+        !g2 0 2
+        !c2 2 4
+      group 0 (gpu:1/s, gpu:2/s, gpu:0/s))";
+  plan.launch = R"(gpu:0/s feed -> !x0 input 0
+      gpu:0/s kernel %h (!low0) -> !h0
+      gpu:1/s feed -> !x1 input 0
+      gpu:1/s kernel %h member 1 (!high1) -> !h1
+      gpu:1/s collective %g !h1 -> !g1 group 0
+      gpu:2/s collective %g member 1 -> !g2 group 0
+      gpu:0/s collective %g member 2 !h0 group 0
+      gpu:2/s copy %c !x0 -> !c2
+      gpu:1/s fetch !g1 output 0
+      gpu:2/s fetch !g2 output 0)";
+  // gpu:2 takes what gpu:1 gives, and reads gpu:0's bytes.
+  EXPECT_EQ(SaidOf(TextOf(plan)),
+            "plan @f: command 7 reads gpu:0 !x0 (bytes 0..4) while command 0 "
+            "may still write it\n  no event orders gpu:0/s before gpu:2/s; "
+            "record an event after command 0 and wait for it before command "
+            "7");
+}
+
 // Bytes may be right where the graph says otherwise of them; a reference run
 // goes by the graph.
 TEST(Loopholes, PartsAreReadAsTheyWereMade) {
