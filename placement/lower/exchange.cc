@@ -56,6 +56,7 @@ bool IsExchange(const PlanDraft& draft, const OpView& copy,
   const Sharding sharding = ShardingOf(draft, value);
   const int64_t bytes = copy.operand_type(0).num_bytes();
   if (to.size() < 2 || bytes == 0 ||
+      copy.operand_type(0) != copy.result_type(0) ||
       sharding != ShardingOf(draft, copy.result(0).id())) {
     return false;
   }
