@@ -66,8 +66,7 @@ struct Buffer {
 struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
   NodeId node;
-  // Index into the node's device set; of a collective, among its members.
-  int member = 0;
+  int member = 0;  // index into the node's device set
   int micro_batch = 0;
 };
 
@@ -97,8 +96,8 @@ struct Command {
   ChannelId channel;
 };
 
-// What a collective does is said by its node in the placed graph (collective.h);
-// every member of the group issues the same ones in the same order.
+// What a collective does is said by its node in the placed graph; every member
+// of the group issues the same ones in the same order.
 struct Group {
   std::vector<StreamId> members;
 };
