@@ -181,7 +181,7 @@ TEST(Loopholes, APermuteTellsOfNobodyButTheGiver) {
       gpu:2/s fetch !g2 output 0)";
   // gpu:2 takes what gpu:1 gives, and reads gpu:0's bytes.
   EXPECT_EQ(SaidOf(TextOf(plan)),
-            "plan @f: command 7 reads gpu:0 !x0 (bytes 0..4) while command 0 "
+            "plan @f: command 7 reads gpu:0 !x0 (bytes 0..2) while command 0 "
             "may still write it\n  no event orders gpu:0/s before gpu:2/s; "
             "record an event after command 0 and wait for it before command "
             "7");
