@@ -23,10 +23,7 @@ std::vector<int> FirstParts(const PlanDraft& draft) {
   std::vector<int> first;
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
     const bool goes_on =
-        i > 0 && draft.tasks[i].kind == Command::Kind::kCollective &&
-        draft.tasks[i].instance.node == draft.tasks[i - 1].instance.node &&
-        draft.tasks[i].instance.micro_batch ==
-            draft.tasks[i - 1].instance.micro_batch;
+        i > 0 && DoTogether(draft.tasks[i - 1], draft.tasks[i]);
     first.push_back(goes_on ? first.back() : static_cast<int>(i));
   }
   return first;
