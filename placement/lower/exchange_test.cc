@@ -106,8 +106,8 @@ TEST(Exchange, CopiesOverLinksOfTheirOwnAreQuicker) {
             "gpu:0 copy 1: !h->!h.all.m1\n");
 }
 
-// Replicas of a variable whose new value is made on one device: the root copies
-// it to its own home.
+// Replicas of a variable whose new value is made on one device: the root's own
+// needs no command, as it is made in place.
 TEST(Exchange, AnUpdateIsBroadcastToTheVariablesHomes) {
   EXPECT_EQ(TransfersOf(R"(variable @w: f32[3] = f32[3] [1, 2, 3]
 
@@ -120,7 +120,12 @@ graph @f(%x: f32[6, 3]) -> f32[6, 3] {
 }
 )",
                         FarFromFirst(3)),
-            "");
+            "gpu:1 copy 0: !y.m1->!y.gpu0\n"
+            "gpu:2 copy 0: !y.m2->!y.gpu0.2\n"
+            "gpu:0 copy 0: !y.m0->!y.gpu0.3\n"
+            "gpu:0 collective 0: !n->\n"
+            "gpu:1 collective 1: ->!w.next.m1\n"
+            "gpu:2 collective 2: ->!w.next.m2\n");
 }
 
 TEST(Exchange, PiecesChangePlaces) {
@@ -132,7 +137,13 @@ TEST(Exchange, PiecesChangePlaces) {
 }
 )",
                         LinkedMachine(3)),
-            "");
+            "gpu:1 collective 0: !h.m1->!h.split0.m0\n"
+            "gpu:2 collective 1: ->!h.split0.m1\n"
+            "gpu:0 collective 2: !h.m0->\n"
+            "gpu:2 collective 0: !y.m1->!y.split0.m0\n"
+            "gpu:1 collective 1: !y.m0->!y.split0.m1\n"
+            "gpu:1 copy 0: !z.m1->!z.gpu2\n"
+            "gpu:2 copy 0: !z.m0->!z.gpu2.2\n");
 }
 
 TEST(Exchange, EachMicroBatchIsAnExchangeOfItsOwn) {
