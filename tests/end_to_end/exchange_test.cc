@@ -1,6 +1,5 @@
-// Values that go to several devices at once, through the whole chain:
-// broadcasts and permutes where the compiler finds them, and copies where they
-// are better. SPDX-License-Identifier: Apache-2.0
+// Values that go to several devices at once, through the whole chain.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
 #include <string>
