@@ -24,7 +24,9 @@ constexpr Message kNode = {{{5, &kAttribute}}};
 constexpr Message kGraph = {{{1, &kNode}, {5, &kTensor}}};
 constexpr Message kModel = {{{7, &kGraph}}};
 
-constexpr size_t kLengthBytes = 5;  // what protobuf reads a length from
+// The most bytes from which protobuf reads a tag, a length, a number.
+constexpr int kMaxTagBytes = 5;
+constexpr int kLengthBytes = 5;
 constexpr int kMaxVarintBytes = 10;
 constexpr size_t kMaxSkeleton = INT_MAX;  // protobuf's own limit
 
@@ -44,7 +46,7 @@ class Walker {
     while (at_ < end) {
       if (!CopyField(message, end)) return false;
     }
-    return out_.size() <= kMaxSkeleton;
+    return open_groups_ == 0 && out_.size() <= kMaxSkeleton;
   }
   std::string Take() { return std::move(out_); }
 
@@ -62,9 +64,12 @@ class Walker {
         good = Skip(8, end);
         break;
       case 2:
-        return CopyDelimited(FindWay(message, *tag >> 3), start, end);
-      case 3:  // The fields of a group follow as if they were the message's;
-      case 4:  // ONNX has no group, so nobody reads them.
+        return CopyDelimited(WayOn(message, *tag >> 3), start, end);
+      case 3:
+        ++open_groups_;
+        break;
+      case 4:
+        good = --open_groups_ >= 0;
         break;
       case 5:
         good = Skip(4, end);
@@ -76,9 +81,15 @@ class Walker {
     return good && out_.size() <= kMaxSkeleton;
   }
 
+  // ONNX has no group: what one holds is nothing that anybody reads, whatever
+  // its field numbers.
+  const Way* WayOn(const Message& message, uint64_t field) const {
+    return open_groups_ == 0 ? FindWay(message, field) : nullptr;
+  }
+
   bool CopyDelimited(const Way* way, size_t start, size_t end) {
     const size_t tag_end = AfterVarint(start);
-    const std::optional<uint64_t> length = Varint(end);
+    const std::optional<uint64_t> length = Varint(end, kLengthBytes);
     if (!length.has_value() || *length > end - at_) return false;
     if (way == nullptr) {
       at_ += *length;
@@ -98,20 +109,18 @@ class Walker {
     return out_.size() <= kMaxSkeleton;
   }
 
-  // As protobuf reads it: of five bytes at most, and bits above 32 are dropped.
+  // As protobuf reads it: bits above 32 are dropped.
   std::optional<uint32_t> Tag(size_t end) {
-    constexpr size_t kMaxTagBytes = 5;
-    const size_t start = at_;
-    const std::optional<uint64_t> number = Varint(end);
-    if (!number.has_value() || at_ - start > kMaxTagBytes) return std::nullopt;
+    const std::optional<uint64_t> number = Varint(end, kMaxTagBytes);
+    if (!number.has_value()) return std::nullopt;
     const auto tag = static_cast<uint32_t>(*number);
     return tag >> 3 == 0 ? std::nullopt : std::optional<uint32_t>(tag);
   }
 
   // Moves behind the number; nothing if it is cut short or too long.
-  std::optional<uint64_t> Varint(size_t end) {
+  std::optional<uint64_t> Varint(size_t end, int max_bytes = kMaxVarintBytes) {
     uint64_t value = 0;
-    for (int i = 0; i < kMaxVarintBytes && at_ < end; ++i) {
+    for (int i = 0; i < max_bytes && at_ < end; ++i) {
       const uint64_t byte = static_cast<unsigned char>(model_[at_++]);
       value |= (byte & 127) << (7 * i);
       if (byte < 128) return value;
@@ -140,7 +149,7 @@ class Walker {
   // A varint of fixed width, so that what follows need not move.
   void SetLength(size_t length_at) {
     size_t length = out_.size() - length_at - kLengthBytes;
-    for (size_t i = 0; i < kLengthBytes; ++i) {
+    for (int i = 0; i < kLengthBytes; ++i) {
       const bool last = i + 1 == kLengthBytes;
       out_[length_at + i] =
           static_cast<char>((length & 127) | (last ? 0 : 128));
@@ -150,6 +159,7 @@ class Walker {
 
   absl::string_view model_;
   size_t at_ = 0;
+  int open_groups_ = 0;  // of the message that is being copied
   std::string out_;
 };
 

@@ -74,7 +74,11 @@ TEST(ModelSkeleton, BytesThatAreNoMessageAreRefused) {
            std::string(11, '\xff'),     // an endless number
            std::string("\x09"
                        "1234",
-                       5),  // 8 bytes: 4
+                       5),                      // 8 bytes: 4
+           std::string("\xa4\x06", 2),          // the end of no group
+           std::string("\xa3\x06\x08\x01", 4),  // a group without an end
+           std::string("\x3a\x02\xa3\x06", 4),  // or one behind its graph's
+           std::string("\x3a\x80\x80\x80\x80\x80\x00", 7),  // a long length
        }) {
     EXPECT_FALSE(ModelSkeleton(bytes).ok()) << testing::PrintToString(bytes);
   }
@@ -86,6 +90,17 @@ TEST(ModelSkeleton, UnknownFieldsAndGroupsStay) {
       "\xa3\x06\x08\x01\xa4\x06\xad\x06"
       "1234",
       12);
+  const absl::StatusOr<std::string> skeleton = ModelSkeleton(bytes);
+  ASSERT_TRUE(skeleton.ok()) << skeleton.status();
+  EXPECT_EQ(*skeleton, bytes);
+}
+
+// What would be a graph elsewhere is a field of a group that nobody reads: its
+// bytes need not be a message.
+TEST(ModelSkeleton, FieldsOfGroupsAreNotRead) {
+  const std::string bytes("\xa3\x06\x3a\x01\xff\xa4\x06", 7);
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(bytes));
   const absl::StatusOr<std::string> skeleton = ModelSkeleton(bytes);
   ASSERT_TRUE(skeleton.ok()) << skeleton.status();
   EXPECT_EQ(*skeleton, bytes);
