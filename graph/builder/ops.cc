@@ -131,6 +131,10 @@ Tensor LogSoftmax(Tensor x, int64_t axis, CallSite site) {
   return Op(kLogSoftmax, {x}, {{"axis", axis}}, site);
 }
 
+Tensor Attention(Tensor x, AttentionOptions options, CallSite site) {
+  return Op(kAttention, {x}, {{"causal", options.causal}}, site);
+}
+
 Tensor BatchNorm(Tensor x, Tensor scale, Tensor bias, Tensor mean,
                  Tensor variance, double epsilon, CallSite site) {
   return Op(kBatchNorm, {x, scale, bias, mean, variance},

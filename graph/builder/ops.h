@@ -102,6 +102,14 @@ Tensor Softmax(Tensor x, int64_t axis = -1,
 Tensor LogSoftmax(Tensor x, int64_t axis = -1,
                   CallSite site = CallSite::current());
 
+struct AttentionOptions {
+  bool causal = false;  // no position sees those behind it
+};
+// x: queries, keys and values as [n, positions, 3, heads, size]. The result is
+// [n, positions, heads, size].
+Tensor Attention(Tensor x, AttentionOptions options = {},
+                 CallSite site = CallSite::current());
+
 // Per channel (dimension 1): (x - mean) / sqrt(variance + epsilon) * scale +
 // bias.
 Tensor BatchNorm(Tensor x, Tensor scale, Tensor bias, Tensor mean,

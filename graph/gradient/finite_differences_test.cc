@@ -57,6 +57,12 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
           {&kCopy, compiled},
           {&kFused, compiled},
           {&kReorder, compiled},
+          {&kAttentionGradient,
+           "a second derivative of attention would be an op of its own"},
+          {&kLayerNormGradient,
+           "a second derivative of layer_norm would be an op of its own"},
+          {&kLayerNormScaleGradient,
+           "a second derivative of layer_norm would be an op of its own"},
           {&kMaxPoolGradient,
            "a second derivative of max_pool would gather by position"}};
 }

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "graph/ops/elementwise.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/pointwise_gradient.h"
 
 namespace partita {
@@ -31,6 +32,16 @@ double Gelu(double x, bool tanh) {
   if (!tanh) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
   const double scale = std::sqrt(2 / std::numbers::pi);
   return x * Sigmoid(2 * scale * (x + 0.044715 * x * x * x));
+}
+
+// The derivative of gelu. Infinity times a density of 0 would be a NaN; far
+// below 0 it comes to 0 from below.
+double GeluSlope(double x) {
+  if (std::isinf(x)) return x > 0 ? 1 : -0.0;
+  const double density =
+      std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi);
+  const double slope = 0.5 * std::erfc(-x / std::numbers::sqrt2) + x * density;
+  return slope == 0 ? -0.0 : slope;
 }
 
 constexpr ScalarFunction kReluFunction = {
@@ -127,9 +138,13 @@ Term TanhGeluSlope(Term x) {
 }
 Term GeluGradient(const Point& p) {
   if (p.op.attr_bool("tanh")) return p.dy * TanhGeluSlope(p.x);
+  return p.dy * Apply(kGeluSlope, {p.x});
+}
+// The density times 2 - x^2.
+Term GeluSlopeGradient(const Point& p) {
   const double density = 0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2;
-  const Term integral = 0.5 * (Erf(p.x * (1 / std::numbers::sqrt2)) + 1);
-  return p.dy * (integral + p.x * density * Exp(p.x * p.x * -0.5));
+  const Term square = p.x * p.x;
+  return p.dy * (2 - square) * (density * Exp(square * -0.5));
 }
 Term HardSigmoidGradient(const Point& p) {
   const Term slope = p.dy * p.op.attr_float("alpha");
@@ -175,6 +190,7 @@ Term ThresholdedReluGradient(const Point& p) {
 extern constinit const OpDef kCelu = With(FloatOp("celu", "x, or alpha (e^(x / alpha) - 1) below 0.", &kCeluFunction, Pointwise<CeluGradient>), FloatAttr("alpha", 1));
 extern constinit const OpDef kElu = With(FloatOp("elu", "x, or alpha (e^x - 1) below 0.", &kEluFunction, Pointwise<EluGradient>), FloatAttr("alpha", 1));
 extern constinit const OpDef kGelu = With(FloatOp("gelu", "x times the normal distribution's integral up to x; with tanh, its approximation by tanh.", &kGeluFunction, Pointwise<GeluGradient>), BoolAttr("tanh", false));
+extern constinit const OpDef kGeluSlope = FloatOp("gelu_slope", "The derivative of gelu: the normal distribution's integral up to x plus x times its density.", &kFloatFunction<GeluSlope, false>, Pointwise<GeluSlopeGradient>);
 extern constinit const OpDef kHardSigmoid = With(FloatOp("hard_sigmoid", "alpha x + beta, held between 0 and 1.", &kHardSigmoidFunction, Pointwise<HardSigmoidGradient>), FloatAttr("alpha", 0.2), FloatAttr("beta", 0.5));
 extern constinit const OpDef kHardSwish = FloatOp("hard_swish", "x times x / 6 + 1/2, that held between 0 and 1.", &kHardSwishFunction, Pointwise<HardSwishGradient>);
 extern constinit const OpDef kLeakyRelu = With(FloatOp("leaky_relu", "x, or alpha x below 0.", &kLeakyReluFunction, Pointwise<LeakyReluGradient>), FloatAttr("alpha", 0.01));

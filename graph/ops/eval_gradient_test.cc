@@ -47,6 +47,36 @@ TEST(EvalGradientTest, AveragePoolsGiveToAllInEqualParts) {
       "f32[1, 1, 3] 4 5 3");
 }
 
+// The second query has shares of a quarter and three, and so a result of 7:
+// its scores' gradients are a quarter of 4 - 7 and three quarters of 8 - 7.
+TEST(EvalGradientTest, AttentionOfTwoPositions) {
+  const float log3 = std::log(3.0f);
+  EXPECT_EQ(Show(kAttentionGradient,
+                 List(F({1, 2, 3, 1, 1}, {5, 0, 4, 1, log3, 8}),
+                      F({1, 2, 1, 1}, {1, 1})),
+                 {{"causal", true}}),
+            "f32[1, 2, 3, 1, 1] 0 -0.75 1.25 0.823959 0.75 0.75");
+}
+
+// Lines of two are normalised to -1 and 1, with a rate of 1 over half their
+// difference: what is left of dy scale is nothing, and of x_hat dy sums.
+TEST(EvalGradientTest, LayerNormsOfTwo) {
+  const Attributes exact = {{"epsilon", 0.0}};
+  EXPECT_EQ(
+      Show(kLayerNormGradient,
+           List(F({1, 2}, {1, 5}), F({2}, {3, 4}), F({1, 2}, {10, 1})), exact),
+      "f32[1, 2] 0 0");
+  EXPECT_EQ(Show(kLayerNormGradient,
+                 List(F({1, 4}, {0, 4, 0, 4}), F({4}, {1, 1, 1, 2}),
+                      F({1, 4}, {1, 3, 5, 0})),
+                 exact),
+            "f32[1, 4] -1 0.75 1 -0.75");
+  EXPECT_EQ(
+      Show(kLayerNormScaleGradient,
+           List(F({2, 2}, {1, 5, 8, 2}), F({2, 2}, {10, 1, 7, 2})), exact),
+      "f32[2] -3 -1");
+}
+
 TEST(EvalGradientTest, SlicesAreAddedUpByIndex) {
   EXPECT_EQ(Show(kGatherGradient,
                  List(F({3, 2}, {1, 2, 10, 20, 100, 200}), I({3}, {0, -1, 0})),

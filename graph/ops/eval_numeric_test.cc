@@ -169,6 +169,19 @@ TEST(EvalNumericTest, SoftmaxAndItsKin) {
             "f32[2, 2] 0 1 1 0");
 }
 
+// One head. The second query's scores, over the square root of the size, are 0
+// and the logarithm of 3: shares of a quarter and three.
+TEST(EvalNumericTest, Attention) {
+  const float log3 = std::log(3.0f);
+  const auto x = [&] {
+    return F({1, 2, 3, 1, 4}, {0, 0, 0, 0, 0,    0, 0, 0, 4, 4, 4, 0,
+                               2, 0, 0, 0, log3, 0, 9, 0, 8, 0, 4, 0});
+  };
+  EXPECT_EQ(Show(kAttention, List(x()), {{"causal", true}}),
+            "f32[1, 2, 1, 4] 4 4 4 0 7 1 4 0");
+  EXPECT_EQ(Show(kAttention, List(x())), "f32[1, 2, 1, 4] 6 2 4 0 7 1 4 0");
+}
+
 TEST(EvalNumericTest, Norms) {
   EXPECT_EQ(Show(kBatchNorm,
                  List(F({1, 2, 1}, {5, 6}), F({2}, {2, 1}), F({2}, {1, 0}),

@@ -65,6 +65,8 @@ TEST(EvalScalarTest, ActivationsFollowTheirFormulas) {
   EXPECT_NEAR(At(kMish, 1), std::tanh(std::log(1 + std::exp(1.0))), 1e-15);
   EXPECT_NEAR(At(kGelu, 1), 0.8413447460685429, 1e-15);
   EXPECT_NEAR(At(kGelu, 1, {{"tanh", true}}), 0.8411919906082768, 1e-12);
+  EXPECT_NEAR(At(kGeluSlope, 1), 0.8413447460685429 + 0.24197072451914337,
+              1e-15);
   EXPECT_NEAR(At(kElu, -1, {{"alpha", 2.0}}), 2 * (std::exp(-1.0) - 1), 1e-15);
   EXPECT_NEAR(At(kCelu, -1, {{"alpha", 2.0}}), 2 * (std::exp(-0.5) - 1), 1e-15);
   EXPECT_NEAR(At(kSelu, 1), 1.0507009873554805, 1e-7);

@@ -65,6 +65,23 @@ TEST(InferErrorsTest, Linear) {
       "4 filters; correct groups or the weights");
 }
 
+TEST(InferErrorsTest, Attention) {
+  EXPECT_EQ(InferMessage(kAttention, {F32({1, 8, 2, 4, 16})}),
+            "attention of %x0: found operand 0 %x0: f32[1, 8, 2, 4, 16]; "
+            "expected an extent of 3 in dimension 2: queries, keys and values; "
+            "reshape the operand to [n, positions, 3, heads, size]");
+}
+
+TEST(InferErrorsTest, LayerNormGradients) {
+  EXPECT_EQ(
+      InferMessage(kLayerNormGradient, {F32({2, 3}), F32({2}), F32({2, 3})}),
+      "layer_norm_gradient of %x0: found operand 1 %x1: f32[2]; expected "
+      "extents [3]; reshape or expand the operand");
+  EXPECT_EQ(InferMessage(kLayerNormScaleGradient, {F32({2, 3}), F32({3})}),
+            "layer_norm_scale_gradient of %x0: found operand 1 %x1: f32[3]; "
+            "expected extents [2, 3]; reshape or expand the operand");
+}
+
 TEST(InferErrorsTest, Moving) {
   EXPECT_EQ(
       InferMessage(kReshape, {F32({2, 3})}, {{"shape", Ints{4, 2}}}),

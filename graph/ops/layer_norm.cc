@@ -6,8 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
-#include "graph/ops/norm_gradient.h"
+#include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
@@ -70,17 +71,14 @@ DimensionRule Rule(const OpView& op) {
 }
 
 absl::Status Gradient(GradBuilder& b) {
+  const Attributes attributes = b.op().node().attributes;
   const Term x = b.operand(0);
   const Term dy = b.grad(0);
-  Axes axes;
-  for (int64_t d = Axis(b.op()); d < b.op().operand_type(0).rank(); ++d) {
-    axes.push_back(d);
+  if (b.needs(0)) {
+    b.Yield(0, Apply(kLayerNormGradient, {x, b.operand(1), dy}, attributes));
   }
-  if (b.needs(0) || b.needs(1)) {
-    const Normalised n = Normalise(x, axes, b.op().attr_float("epsilon"));
-    const Term scale = CastTo(b.operand(1), x.type().dtype);
-    if (b.needs(0)) b.Yield(0, GradientOf(n, dy * scale));
-    if (b.needs(1)) b.Yield(1, dy * n.x_hat);
+  if (b.needs(1)) {
+    b.Yield(1, Apply(kLayerNormScaleGradient, {x, dy}, attributes));
   }
   if (b.needs(2)) b.Yield(2, dy);
   return b.status();

@@ -327,6 +327,18 @@ void AddLinear(Samples& samples) {
   samples.insert(samples.end(), more.begin(), more.end());
 }
 
+void AddAttention(Samples& samples) {
+  const Samples more = {
+      {&kAttention, {F32({3, 5, 3, 2, 4})}, {}},
+      {&kAttention, {F32({2, 4, 3, 3, 2})}, {{"causal", true}}},
+      {&kAttentionGradient, {F32({3, 5, 3, 2, 4}), F32({3, 5, 2, 4})}, {}},
+      {&kAttentionGradient,
+       {F32({2, 4, 3, 3, 2}), F32({2, 4, 3, 2})},
+       {{"causal", true}}},
+  };
+  samples.insert(samples.end(), more.begin(), more.end());
+}
+
 void AddNorms(Samples& samples) {
   const SampleOperand variance = {DType::kF32, {6}, 0.1, 2};
   const Samples more = {
@@ -337,6 +349,14 @@ void AddNorms(Samples& samples) {
       {&kGroupNorm, {F32({3, 6, 4}), F32({6}), F32({6})}, {{"groups", 3}}},
       {&kLayerNorm, {F32({3, 4, 6}), F32({6}), F32({6})}, {}},
       {&kLayerNorm, {F32({3, 4, 6}), F32({4, 6})}, {{"axis", 1}}},
+      {&kLayerNormGradient, {F32({3, 4, 6}), F32({6}), F32({3, 4, 6})}, {}},
+      {&kLayerNormGradient,
+       {F32({3, 4, 6}), F32({4, 6}), F32({3, 4, 6})},
+       {{"axis", 1}}},
+      {&kLayerNormScaleGradient, {F32({3, 4, 6}), F32({3, 4, 6})}, {}},
+      {&kLayerNormScaleGradient,
+       {F32({3, 4, 6}), F32({3, 4, 6})},
+       {{"axis", 1}}},
       {&kLrn, {F32({3, 6, 4})}, {{"size", 3}, {"alpha", 0.5}}},
       {&kLpNorm, {F32({3, 6, 4})}, {{"axis", 1}}},
       {&kLpNorm, {F32({3, 6, 4})}, {{"p", 1}}},
@@ -357,6 +377,7 @@ std::vector<OpSample> OpSamples() {
   AddReductions(samples);
   AddWindows(samples);
   AddLinear(samples);
+  AddAttention(samples);
   AddNorms(samples);
   return samples;
 }

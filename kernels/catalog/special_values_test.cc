@@ -240,8 +240,19 @@ TEST(SpecialValues, SoftmaxOfALineWithNanIsNanAllOver) {
   }
 }
 
+TEST(SpecialValues, Attention) {
+  for (bool causal : {false, true}) {
+    const Attributes attributes = {{"causal", causal}};
+    ExpectSprinkled(kAttention, {{2, 5, 3, 2, 19}}, attributes);
+    ExpectSprinkled(kAttentionGradient, {{2, 5, 3, 2, 19}, {2, 5, 2, 19}},
+                    attributes);
+  }
+}
+
 TEST(SpecialValues, Normalisations) {
   ExpectSprinkled(kLayerNorm, {{5, 33}, {33}, {33}}, {});
+  ExpectSprinkled(kLayerNormGradient, {{5, 33}, {33}, {5, 33}}, {});
+  ExpectSprinkled(kLayerNormScaleGradient, {{5, 33}, {5, 33}}, {});
   for (int64_t c : {16, 19}) {
     const Attributes none;
     ExpectSprinkled(kBatchNorm, {{2, c, 3, 5}, {c}, {c}, {c}, {c}}, none);

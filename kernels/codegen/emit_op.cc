@@ -185,6 +185,7 @@ const Row kRows[] = {
     {&kSilu, kF32Only, Apply<Silu>},
     {&kMish, kF32Only, Apply<Mish>},
     {&kGelu, kF32Only, Gelu},
+    {&kGeluSlope, kF32Only, Apply<GeluSlope>},
     {&kElu, kF32Only, Elu},
     {&kSelu, kF32Only, Selu},
     {&kCelu, kF32Only, Celu},

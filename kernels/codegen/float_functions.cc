@@ -79,8 +79,17 @@ Square SquareOf(Register x) {
   return {square, Fma(x, x, -square)};
 }
 
-// erfc(z) for z in [0, 15], beyond which it is zero in f32.
-Register ErfcOfMagnitude(Register z, Square square) {
+// erfc(z), as decay scaled / divisor.
+struct Erfc {
+  Register decay;  // e^(-z^2)
+  Register scaled;
+  Register divisor;
+
+  Register Whole() const { return decay * scaled / divisor; }
+};
+
+// For z in [0, 15], beyond which it is zero in f32.
+Erfc ErfcOfMagnitude(Register z, Square square) {
   // (1 + 2 z) e^(z^2) erfc(z) is smooth in (z - 2) / (z + 2).
   const Register scaled = Polynomial(
       (z - 2) / (z + 2),
@@ -88,12 +97,23 @@ Register ErfcOfMagnitude(Register z, Square square) {
        0.008618949491, -0.00801896355, -0.05419715759, 0.1640500669,
        -0.1660321869, -0.09276379576, 1.276978404});
   const Register decay = Exp(-square.value);
-  return Fma(-decay, square.lost, decay) * scaled / Fma(z, 2, Like(z, 1));
+  return {Fma(-decay, square.lost, decay), scaled, Fma(z, 2, Like(z, 1))};
 }
 
 // A NaN stays.
 Register AtMost(Register x, double most) {
   return Select(Like(x, most) < x, Like(x, most), x);
+}
+
+// Where the normal distribution has no more to give.
+constexpr double kNormalEnd = 21;
+
+// Twice the integral of the normal distribution from x, in [0, kNormalEnd], on.
+Erfc TwiceNormalTail(Register x) {
+  // The square of x / sqrt(2), without the rounding of that quotient.
+  const Square square = SquareOf(x);
+  return ErfcOfMagnitude(x * 0.70710678118654752,
+                         {square.value * 0.5, square.lost * 0.5});
 }
 
 }  // namespace
@@ -177,19 +197,25 @@ Register Erf(Register x) {
                              1.128379166});
   const Register bounded = AtMost(z, 15);
   const Register far =
-      WithSign(1 - ErfcOfMagnitude(bounded, SquareOf(bounded)), x);
+      WithSign(1 - ErfcOfMagnitude(bounded, SquareOf(bounded)).Whole(), x);
   return Select(z < 1, near, far);
 }
 
 Register GeluByErf(Register x) {
-  // The square of |x| / sqrt(2), without the rounding of that quotient.
-  const Register bounded = AtMost(Abs(x), 21);
-  const Square square = SquareOf(bounded);
-  const Register half =
-      ErfcOfMagnitude(bounded * 0.70710678118654752,
-                      {square.value * 0.5, square.lost * 0.5}) *
-      0.5;
-  return x * Select(x < 0.0, half, 1 - half);
+  const Register tail =
+      TwiceNormalTail(AtMost(Abs(x), kNormalEnd)).Whole() * 0.5;
+  return x * Select(x < 0.0, tail, 1 - tail);
+}
+
+Register GeluSlope(Register x) {
+  constexpr double kDensity = 0.3989422804014327;  // 1 / sqrt(2 pi)
+  const Register bounded = AtMost(Abs(x), kNormalEnd);
+  const Erfc tail = TwiceNormalTail(bounded);
+  // The integral up to -|x| less |x| times the density, which have the decay in
+  // common: the difference is taken without it.
+  const Register slope =
+      tail.decay * Fma(bounded, -kDensity, tail.scaled * 0.5 / tail.divisor);
+  return Select(x < 0.0, slope, 1 - slope);
 }
 
 Register GeluByTanh(Register x) {

@@ -21,6 +21,8 @@ Register Erf(Register x);
 // x times the normal distribution's integral up to x, tail included.
 Register GeluByErf(Register x);
 Register GeluByTanh(Register x);
+// The derivative of GeluByErf.
+Register GeluSlope(Register x);
 
 }  // namespace partita
 

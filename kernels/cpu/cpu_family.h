@@ -17,14 +17,20 @@ struct CpuFamily {
   const char* kernel;  // "cpu.move"
   int version = 1;     // of its order of operations
   double bandwidth;    // share of the device's that it reaches
-  bool exact;          // the same bits as eval
+  // The same of its peak, for a family that computes more than it moves.
+  double flops = 0;
+  bool exact;  // the same bits as eval
+  // Rounds a product and its addition once where the processor can: its bits
+  // depend on that.
+  bool fuses_products = false;
   // Layouts, one for all operands and results that have its rank, in which the
   // family computes the node; empty if it cannot.
   std::vector<std::string> (*layouts)(const OpView& node);
   // For a node of such layouts.
   std::unique_ptr<BoundKernel> (*bind)(const OpView& node, int threads);
   // Bytes that a launch needs where operand 0 has this layout; missing: none.
-  int64_t (*workspace)(const OpView& node, const Layout& layout) = nullptr;
+  int64_t (*workspace)(const OpView& node, const Layout& layout,
+                       int threads) = nullptr;
   bool in_place = false;           // result 0 may be operand 0
   bool results_row_major = false;  // whatever layout the operands have
 };
@@ -40,6 +46,8 @@ extern const CpuFamily kCpuMaxPool;
 extern const CpuFamily kCpuMaxPoolGradient;
 extern const CpuFamily kCpuRandomUniform;
 extern const CpuFamily kCpuSoftmax;
+extern const CpuFamily kCpuAttention;
+extern const CpuFamily kCpuLayerNormGradient;
 
 }  // namespace partita
 

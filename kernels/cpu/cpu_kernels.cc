@@ -9,16 +9,25 @@
 #include "absl/strings/str_cat.h"
 #include "graph/device_rates.h"
 #include "graph/op_def.h"
+#include "kernels/cpu/block_product.h"
 #include "kernels/cpu/cpu_family.h"
 
 namespace partita {
 namespace {
 
-const CpuFamily* const kFamilies[] = {
-    &kCpuMove,           &kCpuFill,           &kCpuGather,
-    &kCpuGatherElements, &kCpuGatherGradient, &kCpuScatterElements,
-    &kCpuReduce,         &kCpuMaxPool,        &kCpuMaxPoolGradient,
-    &kCpuRandomUniform,  &kCpuSoftmax};
+const CpuFamily* const kFamilies[] = {&kCpuMove,
+                                      &kCpuFill,
+                                      &kCpuGather,
+                                      &kCpuGatherElements,
+                                      &kCpuGatherGradient,
+                                      &kCpuScatterElements,
+                                      &kCpuReduce,
+                                      &kCpuMaxPool,
+                                      &kCpuMaxPoolGradient,
+                                      &kCpuRandomUniform,
+                                      &kCpuSoftmax,
+                                      &kCpuAttention,
+                                      &kCpuLayerNormGradient};
 
 // Row-major for values of another rank.
 Layout LayoutFor(const TensorType& type, const std::string& text) {
@@ -35,18 +44,34 @@ Layout ResultLayout(const CpuFamily& family, const TensorType& type,
 }
 
 std::string Arithmetic(const CpuFamily& family) {
-  return family.exact ? "exact"
-                      : absl::StrCat(family.kernel, " ", family.version);
+  if (family.exact) return "exact";
+  return absl::StrCat(
+      family.kernel, " ", family.version,
+      family.fuses_products && HasFusedProducts() ? " fused products" : "");
 }
 
 int64_t WorkspaceOf(const CpuFamily& family, const OpView& node,
-                    const Layout& layout) {
-  return family.workspace == nullptr ? 0 : family.workspace(node, layout);
+                    const Layout& layout, int threads) {
+  return family.workspace == nullptr ? 0
+                                     : family.workspace(node, layout, threads);
 }
 
 std::vector<InPlacePair> PairsOf(const CpuFamily& family) {
   if (!family.in_place) return {};
   return {{.operand = 0, .result = 0}};
+}
+
+// Of what moves and what is computed, whichever takes longer.
+double Seconds(const CpuFamily& family, const OpView& node, double bytes,
+               const DeviceTraits& device) {
+  const Cost cost = node.op().cost(node);
+  double seconds = std::max(bytes, cost.bytes) /
+                   (MemoryBandwidth(device) * family.bandwidth);
+  if (family.flops > 0) {
+    seconds = std::max(
+        seconds, cost.flops / (PeakFlops(device, DType::kF32) * family.flops));
+  }
+  return device.launch_seconds + seconds + 1e-7;
 }
 
 KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
@@ -62,11 +87,10 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
     // Read once and written once, whatever else the operands hold.
     bytes += 2.0 * static_cast<double>(node.result_type(i).num_bytes());
   }
-  bytes = std::max(bytes, node.op().cost(node).bytes);
-  choice.seconds = device.launch_seconds +
-                   bytes / (MemoryBandwidth(device) * family.bandwidth) + 1e-7;
+  choice.seconds = Seconds(family, node, bytes, device);
   if (!choice.operands.empty()) {
-    choice.workspace = WorkspaceOf(family, node, choice.operands[0]);
+    choice.workspace =
+        WorkspaceOf(family, node, choice.operands[0], device.threads);
   }
   choice.in_place = PairsOf(family);
   choice.arithmetic = Arithmetic(family);
@@ -90,9 +114,10 @@ bool Takes(const CpuFamily& family, const OpView& node) {
   return false;
 }
 
-int64_t NeededWorkspace(const CpuFamily& family, const OpView& node) {
+int64_t NeededWorkspace(const CpuFamily& family, const OpView& node,
+                        int threads) {
   if (node.num_operands() == 0) return 0;
-  return WorkspaceOf(family, node, node.operand_type(0).layout);
+  return WorkspaceOf(family, node, node.operand_type(0).layout, threads);
 }
 
 absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
@@ -126,7 +151,8 @@ absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
         !Takes(*family, request.node)) {
       continue;
     }
-    const int64_t needed = NeededWorkspace(*family, request.node);
+    const int64_t needed =
+        NeededWorkspace(*family, request.node, request.device->threads);
     if (needed > request.binding->workspace) {
       return TooLittleWorkspace(request, needed);
     }

@@ -432,6 +432,24 @@ TEST(CpuSoftmax, EveryAxis) {
   }
 }
 
+TEST(CpuLayerNormGradient, LinesOfAnyLengthAndManyOfThem) {
+  KernelCheckOptions options;
+  options.tolerance = 1e-5;
+  for (const Shape& dims : {Shape{5, 33}, Shape{3, 7, 16}, Shape{701, 48}}) {
+    const TensorType line = F32({dims.back()});
+    ExpectRight(OneNode(kLayerNormGradient, {F32(dims), line, F32(dims)}),
+                options);
+    ExpectRight(OneNode(kLayerNormScaleGradient, {F32(dims), F32(dims)}),
+                options);
+  }
+  const TensorType x = F32({5, 4, 9});
+  ExpectRight(
+      OneNode(kLayerNormGradient, {x, F32({4, 9}), x}, {{"axis", int64_t{1}}}),
+      options);
+  ExpectRight(OneNode(kLayerNormScaleGradient, {x, x}, {{"axis", int64_t{1}}}),
+              options);
+}
+
 TEST(CpuSoftmax, FarBelowTheGreatestNothingIsLeft) {
   KernelCheckOptions options;
   options.low = -200;

@@ -143,7 +143,7 @@ struct Division {
   int64_t chunk;   // elements in each but the last
 };
 
-int64_t Workspace(const OpView& node, const Layout& layout) {
+int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
   const ReduceLoops loops = ReduceLoopsOf(node, layout);
   const Division division(loops);
   return division.chunks == 1

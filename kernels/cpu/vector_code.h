@@ -16,18 +16,28 @@ template <typename Loop, typename... Args>
 }
 
 template <typename Loop, typename... Args>
-[[gnu::target("avx2")]] void RunAvx2(Args... args) {
+[[gnu::target("avx2,fma")]] void RunAvx2(Args... args) {
   Loop::Run(args...);
+}
+
+inline bool HasAvx512() {
+  static const bool has =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  return has;
+}
+
+// Both instruction sets have multiplications with an addition, rounded once.
+inline bool HasAvx2() {
+  static const bool has =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
 }
 
 template <typename Loop, typename... Args>
 void RunVectorised(Args... args) {
-  static const bool avx512 =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-  static const bool avx2 = __builtin_cpu_supports("avx2");
-  if (avx512) {
+  if (HasAvx512()) {
     RunAvx512<Loop>(args...);
-  } else if (avx2) {
+  } else if (HasAvx2()) {
     RunAvx2<Loop>(args...);
   } else {
     Loop::Run(args...);

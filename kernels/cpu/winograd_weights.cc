@@ -5,24 +5,12 @@
 #include "kernels/cpu/winograd_weights.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "kernels/cpu/float_vector.h"
 #include "kernels/cpu/vector_code.h"
 
 namespace partita {
 namespace {
-
-constexpr int64_t kVector = 16;
-// Loops over arrays of floats do not become whole vectors by themselves here.
-typedef float Vector __attribute__((vector_size(kVector * sizeof(float))));
-
-[[gnu::always_inline]] inline void Load(const float* from, Vector& to) {
-  std::memcpy(&to, from, sizeof(Vector));
-}
-
-[[gnu::always_inline]] inline void Store(const Vector& from, float* to) {
-  std::memcpy(to, &from, sizeof(Vector));
-}
 
 // G times a column of three.
 struct Column {

@@ -52,6 +52,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {&kConv, &kConvFamily},         {&kMatmul, &kMatmulFamily},
+    {&kAttention, &kMatmulFamily},  {&kAttentionGradient, &kMatmulFamily},
     {&kMaxPool, &kPoolFamily},      {&kAvgPool, &kPoolFamily},
     {&kSoftmax, &kNormFamily},      {&kReduceSum, &kReduceFamily},
     {&kReduceMean, &kReduceFamily}, {&kReduceMax, &kReduceFamily},

@@ -20,10 +20,6 @@
 namespace partita {
 namespace {
 
-// Of what a position may not see. Finite: a kernel that computes without
-// infinities gives it the weight 0 too.
-constexpr double kHidden = -1e9;
-
 class Gpt {
  public:
   using Drop = std::function<Tensor(Tensor x)>;
@@ -40,7 +36,7 @@ class Gpt {
     for (int64_t i = 1; i <= options_.layers; ++i) {
       const GraphBuilder::Scope scope(b_, absl::StrCat("block", i));
       const std::string name = absl::StrCat("block", i, ".");
-      x = x + drop(Attention(Norm(x, name + "norm1"), name + "attention"));
+      x = x + drop(SelfAttention(Norm(x, name + "norm1"), name + "attention"));
       x = x + drop(Mlp(Norm(x, name + "norm2"), name + "mlp"));
     }
     const GraphBuilder::Scope scope(b_, "head");
@@ -89,38 +85,15 @@ class Gpt {
                       name + ".out", hidden);
   }
 
-  Tensor Attention(Tensor x, const std::string& name) {
+  // No position sees those behind it.
+  Tensor SelfAttention(Tensor x, const std::string& name) {
     const int64_t width = options_.width;
-    const double size = static_cast<double>(width / options_.heads);
-    const Tensor all = Linear(x, name + ".in", width, 3 * width);
-    const Tensor scores =
-        MatMul(Heads(all, 0), Heads(all, 1), {.transpose_b = true});
-    const Tensor shares = Softmax(scores * (1 / std::sqrt(size)) + Mask());
-    const Tensor y = Transpose(MatMul(shares, Heads(all, 2)), {0, 2, 1, 3});
+    const Tensor all = Reshape(
+        Linear(x, name + ".in", width, 3 * width),
+        {n_, options_.context, 3, options_.heads, width / options_.heads});
+    const Tensor y = Attention(all, {.causal = true});
     return Projection(Reshape(y, {n_ * options_.context, width}), name + ".out",
                       width);
-  }
-
-  // Queries, keys or values: [n, heads, context, width / heads].
-  Tensor Heads(Tensor all, int64_t part) {
-    const int64_t width = options_.width;
-    const Tensor x = Slice(all, 1, part * width, width);
-    return Transpose(Reshape(x, {n_, options_.context, options_.heads,
-                                 width / options_.heads}),
-                     {0, 2, 1, 3});
-  }
-
-  // What is added to scores [.., context, context]: no position sees those
-  // behind it.
-  Tensor Mask() {
-    const int64_t context = options_.context;
-    HostTensor mask({DType::kF32, {context, context}, {}});
-    for (int64_t i = 0; i < context; ++i) {
-      for (int64_t j = i + 1; j < context; ++j) {
-        SetFromDouble(mask, i * context + j, kHidden);
-      }
-    }
-    return b_.Constant(std::move(mask));
   }
 
   // A standard deviation of 0.02.

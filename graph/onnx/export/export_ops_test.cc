@@ -100,18 +100,21 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
   EXPECT_EQ(
       text,
       absl::StrCat(
-          "accumulate", no_op, "avg_pool_gradient", no_op, "bitwise_and", no_op,
-          "bitwise_not", no_op, "bitwise_or", no_op, "bitwise_xor", no_op,
+          "accumulate", no_op, "attention_gradient", no_op, "avg_pool_gradient",
+          no_op, "bitwise_and", no_op, "bitwise_not", no_op, "bitwise_or",
+          no_op, "bitwise_xor", no_op,
           "celu: found f16 for input 0 of Celu; expected f32\n"
           "conv: found i32 for input 0 of Conv; expected f16, f32 or f64\n"
           "conv_weight_gradient",
           no_op,
           "gather_elements: found from_end = false; expected true\n"
           "gather_gradient",
-          no_op,
+          no_op, "gelu_slope", no_op,
           "iota: found 7 elements from 18446744073709551613 by "
           "9223372036854775807; expected a range that u64 can end\n"
           "is_inf: found f16 for input 0 of IsInf; expected f32 or f64\n"
+          "layer_norm_gradient",
+          no_op, "layer_norm_scale_gradient", no_op,
           "max_pool: found i32 for input 0 of MaxPool; expected f16, f32, f64, "
           "i8 or u8\n"
           "max_pool_gradient",
@@ -142,8 +145,9 @@ TEST(ExportOpsTest, EveryOpHasARowOrAReason) {
       // Made by the compiler.
       &kAccumulate, &kBucket, &kCopy, &kFused, &kReorder,
       // Of training alone.
-      &kAvgPoolGradient, &kConvWeightGradient, &kGatherGradient,
-      &kMaxPoolGradient, &kRandomUniform, &kResizeGradient,
+      &kAttentionGradient, &kAvgPoolGradient, &kConvWeightGradient,
+      &kLayerNormGradient, &kLayerNormScaleGradient, &kGatherGradient,
+      &kGeluSlope, &kMaxPoolGradient, &kRandomUniform, &kResizeGradient,
       // Of opset 18.
       &kBitwiseAnd, &kBitwiseNot, &kBitwiseOr, &kBitwiseXor};
   for (int i = 0; i < kOpTableSize; ++i) {

@@ -10,9 +10,9 @@ const ExportRow* FindExport(const OpDef& op) {
   static const auto& table = *[] {
     auto* rows = new absl::flat_hash_map<const OpDef*, const ExportRow*>;
     for (absl::Span<const ExportRow> family :
-         {ElementwiseExports(), LinearExports(), PoolExports(), NormExports(),
-          ReduceExports(), MoveExports(), ShapeExports(), IndexExports(),
-          SourceExports()}) {
+         {AttentionExports(), ElementwiseExports(), LinearExports(),
+          PoolExports(), NormExports(), ReduceExports(), MoveExports(),
+          ShapeExports(), IndexExports(), SourceExports()}) {
       for (const ExportRow& row : family) rows->emplace(row.op, &row);
     }
     return rows;

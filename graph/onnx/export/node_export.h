@@ -111,6 +111,7 @@ struct ExportRow {
   Exporter write = ExportAlike;
 };
 
+absl::Span<const ExportRow> AttentionExports();
 absl::Span<const ExportRow> ElementwiseExports();
 absl::Span<const ExportRow> LinearExports();
 absl::Span<const ExportRow> PoolExports();

@@ -1,0 +1,166 @@
+// Gradients of a layer norm by what it normalises and by its scale.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+int Axis(const OpView& op) {
+  return AxisAttr(op, "axis", op.operand_type(0).rank());
+}
+
+absl::Span<const int64_t> Normalised(const OpView& op) {
+  return absl::MakeConstSpan(op.operand_type(0).dims).subspan(Axis(op));
+}
+
+// dy, of x's extents, is the operand behind all others.
+absl::Status CheckLines(const OpView& op) {
+  const TensorType& x = op.operand_type(0);
+  PARTITA_RETURN_IF_ERROR(ExpectAxis(op, "axis", x.rank()));
+  for (int i = 0; i < op.num_operands(); ++i) {
+    PARTITA_RETURN_IF_ERROR(ExpectDType(op, i, kFloats));
+  }
+  return ExpectDims(op, op.num_operands() - 1, x.dims);
+}
+
+absl::Status Infer(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(CheckLines(op));
+  PARTITA_RETURN_IF_ERROR(ExpectDims(op, 1, Normalised(op)));
+  return results.Set(0, op.operand_type(0).RowMajor());
+}
+
+absl::Status InferScale(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(CheckLines(op));
+  return results.Set(0,
+                     {op.operand_type(0).dtype, ToShape(Normalised(op)), {}});
+}
+
+using Line = absl::Span<double>;
+
+// Shifts and scales x to mean 0 and variance 1; 1 over what it was divided by.
+double Normalise(Line x, double epsilon) {
+  const double count = static_cast<double>(x.size());
+  double mean = 0;
+  for (double v : x) mean += v;
+  mean /= count;
+  double variance = 0;
+  for (double v : x) variance += (v - mean) * (v - mean);
+  const double rate = 1 / std::sqrt(variance / count + epsilon);
+  for (double& v : x) v = (v - mean) * rate;
+  return rate;
+}
+
+// With g = dy scale: dx = rate (g - mean g - x_hat mean(g x_hat)).
+void Differentiate(Line x_hat, double rate, const std::vector<double>& scale,
+                   Line dy) {
+  const double count = static_cast<double>(dy.size());
+  double mean = 0;
+  double slope = 0;
+  for (size_t i = 0; i < dy.size(); ++i) {
+    dy[i] *= scale[i];
+    mean += dy[i];
+    slope += dy[i] * x_hat[i];
+  }
+  for (size_t i = 0; i < dy.size(); ++i) {
+    dy[i] = rate * (dy[i] - mean / count - x_hat[i] * (slope / count));
+  }
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  std::vector<double> x = ToDoubles(in[0]);
+  const std::vector<double> scale = ToDoubles(in[1]);
+  std::vector<double> dy = ToDoubles(in[2]);
+  for (size_t at = 0; at < x.size(); at += scale.size()) {
+    const Line line(&x[at], scale.size());
+    const double rate = Normalise(line, op.attr_float("epsilon"));
+    Differentiate(line, rate, scale, Line(&dy[at], scale.size()));
+  }
+  FromDoubles(dy, out[0]);
+  return absl::OkStatus();
+}
+
+absl::Status EvaluateScale(const OpView& op, absl::Span<const HostTensor> in,
+                           absl::Span<HostTensor> out) {
+  std::vector<double> x = ToDoubles(in[0]);
+  const std::vector<double> dy = ToDoubles(in[1]);
+  std::vector<double> sums(out[0].type().num_elements(), 0);
+  for (size_t at = 0; at < x.size(); at += sums.size()) {
+    Normalise(Line(&x[at], sums.size()), op.attr_float("epsilon"));
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += x[at + i] * dy[at + i];
+  }
+  FromDoubles(sums, out[0]);
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) {
+  const TensorType x = op.operand_type(0).RowMajor();
+  return {.flops = 16.0 * x.num_elements(), .bytes = 3.0 * x.num_bytes()};
+}
+
+Cost EstimateScaleCost(const OpView& op) {
+  const TensorType x = op.operand_type(0).RowMajor();
+  return {.flops = 8.0 * x.num_elements(), .bytes = 2.0 * x.num_bytes()};
+}
+
+// What lies before the axis is kept.
+DimensionRule Rule(const OpView& op) {
+  RuleBuilder rule(op);
+  for (int d = 0; d < Axis(op); ++d) {
+    const int line =
+        rule.Kept(absl::StrCat("d", d), op.operand_type(0).dims[d]);
+    rule.Operand(0, d, line).Operand(2, d, line).Result(0, d, line);
+  }
+  return rule.Finish();
+}
+
+// What lies before the axis is summed over.
+DimensionRule ScaleRule(const OpView& op) {
+  RuleBuilder rule(op);
+  for (int d = 0; d < Axis(op); ++d) {
+    const int line = rule.Reduced(absl::StrCat("d", d),
+                                  op.operand_type(0).dims[d], Reduction::kSum);
+    rule.Operand(0, d, line).Operand(1, d, line);
+  }
+  return rule.Finish();
+}
+
+}  // namespace
+
+extern constinit const OpDef kLayerNormGradient = {
+    .name = "layer_norm_gradient",
+    .doc =
+        "The gradient by x of a layer norm of x with this scale whose result "
+        "has the gradient dy.",
+    .operands = {{{"x"}, {"scale"}, {"dy"}}},
+    .attrs = {{IntAttr("axis", -1), FloatAttr("epsilon", 1e-5)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+};
+
+extern constinit const OpDef kLayerNormScaleGradient = {
+    .name = "layer_norm_scale_gradient",
+    .doc =
+        "The gradient by the scale of a layer norm of x whose result has the "
+        "gradient dy.",
+    .operands = {{{"x"}, {"dy"}}},
+    .attrs = {{IntAttr("axis", -1), FloatAttr("epsilon", 1e-5)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = InferScale,
+    .eval = EvaluateScale,
+    .cost = EstimateScaleCost,
+    .dimension_rule = ScaleRule,
+};
+
+}  // namespace partita

@@ -1,0 +1,127 @@
+// Sixteen floats that are computed with at once.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_FLOAT_VECTOR_H_
+#define PARTITA_KERNELS_CPU_FLOAT_VECTOR_H_
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace partita {
+
+inline constexpr int64_t kVector = 16;
+// One register, or several of a processor with narrower ones. Loops over arrays
+// of floats do not become whole vectors by themselves where they are nested.
+// Passed by reference, as how such values are passed depends on the processor.
+typedef float Vector __attribute__((vector_size(kVector * sizeof(float))));
+typedef int32_t IntVector __attribute__((vector_size(sizeof(Vector))));
+typedef uint32_t BitVector __attribute__((vector_size(sizeof(Vector))));
+
+// From and to any address.
+[[gnu::always_inline]] inline void Load(const float* from, Vector& to) {
+  std::memcpy(&to, from, sizeof(Vector));
+}
+
+[[gnu::always_inline]] inline void Store(const Vector& from, float* to) {
+  std::memcpy(to, &from, sizeof(Vector));
+}
+
+// The first `lanes`, at most kVector; the others are `rest`, or not stored.
+[[gnu::always_inline]] inline void LoadLanes(const float* from, int64_t lanes,
+                                             float rest, Vector& to) {
+  if (lanes == kVector) return Load(from, to);
+  float values[kVector];
+  for (int64_t i = 0; i < kVector; ++i) values[i] = i < lanes ? from[i] : rest;
+  Load(values, to);
+}
+
+[[gnu::always_inline]] inline void StoreLanes(const Vector& from, int64_t lanes,
+                                              float* to) {
+  if (lanes == kVector) return Store(from, to);
+  float values[kVector];
+  Store(from, values);
+  for (int64_t i = 0; i < lanes; ++i) to[i] = values[i];
+}
+
+// Lane i gets that of lane i + distance, from the front again behind the last.
+template <int distance, int... lane>
+[[gnu::always_inline]] inline void RotateLanes(
+    const Vector& from, Vector& to, std::integer_sequence<int, lane...>) {
+  constexpr int kLanes = static_cast<int>(kVector);
+  to = __builtin_shuffle(from, IntVector{(lane + distance) % kLanes...});
+}
+template <int distance>
+[[gnu::always_inline]] inline void RotateLanes(const Vector& from, Vector& to) {
+  RotateLanes<distance>(
+      from, to, std::make_integer_sequence<int, static_cast<int>(kVector)>());
+}
+
+// All lanes become the sum of all: of halves, their halves, and so on.
+[[gnu::always_inline]] inline void SumLanes(Vector& v) {
+  Vector other;
+  RotateLanes<8>(v, other);
+  v += other;
+  RotateLanes<4>(v, other);
+  v += other;
+  RotateLanes<2>(v, other);
+  v += other;
+  RotateLanes<1>(v, other);
+  v += other;
+}
+
+// The greater of both; `b` where one of them is a NaN.
+[[gnu::always_inline]] inline void Greater(const Vector& a, const Vector& b,
+                                           Vector& greater) {
+  greater = a > b ? a : b;
+}
+
+// All lanes become the greatest; none is a NaN.
+[[gnu::always_inline]] inline void GreatestLane(Vector& v) {
+  Vector other;
+  RotateLanes<8>(v, other);
+  Greater(v, other, v);
+  RotateLanes<4>(v, other);
+  Greater(v, other, v);
+  RotateLanes<2>(v, other);
+  Greater(v, other, v);
+  RotateLanes<1>(v, other);
+  Greater(v, other, v);
+}
+
+// Rows i with bit `distance` clear exchange their lanes that have the bit with
+// the lanes that have it not of rows i + distance.
+template <int distance, int... lane>
+[[gnu::always_inline]] inline void ExchangeLanes(
+    Vector& a, Vector& b, std::integer_sequence<int, lane...>) {
+  constexpr int kLanes = static_cast<int>(kVector);
+  const Vector first = __builtin_shuffle(
+      a, b,
+      IntVector{((lane & distance) ? kLanes + lane - distance : lane)...});
+  b = __builtin_shuffle(
+      a, b,
+      IntVector{((lane & distance) ? kLanes + lane : lane + distance)...});
+  a = first;
+}
+template <int distance>
+[[gnu::always_inline]] inline void ExchangeLanes(Vector (&rows)[kVector]) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kVector; ++i) {
+    if ((i & distance) != 0) continue;
+    ExchangeLanes<distance>(
+        rows[i], rows[i + distance],
+        std::make_integer_sequence<int, static_cast<int>(kVector)>());
+  }
+}
+
+// Lane j of row i becomes lane i of row j.
+[[gnu::always_inline]] inline void TransposeTile(Vector (&rows)[kVector]) {
+  ExchangeLanes<8>(rows);
+  ExchangeLanes<4>(rows);
+  ExchangeLanes<2>(rows);
+  ExchangeLanes<1>(rows);
+}
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_FLOAT_VECTOR_H_
