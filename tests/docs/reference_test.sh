@@ -9,9 +9,10 @@ new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 tools/reference/ops_page >"$new/ops.md"
 python3 tools/reference/passes_page.py "$root" >"$new/passes.md"
+python3 tools/reference/gradients_page.py "$new/ops.md" "$root/tests/gradients/torch_ops.txt" >"$new/gradient_table.md"
 
 failures=0
-for page in ops passes; do
+for page in ops passes gradient_table; do
   [ "$(wc -l <"$new/$page.md")" -gt 50 ] || { echo "docs/$page.md: found next to nothing printed; expected a page" >&2; exit 1; }
   if [ "${1-}" = --update ]; then
     cp "$new/$page.md" "$root/docs/$page.md"

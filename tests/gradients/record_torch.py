@@ -53,14 +53,23 @@ def elementwise(title, op, function, attributes=""):
 }""" % (op, attributes and " " + attributes), lambda x, c: weighted(function(x), c))
 
 
-def positive(title, op, function):
+def after(title, prepare, op, function, attributes=""):
+    """`op` on numbers of its domain, which `prepare` makes of %x: lines of text that end in %e, and what they compute."""
+    lines, prepared = prepare
     case(title, """graph @f(%%x: f64[3, 4], %%c: f64[3, 4]) -> f64[] {
-  %%e = exp %%x : f64[3, 4]
-  %%y = %s %%e : f64[3, 4]
+%s
+  %%y = %s %%e%s : f64[3, 4]
   %%p = mul %%y, %%c : f64[3, 4]
   %%l = reduce_sum %%p {axes = [0, 1], keep_dims = false} : f64[]
   return %%l
-}""" % op, lambda x, c: weighted(function(x.exp()), c))
+}""" % (lines, op, attributes and " " + attributes), lambda x, c: weighted(function(prepared(x)), c))
+
+
+POSITIVE = ("  %e = exp %x : f64[3, 4]", torch.exp)
+BETWEEN_MINUS_ONE_AND_ONE = ("  %e = tanh %x : f64[3, 4]", torch.tanh)
+ABOVE_ONE = ("""  %a = exp %x : f64[3, 4]
+  %b = constant f64[] 1.25
+  %e = add %a, %b : f64[3, 4]""", lambda x: x.exp() + 1.25)
 
 
 def shaped(title, inputs, node, result, function, below=0):
@@ -77,8 +86,12 @@ def shaped(title, inputs, node, result, function, below=0):
 
 def declare_elementwise():
     elementwise("abs", "abs", torch.abs)
+    after("acos", BETWEEN_MINUS_ONE_AND_ONE, "acos", torch.acos)
+    after("acosh", ABOVE_ONE, "acosh", torch.acosh)
+    after("asin", BETWEEN_MINUS_ONE_AND_ONE, "asin", torch.asin)
     elementwise("asinh", "asinh", torch.asinh)
     elementwise("atan", "atan", torch.atan)
+    after("atanh", BETWEEN_MINUS_ONE_AND_ONE, "atanh", torch.atanh)
     elementwise("celu", "celu", lambda x: F.celu(x, 0.5), "{alpha = 0.5}")
     elementwise("clip", "clip", lambda x: x.clamp(-0.5, 0.75), "{max = 0.75, min = -0.5}")
     elementwise("cos", "cos", torch.cos)
@@ -87,9 +100,11 @@ def declare_elementwise():
     elementwise("erf", "erf", torch.erf)
     elementwise("gelu", "gelu", F.gelu)
     elementwise("gelu by tanh", "gelu", lambda x: F.gelu(x, approximate="tanh"), "{tanh = true}")
+    elementwise("hard sigmoid", "hard_sigmoid", lambda x: (x * 0.5 + 0.25).clamp(0, 1), "{alpha = 0.5, beta = 0.25}")
     elementwise("hard swish", "hard_swish", F.hardswish)
     elementwise("leaky relu", "leaky_relu", lambda x: F.leaky_relu(x, 0.1), "{alpha = 0.1}")
     elementwise("mish", "mish", F.mish)
+    elementwise("neg", "neg", torch.neg)
     elementwise("reciprocal", "reciprocal", torch.reciprocal)
     elementwise("relu", "relu", F.relu)
     # Other digits of the constants than the ONNX standard's, which are the op's defaults.
@@ -103,8 +118,17 @@ def declare_elementwise():
     elementwise("softsign", "softsign", F.softsign)
     elementwise("tan", "tan", torch.tan)
     elementwise("tanh", "tanh", torch.tanh)
-    positive("log", "log", torch.log)
-    positive("sqrt", "sqrt", torch.sqrt)
+    elementwise("thresholded relu", "thresholded_relu", lambda x: F.threshold(x, 0.5, 0), "{alpha = 0.5}")
+    after("log", POSITIVE, "log", torch.log)
+    after("sqrt", POSITIVE, "sqrt", torch.sqrt)
+    case("cast to f32 and back", """graph @f(%x: f64[3, 4], %c: f64[3, 4]) -> f64[] {
+  %h = cast %x {to = f32} : f32[3, 4]
+  %s = mul %h, %h : f32[3, 4]
+  %y = cast %s {to = f64} : f64[3, 4]
+  %p = mul %y, %c : f64[3, 4]
+  %l = reduce_sum %p {axes = [0, 1], keep_dims = false} : f64[]
+  return %l
+}""", lambda x, c: weighted((x.float() * x.float()).double(), c))
 
 
 def declare_pairs():
@@ -115,6 +139,21 @@ def declare_pairs():
     shaped("min, broadcast", pair, "min %a, %b", [3, 4], lambda a, b: torch.minimum(a, b))
     shaped("max of equals", "%a: f64[3]", "max %a, %a", [3], lambda a: torch.maximum(a, a))
     shaped("mul, broadcast", pair, "mul %a, %b", [3, 4], lambda a, b: a * b)
+    shaped("sub, broadcast", pair, "sub %a, %b", [3, 4], lambda a, b: a - b)
+    case("pow, broadcast", """graph @f(%a: f64[3, 4], %b: f64[4], %c: f64[3, 4]) -> f64[] {
+  %e = exp %a : f64[3, 4]
+  %y = pow %e, %b : f64[3, 4]
+  %p = mul %y, %c : f64[3, 4]
+  %l = reduce_sum %p {axes = [0, 1], keep_dims = false} : f64[]
+  return %l
+}""", lambda a, b, c: weighted(a.exp() ** b, c))
+    case("where, broadcast", """graph @f(%a: f64[3, 4], %b: f64[4], %c: f64[3, 4]) -> f64[] {
+  %t = greater %a, %b : bool[3, 4]
+  %y = where %t, %b, %a : f64[3, 4]
+  %p = mul %y, %c : f64[3, 4]
+  %l = reduce_sum %p {axes = [0, 1], keep_dims = false} : f64[]
+  return %l
+}""", lambda a, b, c: weighted(torch.where(a > b, b, a), c))
     shaped("mod", pair, "mod %a, %b", [3, 4], lambda a, b: torch.remainder(a, b))
     shaped("prelu", "%x: f64[2, 3, 2], %s: f64[3, 1]", "prelu %x, %s", [2, 3, 2],
            lambda x, s: F.prelu(x, s.reshape(3)))
@@ -140,6 +179,32 @@ def declare_linear():
            "conv_transpose %x, %w, %b {groups = 2, output_padding = [1, 0], pads_after = [1, 0], pads_before = [1, 0], strides = [2, 2]}",
            [2, 4, 6, 4],
            lambda x, w, b: F.conv_transpose2d(x, w, b, stride=2, padding=(1, 0), output_padding=(1, 0), groups=2))
+
+
+def backward_of(function, shape, dy, *operands):
+    """What the function of zeros of this shape gives its operand, as a function of dy that has a gradient itself."""
+    x = torch.zeros(shape, requires_grad=True)
+    return torch.autograd.grad(function(x, *operands), x, dy, create_graph=True)[0]
+
+
+def declare_backward():
+    """The ops that other ops' gradients are made of have gradients too."""
+    shaped("gradient of a convolution by its filters", "%x: f64[2, 2, 5, 4], %dy: f64[2, 4, 3, 4]",
+           "conv_weight_gradient %x, %dy {dilations = [1, 2], groups = 2, kernel = [3, 2], pads_after = [1, 1], pads_before = [1, 1], strides = [2, 1]}",
+           [4, 1, 3, 2],
+           lambda x, dy: backward_of(lambda w, x: F.conv2d(x, w, stride=(2, 1), padding=1, dilation=(1, 2), groups=2),
+                                     [4, 1, 3, 2], dy, x))
+    shaped("gradient of an average pool", "%dy: f64[1, 2, 3, 3]",
+           "avg_pool_gradient %dy {kernel = [3, 2], pads_after = [1, 1], pads_before = [1, 1], sizes = [5, 4], strides = [2, 2]}",
+           [1, 2, 5, 4],
+           lambda dy: backward_of(lambda x: F.avg_pool2d(x, (3, 2), stride=2, padding=1, count_include_pad=False),
+                                  [1, 2, 5, 4], dy))
+    shaped("gradient of a bilinear resize", "%dy: f64[1, 1, 5, 3]",
+           "resize_gradient %dy {mode = \"linear\", sizes = [1, 1, 3, 4]}", [1, 1, 3, 4],
+           lambda dy: backward_of(lambda x: F.interpolate(x, (5, 3), mode="bilinear", align_corners=False),
+                                  [1, 1, 3, 4], dy))
+    shaped("gradient of an embedding", "%dy: f64[2, 3, 2], %i: i64[2, 3]", "gather_gradient %dy, %i {extent = 5}", [5, 2],
+           lambda dy, i: backward_of(lambda x, i: F.embedding(i, x), [5, 2], dy, i), 5)
 
 
 def declare_windows():
@@ -187,6 +252,13 @@ def declare_reductions():
                          ("sum_square", lambda x: (x * x).sum((0, 2)))):
         shaped("reduce " + op, x, "reduce_%s %%x {axes = [0, 2], keep_dims = false}" % op, [3], function)
     shaped("reduce prod", "%x: f64[3, 4]", "reduce_prod %x {axes = [1]}", [3, 1], lambda x: x.prod(1, keepdim=True))
+    case("reduce log sum", """graph @f(%x: f64[2, 3, 4], %c: f64[3]) -> f64[] {
+  %e = exp %x : f64[2, 3, 4]
+  %y = reduce_log_sum %e {axes = [0, 2], keep_dims = false} : f64[3]
+  %p = mul %y, %c : f64[3]
+  %l = reduce_sum %p {axes = [0], keep_dims = false} : f64[]
+  return %l
+}""", lambda x, c: weighted(x.exp().sum((0, 2)).log(), c))
     case("reduce prod with zeros", """graph @f(%x: f64[4]) -> f64[] {
   %z = constant f64[4] [1, 0, 1, 1]
   %y = mul %x, %z : f64[4]
@@ -205,6 +277,16 @@ def declare_moves():
            [1, 2, 8], lambda x: F.pad(x, (3, 1), mode="reflect"))
     shaped("edge pad", "%x: f64[1, 2, 4]", "pad %x {after = [0, 0, 1], before = [0, 0, 2], mode = \"edge\"}", [1, 2, 7],
            lambda x: F.pad(x, (2, 1), mode="replicate"))
+    shaped("reshape", "%x: f64[2, 6]", "reshape %x {shape = [3, 4]}", [3, 4], lambda x: x.reshape(3, 4))
+    shaped("transpose", "%x: f64[2, 3, 4]", "transpose %x {perm = [2, 0, 1]}", [4, 2, 3], lambda x: x.permute(2, 0, 1))
+    shaped("expand", "%x: f64[3, 1]", "expand %x {shape = [2, 3, 4]}", [2, 3, 4], lambda x: x.expand(2, 3, 4))
+    case("split", """graph @f(%x: f64[2, 4], %c: f64[2, 3]) -> f64[] {
+  %a, %b = split %x {axis = 1, sizes = [1, 3]} : f64[2, 1], f64[2, 3]
+  %y = mul %a, %b : f64[2, 3]
+  %p = mul %y, %c : f64[2, 3]
+  %l = reduce_sum %p {axes = [0, 1], keep_dims = false} : f64[]
+  return %l
+}""", lambda x, c: weighted(x[:, :1] * x[:, 1:], c))
     shaped("tile", "%x: f64[2, 3]", "tile %x {repeats = [2, 3]}", [4, 9], lambda x: x.repeat(2, 3))
     shaped("depth to space", "%x: f64[1, 8, 1, 2]", "depth_to_space %x {block = 2, mode = \"crd\"}", [1, 2, 2, 4],
            lambda x: F.pixel_shuffle(x, 2))
@@ -219,6 +301,20 @@ def declare_indexed():
            lambda x, i: x.gather(1, i), 4)
     shaped("gather by vectors", "%x: f64[3, 3, 2], %i: i64[4, 2]", "gather_nd %x, %i", [4, 2],
            lambda x, i: x[i[:, 0], i[:, 1]], 3)
+    shaped("one hot", "%v: f64[2], %i: i64[2, 3]", "one_hot %i, %v {depth = 4}", [2, 3, 4], lambda v, i: v[F.one_hot(i, 4)], 4)
+    for name, largest in (("greatest", True), ("least", False)):
+        case("%s of a line" % name, """graph @f(%%x: f64[3, 4], %%c: f64[3, 2]) -> f64[] {
+  %%y, %%i = top_k %%x {k = 2%s} : f64[3, 2], i64[3, 2]
+  %%p = mul %%y, %%c : f64[3, 2]
+  %%l = reduce_sum %%p {axes = [0, 1], keep_dims = false} : f64[]
+  return %%l
+}""" % ("" if largest else ", largest = false"), lambda x, c, largest=largest: weighted(x.topk(2, 1, largest)[0], c))
+    for name, accumulate in (("none", False), ("add", True)):
+        shaped("scatter by vectors, " + name, "%x: f64[4, 3], %i: i64[3, 1], %u: f64[3, 3]",
+               "scatter_nd %%x, %%i, %%u {reduction = \"%s\"}" % name, [4, 3],
+               lambda x, i, u, accumulate=accumulate: x.index_put((i[:, 0],), u, accumulate), 4 if name == "none" else 2)
+    shaped("scatter none", "%x: f64[3, 4], %i: i64[3, 4], %u: f64[3, 4]", "scatter_elements %x, %i, %u", [3, 4],
+           lambda x, i, u: x.scatter(0, i, u), 3)
     for name, torch_name in (("add", "sum"), ("mul", "prod"), ("max", "amax"), ("min", "amin")):
         shaped("scatter " + name, "%x: f64[3, 4], %i: i64[5, 4], %u: f64[5, 4]".replace("5", "3"),
                "scatter_elements %%x, %%i, %%u {reduction = \"%s\"}" % name, [3, 4],
@@ -530,6 +626,7 @@ def main():
     declare_elementwise()
     declare_pairs()
     declare_linear()
+    declare_backward()
     declare_windows()
     declare_norms()
     declare_reductions()
