@@ -30,7 +30,9 @@ constexpr NamedOptimizer kOptimizers[] = {
     {"sgd", true,
      [](const Step& step, const OptimizerChoice& choice) {
        Sgd(step.parameters, step.learning_rate,
-           {.momentum = choice.momentum, .weight_decay = choice.weight_decay},
+           {.momentum = choice.momentum,
+            .weight_decay = choice.weight_decay,
+            .nesterov = choice.nesterov},
            step.site);
      }},
     {"adam", false,
@@ -84,6 +86,11 @@ absl::Status Optimize(absl::Span<const Parameter> parameters,
     return absl::InvalidArgumentError(
         absl::StrCat("optimizer: found ", choice.name, "; expected one of ",
                      absl::StrJoin(OptimizerNames(), ", ")));
+  }
+  if (choice.nesterov && (choice.name != "sgd" || choice.momentum == 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "nesterov: found optimizer ", choice.name, " with momentum ",
+        choice.momentum, "; expected sgd with a momentum above 0"));
   }
   found->update({.parameters = parameters,
                  .learning_rate = learning_rate,

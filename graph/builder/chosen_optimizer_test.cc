@@ -49,6 +49,10 @@ TEST(ChosenOptimizer, IsTheOneOfThatName) {
               Sgd(parameters, rate(b),
                   {.momentum = 0.5, .weight_decay = 0.125});
             }));
+  EXPECT_EQ(TrainedBy({"sgd", 0.5, 0, /*nesterov=*/true}),
+            Trained([&](GraphBuilder& b, auto parameters, Tensor) {
+              Sgd(parameters, rate(b), {.momentum = 0.5, .nesterov = true});
+            }));
   EXPECT_EQ(TrainedBy({"adam", 0, 0.125}),
             Trained([&](GraphBuilder& b, auto parameters, Tensor step) {
               Adam(parameters, rate(b), step, {.weight_decay = 0.125});
@@ -75,6 +79,23 @@ TEST(ChosenOptimizer, OnlySomeTakeMomentum) {
               !TakesMomentum(name))
         << name;
   }
+}
+
+TEST(ChosenOptimizer, NesterovNeedsTheMomentumOfSgd) {
+  GraphBuilder b("train");
+  const Tensor rate = b.Scalar(DType::kF32, 0.25);
+  const auto refusal = [&](const OptimizerChoice& choice) {
+    return std::string(Optimize({}, rate, CountSteps(b), choice).message());
+  };
+  EXPECT_EQ(refusal({.name = "adam", .nesterov = true}),
+            "nesterov: found optimizer adam with momentum 0; expected sgd with "
+            "a momentum above 0");
+  EXPECT_EQ(refusal({.name = "rmsprop", .momentum = 0.5, .nesterov = true}),
+            "nesterov: found optimizer rmsprop with momentum 0.5; expected sgd "
+            "with a momentum above 0");
+  EXPECT_EQ(refusal({.nesterov = true}),
+            "nesterov: found optimizer sgd with momentum 0; expected sgd with "
+            "a momentum above 0");
 }
 
 TEST(ChosenOptimizer, ANameThatNoneHasIsRefused) {

@@ -201,14 +201,15 @@ Tensor ClassesOf(GraphBuilder& b, Tensor y, const std::string& loss) {
   return is_row && y.rank() > 2 ? Reshape(y, {row.begin(), row.end()}) : y;
 }
 
-Tensor LossOf(GraphBuilder& b, Tensor y, const std::string& loss) {
+Tensor LossOf(GraphBuilder& b, Tensor y, const std::string& loss,
+              const ClassLossOptions& options) {
   if (!y.valid()) return {};
   const TensorType type = LabelsOf(y.type(), loss);
   const Tensor labels = b.Input(kLabels, type.dtype, type.dims);
   if (loss == kMse) return MseLoss(y, labels, {.ignore_nan = true});
   const Tensor classes = ClassesOf(b, y, loss);
-  return loss == kNll ? NllLoss(classes, labels)
-                      : CrossEntropyLoss(classes, labels);
+  return loss == kNll ? NllLoss(classes, labels, options)
+                      : CrossEntropyLoss(classes, labels, options);
 }
 
 // One row of log-probabilities for each label, in the labels' order.
@@ -238,7 +239,8 @@ absl::StatusOr<Module> AddStep(Module module, ValueId output,
   GraphBuilder b(std::move(module), "train");
   const Tensor step = CountSteps(b, step_name);
   output = UseBatchStatistics(b, output, batch_norm_parts);
-  const Tensor loss = LossOf(b, b.TensorOf(output), loss_name);
+  const Tensor loss = LossOf(b, b.TensorOf(output), loss_name,
+                             {.label_smoothing = update.label_smoothing});
   PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, update));
   b.Output("loss", loss);
   return b.Build();

@@ -3,17 +3,34 @@
 
 #include "graph/builder/update_rule.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "graph/builder/loss_scaling.h"
+#include "graph/builder/mixed_precision.h"
 #include "graph/builder/parameter_gradients.h"
 #include "graph/status_macros.h"
 
 namespace partita {
+namespace {
+
+// A bf16 has the range of an f32: only in f16 are gradients too small.
+ScaledGradients GradientsOf(GraphBuilder& b, Tensor loss, DType precision,
+                            CallSite site) {
+  if (precision == DType::kF16) return GradientsAtScale(loss, {}, site);
+  return {b.Gradients(loss, site), {}};
+}
+
+}  // namespace
 
 absl::Status Minimize(GraphBuilder& b, Tensor loss, Tensor step,
                       const UpdateRule& rule, CallSite site) {
-  std::vector<Parameter> parameters = b.Gradients(loss, site);
+  PARTITA_RETURN_IF_ERROR(NarrowProducts(b, rule.precision));
+  const ScaledGradients scaled = GradientsOf(b, loss, rule.precision, site);
+  std::optional<GraphBuilder::UpdateIf> finite;
+  if (scaled.finite.valid()) finite.emplace(b, scaled.finite, site);
+  std::vector<Parameter> parameters = scaled.parameters;
   if (rule.clip_norm > 0) {
     parameters = ClipByNorm(std::move(parameters), rule.clip_norm, site);
   }

@@ -16,6 +16,11 @@ struct UpdateRule {
   ScheduleChoice schedule;
   // The most that the gradients' common 2-norm may be; 0: as it is.
   double clip_norm = 0;
+  // Of a loss of classes (losses.h), which who builds the loss reads.
+  double label_smoothing = 0;
+  // Of products, forward and backward: f32, bf16 or f16 (mixed_precision.h).
+  // With f16 the loss is scaled (loss_scaling.h).
+  DType precision = DType::kF32;
 };
 
 // Gradients of the loss by all trainable variables, clipped, and the update

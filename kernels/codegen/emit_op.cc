@@ -8,6 +8,7 @@
 
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
+#include "kernels/codegen/bf16.h"
 #include "kernels/codegen/float_functions.h"
 
 namespace partita {
@@ -25,6 +26,7 @@ enum Accepted : int {
   kFloats = 2,
   kIntegers = 4,
   kBools = 8,
+  kHalves = 16,
   kNumbers = kFloats | kIntegers,
   kAny = kNumbers | kBools,
 };
@@ -136,10 +138,16 @@ Result Not(const OpView&, Operands x) {
   return x[0] ^ x[0].builder->Integer(ScalarType::kBool, 1);
 }
 Result BitwiseNot(const OpView&, Operands x) { return x[0] ^ Like(x[0], -1); }
+// A bf16 by way of the f32 that it is; none is made of what an f32 would round
+// first.
 Result CastOp(const OpView& op, Operands x) {
   const std::optional<ScalarType> to = ScalarTypeOf(op.attr_dtype("to"));
   if (!to.has_value()) return std::nullopt;
-  return Cast(x[0], *to);
+  if (x[0].type == *to) return x[0];
+  if (x[0].type == ScalarType::kBF16) return Cast(WidenBf16(x[0]), *to);
+  if (*to != ScalarType::kBF16) return Cast(x[0], *to);
+  if (x[0].type != ScalarType::kF32) return std::nullopt;
+  return NarrowToBf16(x[0]);
 }
 Result Where(const OpView&, Operands x) { return Select(x[0], x[1], x[2]); }
 
@@ -198,7 +206,7 @@ const Row kRows[] = {
     {&kPow, kF32Only, Pow},
     {&kNot, kBools, Not},
     {&kBitwiseNot, kIntegers, BitwiseNot},
-    {&kCast, kAny, CastOp},
+    {&kCast, kAny | kHalves, CastOp},
     {&kAccumulate, kNumbers, Accumulate},
     {&kAdd, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] + x[1]; }},
     {&kSub, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] - x[1]; }},
@@ -230,6 +238,8 @@ bool Accepts(int accepted, ScalarType type) {
       return (accepted & kFloats) != 0;
     case ScalarType::kBool:
       return (accepted & kBools) != 0;
+    case ScalarType::kBF16:
+      return (accepted & kHalves) != 0;
     default:
       return (accepted & kIntegers) != 0;
   }
@@ -249,6 +259,8 @@ std::optional<ScalarType> ScalarTypeOf(DType dtype) {
       return ScalarType::kI64;
     case DType::kBool:
       return ScalarType::kBool;
+    case DType::kBF16:
+      return ScalarType::kBF16;
     default:
       return std::nullopt;
   }

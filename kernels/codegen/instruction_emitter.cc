@@ -43,6 +43,8 @@ llvm::Type* InstructionEmitter::MemoryType(ScalarType type) const {
       return ir_.getInt32Ty();
     case ScalarType::kI64:
       return ir_.getInt64Ty();
+    case ScalarType::kBF16:
+      return ir_.getInt16Ty();
     case ScalarType::kBool:
       break;
   }

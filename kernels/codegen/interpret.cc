@@ -41,6 +41,8 @@ auto VisitScalar(ScalarType type, Visitor&& visit) {
       return visit(Tag<int32_t>{});
     case ScalarType::kI64:
       return visit(Tag<int64_t>{});
+    case ScalarType::kBF16:
+      return visit(Tag<int16_t>{});
     case ScalarType::kBool:
       break;
   }

@@ -10,8 +10,9 @@
 
 namespace partita {
 
-// Of registers. A bool takes one byte, 0 or 1, in memory.
-enum class ScalarType : uint8_t { kF32, kF64, kI32, kI64, kBool };
+// Of registers. A bool takes one byte, 0 or 1, in memory. Of a bf16 there are
+// the 16 bits, as an integer, to be moved and cast: sums of it are of f32.
+enum class ScalarType : uint8_t { kF32, kF64, kI32, kI64, kBool, kBF16 };
 
 // Each has one meaning in IEEE 754 or two's complement arithmetic, so that all
 // emitters and the interpreter agree bit for bit. There are no functions of a

@@ -126,7 +126,7 @@ class BodyReader {
     const std::optional<ScalarType> type =
         ScalarTypeOf(op.result_type(0).dtype);
     if (constant == nullptr || !type.has_value() ||
-        constant->type().num_elements() != 1) {
+        *type == ScalarType::kBF16 || constant->type().num_elements() != 1) {
       return NotGenerated(op, "a constant that is not one known element");
     }
     registers_[op.result(0).id().index] =

@@ -439,6 +439,70 @@ TEST(Codegen, IntegersBoolsAndCasts) {
       body.Fuse(body.Add(kXor, {less, body.Add(kNot, {equal})})).node());
 }
 
+// f32 that lie between two bf16, at their middle, and next to it; with all
+// special values, of both signs.
+std::vector<float> AroundBf16() {
+  std::vector<float> values = {
+      NAN,    -NAN,    0.0f,        INFINITY,    1e-45f,         0x1p-126f,
+      1e-40f, 3.4e38f, 0x1.fep127f, 0x1.ffp127f, 0x1.fefffep127f};
+  for (float base : {1.0f, 1.0078125f, 3.140625f, 0x1p-130f, 0x1.8p-133f}) {
+    const float next = std::nextafter(base, 1e30f);
+    const float middle = base * 1.00390625f;
+    for (float value : {base, next, middle, std::nextafter(middle, 0.0f),
+                        std::nextafter(middle, 1e30f)}) {
+      values.push_back(value);
+    }
+  }
+  const size_t count = values.size();
+  for (size_t i = 0; i < count; ++i) values.push_back(-values[i]);
+  values.push_back(1);  // an odd number of them
+  return values;
+}
+
+KernelCheckOptions ExactlyOf(const HostTensor& operand) {
+  KernelCheckOptions options;
+  options.units = 1e-9;
+  options.operands = {&operand};
+  return options;
+}
+
+TEST(Codegen, CastsToAndFromBf16AreExact) {
+  const std::vector<float> values = AroundBf16();
+  const Shape dims = {static_cast<int64_t>(values.size())};
+  const HostTensor singles = HostTensor::Of<float>(dims, values);
+  HostTensor halves({DType::kBF16, dims, {}});
+  for (size_t i = 0; i < values.size(); ++i) {
+    SetFromDouble(halves, static_cast<int64_t>(i), values[i]);
+  }
+  OneNode narrow(kCast, {singles.type()}, {{"to", DType::kBF16}});
+  ExpectRight(narrow.node(), ExactlyOf(singles));
+  for (DType to : {DType::kF32, DType::kF64}) {
+    OneNode widen(kCast, {halves.type()}, {{"to", to}});
+    ExpectRight(widen.node(), ExactlyOf(halves));
+  }
+}
+
+// Within a fused node a cast rounds as it does outside.
+TEST(Codegen, ABodyMayRoundToBf16AndGoOn) {
+  const std::vector<float> values = AroundBf16();
+  const Shape dims = {static_cast<int64_t>(values.size())};
+  const HostTensor singles = HostTensor::Of<float>(dims, values);
+  Body body({singles.type()});
+  const ValueId narrow =
+      body.Add(kCast, {body.input(0)}, {{"to", DType::kBF16}});
+  const ValueId wide = body.Add(kCast, {narrow}, {{"to", DType::kF32}});
+  OneNode one = body.Fuse(body.Add(kAdd, {wide, body.Constant(0)}));
+  ExpectRight(one.node(), ExactlyOf(singles));
+}
+
+// A double or an integer would be rounded twice.
+TEST(Codegen, OnlySinglesAreCastToBf16) {
+  for (DType from : {DType::kF64, DType::kI32}) {
+    OneNode cast(kCast, {{from, {4}, {}}}, {{"to", DType::kBF16}});
+    EXPECT_TRUE(CodegenCatalog().Choices(cast.node(), TestCpu(1)).empty());
+  }
+}
+
 TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {
   DeviceTraits device = TestCpu(1);
   device.isa = "avx512";

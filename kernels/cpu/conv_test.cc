@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/onednn_kernels.h"
+#include "kernels/cpu/onednn_recipe.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace partita {
@@ -282,6 +283,32 @@ TEST(OnednnConv, TheLibrarysDefaultPrecisionDoesNotMatter) {
   dnnl_set_default_fpmath_mode(dnnl_fpmath_mode_any);
   ExpectRight(OneNode(kConv, {F32({1, 64, 9, 9}), F32({64, 64, 3, 3})}));
   dnnl_set_default_fpmath_mode(static_cast<dnnl_fpmath_mode_t>(before));
+}
+
+TensorType BF16(Shape dims) { return {DType::kBF16, std::move(dims), {}}; }
+
+// Within a unit in the last place of the largest result.
+void ExpectBf16Right(const OneNode& one) {
+  if (VectorChannels() < 16) GTEST_SKIP() << "no AVX-512";
+  const CheckReport report = CheckKernels(
+      one.node(), OnednnCatalog(), OnednnLibrary(), {.tolerance = 0.008});
+  EXPECT_TRUE(report.status.ok()) << report.status;
+  EXPECT_FALSE(report.kernels.empty()) << one.node().ToString();
+}
+
+TEST(OnednnConv, ConvolutionsOfBf16AndTheirGradients) {
+  const Attributes same = {{"pads_before", Ints{1, 1}},
+                           {"pads_after", Ints{1, 1}}};
+  for (int64_t channels : {3, 16, 19}) {
+    const TensorType x = BF16({2, channels, 7, 9});
+    const TensorType y = BF16({2, 32, 7, 9});
+    ExpectBf16Right(OneNode(kConv, {x, BF16({32, channels, 3, 3})}, same));
+    ExpectBf16Right(
+        OneNode(kConvTranspose, {y, BF16({32, channels, 3, 3})}, same));
+    Attributes gradient = same;
+    gradient.Set("kernel", Ints{3, 3});
+    ExpectBf16Right(OneNode(kConvWeightGradient, {x, y}, gradient));
+  }
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace partita {
 namespace {
 
 bool Accepts(const OpView& node) {
-  if (!node.is(kConvWeightGradient) || !AllF32(node)) return false;
+  if (!node.is(kConvWeightGradient)) return false;
+  if (!AllF32(node) && !IsBf16Product(node)) return false;
   const int rank = node.operand_type(0).rank();
   return rank >= 3 && rank <= 5;
 }

@@ -56,7 +56,8 @@ bool IsForTiles(const OpView& op, absl::Span<const int64_t> kernel) {
 }
 
 bool IsConvolution(const OpView& node, const OpDef& op) {
-  if (!AllF32(node) || node.num_results() != 1) return false;
+  if (!AllF32(node) && !IsBf16Product(node)) return false;
+  if (node.num_results() != 1) return false;
   const std::optional<FusedChain> chain = ReadChain(node);
   if (!chain.has_value() || !chain->root.is(op)) return false;
   const int rank = chain->root.operand_type(0).rank();
@@ -78,7 +79,7 @@ class Weights {
       : type_(type), groups_(groups), transposed_(transposed) {}
 
   std::optional<memory::desc> Desc(const std::optional<Layout>& layout) const {
-    if (!layout.has_value()) return AnyDesc(Extents());
+    if (!layout.has_value()) return AnyDesc(Extents(), type_.dtype);
     const TensorType type{type_.dtype, type_.dims, *layout};
     std::optional<memory::desc> desc =
         groups_ > 1 ? GroupedWeightsDesc(type, groups_) : DescOf(type);
@@ -290,6 +291,7 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
     return NotOffered("a post-op that gemm would read wrongly");
   }
   recipe.ieee = post.ieee;
+  recipe.flushes = y.dtype == DType::kBF16;
   recipe.tile = TileOf(method);
   if (winograd) {
     recipe.winograd = {.operand = chain.root_operands[1],
@@ -397,6 +399,7 @@ absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
     return NotOffered("padding that a NaN would not leave zero");
   }
   recipe.tile = TileOf(method);
+  recipe.flushes = dw.dtype == DType::kBF16;
   recipe.operands = {*source_layout, *result_layout};
   recipe.results = {*gradient_layout};
   recipe.arguments = {{DNNL_ARG_SRC, false, 0, source_desc},

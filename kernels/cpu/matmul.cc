@@ -22,10 +22,8 @@ struct Matrix {
   Shape dims;
   Shape strides;
 
-  memory::desc Desc() const {
-    return {{dims.begin(), dims.end()},
-            memory::data_type::f32,
-            memory::dims(strides.begin(), strides.end())};
+  memory::desc Desc(DType dtype) const {
+    return StridedDesc(dims, strides, dtype);
   }
 };
 
@@ -89,7 +87,8 @@ Product MakeProduct(const OpView& op, const Shape& a, const Shape& b,
 }
 
 bool Accepts(const OpView& node) {
-  if (!AllF32(node) || node.num_results() != 1) return false;
+  if (!AllF32(node) && !IsBf16Product(node)) return false;
+  if (node.num_results() != 1) return false;
   const std::optional<FusedChain> chain = ReadChain(node);
   return chain.has_value() && chain->root.is(kMatmul) &&
          chain->root.operand_type(0).rank() > 0 &&
@@ -125,8 +124,8 @@ std::optional<Shape> LinkExtents(const Shape& dims, const TensorType& result,
 std::optional<memory::desc> WeightsDesc(const TensorType& type,
                                         const Product& product,
                                         const std::optional<Layout>& layout) {
-  if (!layout.has_value()) return AnyDesc(product.b.dims);
-  if (layout->is_row_major()) return product.b.Desc();
+  if (!layout.has_value()) return AnyDesc(product.b.dims, type.dtype);
+  if (layout->is_row_major()) return product.b.Desc(type.dtype);
   if (!product.one_matrix) return std::nullopt;
   const auto desc = DescOf({type.dtype, type.dims, *layout});
   if (!desc.has_value() || !product.transpose_b) return desc;
@@ -134,8 +133,8 @@ std::optional<memory::desc> WeightsDesc(const TensorType& type,
 }
 
 std::optional<Layout> WeightsLayout(const memory::desc& desc,
-                                    const Product& product) {
-  if (desc == product.b.Desc()) return std::make_optional<Layout>();
+                                    const Product& product, DType dtype) {
+  if (desc == product.b.Desc(dtype)) return std::make_optional<Layout>();
   return LayoutOf(product.transpose_b ? desc.permute_axes({1, 0}) : desc);
 }
 
@@ -181,19 +180,22 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   }
   dnnl::primitive_attr attributes = StrictAttributes();
   attributes.set_post_ops(post.ops);
-  const memory::desc source = product.a.Desc();
-  const memory::desc result = product.y.Desc();
+  const DType dtype = node.result_type(0).dtype;
+  const memory::desc source = product.a.Desc(dtype);
+  const memory::desc result = product.y.Desc(dtype);
   const auto desc = post.bias_operand.has_value()
                         ? dnnl::matmul::desc(source, *weights, bias, result)
                         : dnnl::matmul::desc(source, *weights, result);
   OnednnRecipe recipe;
   recipe.ieee = post.ieee;
+  recipe.flushes = dtype == DType::kBF16;
   recipe.primitive = dnnl::matmul::primitive_desc(desc, attributes, CpuEngine(),
                                                   /*allow_empty=*/true);
   if (!recipe.primitive) return NotOffered("no such product");
   const memory::desc packed =
       recipe.primitive.query_md(dnnl::query::weights_md);
-  const std::optional<Layout> packed_layout = WeightsLayout(packed, product);
+  const std::optional<Layout> packed_layout =
+      WeightsLayout(packed, product, dtype);
   if (!packed_layout.has_value()) return NotOffered("an opaque layout");
   recipe.operands.resize(node.num_operands());
   recipe.operands[b] = *packed_layout;

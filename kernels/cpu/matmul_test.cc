@@ -1,6 +1,7 @@
 // onednn.matmul against eval.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "absl/strings/match.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
@@ -114,6 +115,46 @@ TEST(OnednnMatmul, AnOperandThatIsReadTwiceIsFusedAndNeverInPlace) {
 TEST(OnednnMatmul, AMaskBroadcastOverHeadsIsRightIfOffered) {
   ExpectRightIfOffered(
       Fused({2, 3, 7, 13}, {2, 3, 13, 7}, {2, 1, 1, 7}, false, kRelu));
+}
+
+TensorType BF16(Shape dims) { return {DType::kBF16, std::move(dims), {}}; }
+
+// Within a unit in the last place of the largest result.
+void ExpectBf16Right(const OneNode& one) {
+  if (VectorChannels() < 16) GTEST_SKIP() << "no AVX-512";
+  const CheckReport report = CheckKernels(
+      one.node(), OnednnCatalog(), OnednnLibrary(), {.tolerance = 0.008});
+  EXPECT_TRUE(report.status.ok()) << report.status;
+  EXPECT_FALSE(report.kernels.empty()) << one.node().ToString();
+  for (const KernelChoice& choice :
+       OnednnCatalog().Choices(one.node(), TestCpu(1))) {
+    EXPECT_TRUE(absl::EndsWith(choice.arithmetic, " denormals not ieee"))
+        << choice.arithmetic;
+  }
+}
+
+TEST(OnednnMatmul, ProductsOfBf16) {
+  for (int64_t m : {1, 7, 64}) {
+    for (int64_t k : {1, 13, 64}) {
+      for (int64_t n : {1, 33, 64}) {
+        ExpectBf16Right(OneNode(kMatmul, {BF16({m, k}), BF16({k, n})}));
+      }
+    }
+  }
+  ExpectBf16Right(OneNode(kMatmul, {BF16({2, 3, 7, 13}), BF16({2, 3, 13, 5})}));
+  ExpectBf16Right(OneNode(kMatmul, {BF16({13, 7}), BF16({37, 13})},
+                          {{"transpose_a", true}, {"transpose_b", true}}));
+}
+
+TEST(OnednnMatmul, WhatIsFusedBehindAProductOfBf16IsNotOffered) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", BF16({7, 13}));
+  const ValueId w = body->AddInput("w", BF16({13, 5}));
+  const ValueId y = *body->AddValue({.op = &kMatmul, .operands = {x, w}});
+  body->SetOutputs({*body->AddValue({.op = &kRelu, .operands = {y}})});
+  const OneNode one(std::move(pool), std::move(body));
+  EXPECT_TRUE(OnednnCatalog().Choices(one.node(), TestCpu(1)).empty());
 }
 
 TEST(OnednnMatmul, SubnormalNumbersAreNotFlushed) {

@@ -158,16 +158,20 @@ std::optional<dnnl::memory::desc> DescOf(const TensorType& type) {
 }
 
 dnnl::memory::desc RowMajorDesc(absl::Span<const int64_t> dims) {
-  const Shape strides = RowMajorStrides(dims);
-  return {{dims.begin(), dims.end()},
-          dnnl::memory::data_type::f32,
-          dnnl::memory::dims(strides.begin(), strides.end())};
+  return StridedDesc(dims, RowMajorStrides(dims), DType::kF32);
 }
 
-dnnl::memory::desc AnyDesc(absl::Span<const int64_t> dims) {
+dnnl::memory::desc AnyDesc(absl::Span<const int64_t> dims, DType dtype) {
   return {{dims.begin(), dims.end()},
-          dnnl::memory::data_type::f32,
+          *DataTypeOf(dtype),
           dnnl::memory::format_tag::any};
+}
+
+dnnl::memory::desc StridedDesc(absl::Span<const int64_t> dims,
+                               absl::Span<const int64_t> strides, DType dtype) {
+  return {{dims.begin(), dims.end()},
+          *DataTypeOf(dtype),
+          dnnl::memory::dims(strides.begin(), strides.end())};
 }
 
 std::optional<Layout> LayoutOf(const dnnl::memory::desc& desc) {

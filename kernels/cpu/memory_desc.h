@@ -15,10 +15,13 @@ namespace partita {
 // for dtypes that oneDNN lacks, empty tensors, and too many dimensions.
 std::optional<dnnl::memory::desc> DescOf(const TensorType& type);
 
-// Row-major over these extents.
+// Row-major f32 over these extents.
 dnnl::memory::desc RowMajorDesc(absl::Span<const int64_t> dims);
-// Any layout over these extents: oneDNN chooses.
-dnnl::memory::desc AnyDesc(absl::Span<const int64_t> dims);
+// Any layout over these extents: oneDNN chooses. f32 or bf16.
+dnnl::memory::desc AnyDesc(absl::Span<const int64_t> dims, DType dtype);
+// By steps between neighbours along each dimension.
+dnnl::memory::desc StridedDesc(absl::Span<const int64_t> dims,
+                               absl::Span<const int64_t> strides, DType dtype);
 
 // The layout of a plain blocked, dense descriptor; none for opaque formats,
 // compensation flags, offsets and gaps.

@@ -62,6 +62,7 @@ std::string Arithmetic(const OnednnRecipe& recipe, int threads) {
   }
   if (recipe.tile > 0) absl::StrAppend(&text, " tiles not ieee");
   if (!recipe.ieee) absl::StrAppend(&text, " epilogue not ieee");
+  if (recipe.flushes) absl::StrAppend(&text, " denormals not ieee");
   return text;
 }
 
@@ -237,7 +238,7 @@ double Seconds(const OpView& node, const OnednnRecipe& recipe,
   for (int i = 0; i < node.num_results(); ++i) {
     bytes += StoredBytes(node.result_type(i), recipe.results[i]);
   }
-  const double peak = PeakFlops(device, DType::kF32);
+  const double peak = PeakFlops(device, node.operand_type(0).dtype);
   const double bandwidth = MemoryBandwidth(device);
   return device.launch_seconds +
          std::max(work.flops / (peak * efficiency.flops),
@@ -376,6 +377,7 @@ std::string AnswerKey(const OpView& node, const DeviceTraits& device) {
   return absl::StrCat(NodeKey(node), ConstantOperands(node), "@",
                       device.threads, " ",
                       device.peak_flops[static_cast<int>(DType::kF32)], " ",
+                      device.peak_flops[static_cast<int>(DType::kBF16)], " ",
                       device.memory_bandwidth, " ", device.launch_seconds);
 }
 

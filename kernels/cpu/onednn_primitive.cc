@@ -19,7 +19,7 @@ namespace {
 // its own descriptor, so one without padding does for operands.
 dnnl::memory::desc WithoutPadding(const dnnl::memory::desc& desc) {
   const int64_t elements =
-      static_cast<int64_t>(desc.get_size() / sizeof(float));
+      static_cast<int64_t>((desc.get_size() + 3) / sizeof(float));
   return RowMajorDesc({elements});
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/winograd_weights.h"
 
@@ -120,22 +121,27 @@ std::vector<LayoutWish> ImageWishes(const OpView& node) {
   return wishes;
 }
 
-bool AllF32(const OpView& node) {
-  const auto f32 = [](const TensorType& type) {
-    return type.dtype == DType::kF32 && type.num_elements() > 0;
+bool AllAre(const OpView& node, DType dtype) {
+  const auto is_one = [&](const TensorType& type) {
+    return type.dtype == dtype && type.num_elements() > 0;
   };
   for (int i = 0; i < node.num_operands(); ++i) {
-    if (!f32(node.operand_type(i))) return false;
+    if (!is_one(node.operand_type(i))) return false;
   }
   for (int i = 0; i < node.num_results(); ++i) {
-    if (!f32(node.result_type(i))) return false;
+    if (!is_one(node.result_type(i))) return false;
   }
   return true;
 }
 
+bool IsBf16Product(const OpView& node) {
+  return AllAre(node, DType::kBF16) && !node.is(kFused) &&
+         node.num_operands() == 2 && VectorChannels() == 16;
+}
+
 std::optional<dnnl::memory::desc> WishedDesc(
     const TensorType& type, const std::optional<Layout>& layout) {
-  if (!layout.has_value()) return AnyDesc(type.dims);
+  if (!layout.has_value()) return AnyDesc(type.dims, type.dtype);
   return DescOf({type.dtype, type.dims, *layout});
 }
 

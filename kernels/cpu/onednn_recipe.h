@@ -53,6 +53,8 @@ struct OnednnRecipe {
   // False if a post-op treats a NaN or an infinity otherwise than eval: see
   // docs/numerics.md.
   bool ieee = true;
+  // The processor's instructions for the dtype take denormals for zero.
+  bool flushes = false;
   std::optional<Winograd> winograd;
   // Results along a side of a tile of Winograd's; 0 if it is not by his
   // algorithm, which has sums of its own: see docs/numerics.md.
@@ -107,8 +109,12 @@ int VectorChannels();
 // Row-major and, for images, channels last and blocks of VectorChannels().
 std::vector<LayoutWish> ImageWishes(const OpView& node);
 
-// True if all operands and results are f32 and none is empty.
-bool AllF32(const OpView& node);
+// True if all operands and results are of the dtype and none is empty.
+bool AllAre(const OpView& node, DType dtype);
+inline bool AllF32(const OpView& node) { return AllAre(node, DType::kF32); }
+// A product of bf16 values: by itself, as oneDNN would compute what stands
+// behind it in other digits than eval does.
+bool IsBf16Product(const OpView& node);
 
 // The descriptor of a value's type in the layout wished for, or in any.
 std::optional<dnnl::memory::desc> WishedDesc(

@@ -28,7 +28,7 @@ int64_t Reserve(const TensorType& type, int64_t& offset) {
 // operands are only read; the reorder pads its result itself.
 dnnl::memory Unpadded(const dnnl::memory::desc& desc) {
   const int64_t elements =
-      static_cast<int64_t>(desc.get_size() / sizeof(float));
+      static_cast<int64_t>((desc.get_size() + 3) / sizeof(float));
   return dnnl::memory(RowMajorDesc({elements}), CpuEngine(), DNNL_MEMORY_NONE);
 }
 

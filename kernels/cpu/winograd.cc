@@ -11,7 +11,7 @@ namespace partita {
 namespace {
 
 bool Accepts(const OpView& node) {
-  if (!IsConvolution(node, kConv)) return false;
+  if (!AllF32(node) || !IsConvolution(node, kConv)) return false;
   const OpView op = ReadChain(node)->root;
   const Shape& weights = op.operand_type(1).dims;
   return IsForTiles(op, absl::MakeConstSpan(weights).subspan(2));

@@ -12,8 +12,9 @@ namespace partita {
 namespace {
 
 bool Accepts(const OpView& node) {
+  if (!AllF32(node)) return false;
   if (node.is(kConvWeightGradient)) {
-    return AllF32(node) && IsForTiles(node, node.attr_ints("kernel"));
+    return IsForTiles(node, node.attr_ints("kernel"));
   }
   if (!IsConvolution(node, kConv) && !IsConvolution(node, kConvTranspose)) {
     return false;

@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/builder/inference_training.h"
 #include "graph/status_macros.h"
 #include "partita/train/batch_inputs.h"
@@ -59,9 +60,24 @@ std::string PathOf(const std::string& field,
   return "dataset";
 }
 
-// The labels of a table: of one column, or for numbers of all.
+// The words that labels may be, in the order of their numbers.
+struct ClassNames {
+  bool asked = true;  // false: labels are numbers
+  std::vector<std::string> names;
+};
+
+CsvOptions WholeLabels(const std::string& column, const ClassNames& classes) {
+  return {.header = std::nullopt,
+          .label = column,
+          .label_words = classes.asked,
+          .known_words = classes.names};
+}
+
+// The labels of a table: of one column, or for numbers of all. Where they are
+// words that are not known yet, the table says which there are.
 absl::StatusOr<FileTensor> LabelsIn(const std::string& path,
-                                    const ImportedModelOptions& options) {
+                                    const ImportedModelOptions& options,
+                                    ClassNames& classes) {
   const bool has_classes = HasClasses(options.loss);
   if (!has_classes && options.label_column.empty()) {
     PARTITA_ASSIGN_OR_RETURN(CsvArrays table,
@@ -69,12 +85,10 @@ absl::StatusOr<FileTensor> LabelsIn(const std::string& path,
     return std::move(table.features);
   }
   const bool only = options.label_column.empty();
-  PARTITA_ASSIGN_OR_RETURN(
-      CsvArrays table,
-      OpenCsvArrays(path,
-                    {.header = std::nullopt,
-                     .label = only ? "1" : options.label_column,
-                     .label_dtype = has_classes ? DType::kI64 : DType::kF32}));
+  CsvOptions labels = WholeLabels(only ? "1" : options.label_column, classes);
+  if (!has_classes) labels.label_dtype = DType::kF32;
+  PARTITA_ASSIGN_OR_RETURN(CsvArrays table, OpenCsvArrays(path, labels));
+  classes = {!table.words.empty(), std::move(table.words)};
   const int64_t others = table.features.type.dims[1];
   if (!only || others == 0) return *std::move(table.labels);
   return BadFile(path, absl::StrCat(others + 1, " columns"),
@@ -84,29 +98,44 @@ absl::StatusOr<FileTensor> LabelsIn(const std::string& path,
 // A label's column in the file of an input is no part of the input.
 absl::StatusOr<FileTensor> OpenField(const SampleFile& file,
                                      const std::vector<SampleFile>& files,
-                                     const ImportedModelOptions& options) {
+                                     const ImportedModelOptions& options,
+                                     ClassNames& classes) {
   if (!absl::EndsWith(file.path, ".csv")) {
     return OpenArray({file.field, file.path, ""});
   }
-  if (file.field == kLabelField) return LabelsIn(file.path, options);
+  if (file.field == kLabelField) {
+    return LabelsIn(file.path, options, classes);
+  }
   const bool is_shared = file.path == PathOf(kLabelField, files);
-  PARTITA_ASSIGN_OR_RETURN(
-      CsvArrays table,
-      OpenCsvArrays(file.path, {.header = std::nullopt,
-                                .label = is_shared ? options.label_column : "",
-                                .label_dtype = DType::kF32}));
+  CsvOptions others =
+      WholeLabels(is_shared ? options.label_column : "", classes);
+  if (!HasClasses(options.loss)) others.label_dtype = DType::kF32;
+  PARTITA_ASSIGN_OR_RETURN(CsvArrays table, OpenCsvArrays(file.path, others));
   return std::move(table.features);
+}
+
+absl::Status CheckNumberOf(const ClassNames& classes, const Graph& graph,
+                           const std::vector<SampleFile>& files) {
+  if (classes.names.empty()) return absl::OkStatus();
+  const int64_t most = graph.type(graph.outputs()[0]).dims[1];
+  const int64_t found = static_cast<int64_t>(classes.names.size());
+  if (found <= most) return absl::OkStatus();
+  return BadFile(PathOf(kLabelField, files),
+                 absl::StrCat(found, " different labels"),
+                 absl::StrCat("at most ", most, ", the model's classes"));
 }
 
 absl::StatusOr<SharedDataset> Open(const Graph& graph,
                                    const std::vector<SampleFile>& files,
-                                   const ImportedModelOptions& options) {
+                                   const ImportedModelOptions& options,
+                                   ClassNames& classes) {
   std::vector<FieldArray> arrays;
   for (const SampleFile& file : files) {
     PARTITA_ASSIGN_OR_RETURN(FileTensor values,
-                             OpenField(file, files, options));
+                             OpenField(file, files, options, classes));
     arrays.push_back({file.field, std::move(values)});
   }
+  PARTITA_RETURN_IF_ERROR(CheckNumberOf(classes, graph, files));
   PARTITA_ASSIGN_OR_RETURN(SharedDataset dataset,
                            ArrayDataset(std::move(arrays)));
   for (ValueId input : graph.inputs()) {
@@ -128,11 +157,12 @@ absl::StatusOr<SharedDataset> Open(const Graph& graph,
 
 absl::StatusOr<TrainingData> OpenFiles(const Graph& graph,
                                        const std::vector<SampleFile>& files,
-                                       const ImportedModelOptions& options) {
+                                       const ImportedModelOptions& options,
+                                       ClassNames& classes) {
   // Of the fields labels alone are checked sample by sample.
   TrainingData data = {nullptr, PathOf(kLabelField, files)};
   if (files.empty()) return data;
-  PARTITA_ASSIGN_OR_RETURN(data.samples, Open(graph, files, options));
+  PARTITA_ASSIGN_OR_RETURN(data.samples, Open(graph, files, options, classes));
   return data;
 }
 
@@ -144,12 +174,21 @@ absl::StatusOr<TrainableModel> ImportedModel(
   const Graph& graph = module.main();
   TrainableModel model = {.samples_name = "samples",
                           .batch = graph.type(graph.outputs()[0]).dims[0]};
+  ClassNames classes;
   PARTITA_ASSIGN_OR_RETURN(model.train,
-                           OpenFiles(graph, options.train, options));
-  PARTITA_ASSIGN_OR_RETURN(model.test, OpenFiles(graph, options.test, options));
+                           OpenFiles(graph, options.train, options, classes));
+  // Those of a test are what those that were trained on are.
+  classes.asked = !classes.names.empty();
+  PARTITA_ASSIGN_OR_RETURN(model.test,
+                           OpenFiles(graph, options.test, options, classes));
+  model.class_names = classes.names;
   model.settings = {{"loss", options.loss},
                     {"mean", DoublesText(options.mean)},
                     {"stddev", DoublesText(options.stddev)}};
+  if (!model.class_names.empty()) {
+    model.settings.push_back(
+        {"classes", absl::StrJoin(model.class_names, ", ")});
+  }
   model.inference = std::make_shared<const Module>(std::move(module));
   model.build = [imported = model.inference, loss = options.loss,
                  parts =

@@ -23,7 +23,8 @@ struct ImportedModelOptions {
   std::vector<SampleFile> train;       // every input, and the labels
   std::vector<SampleFile> test;        // the same; empty: no test is asked for
   // Of a .csv file of labels that has other columns too, by name or number from
-  // 1. Where it is an input's file as well, the others are the input.
+  // 1. Where it is an input's file as well, the others are the input. Classes
+  // may be words, which TrainableModel::class_names then tells.
   std::string label_column;
   // Of f32 and f64 inputs: (x - mean) / stddev; bytes are divided by 255
   // before. One for all, or one for each extent of a sample's first dimension.

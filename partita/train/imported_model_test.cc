@@ -157,6 +157,49 @@ TEST(ImportedModel, ReadsTables) {
             table + ": found 5 columns; expected one, or --label-column");
 }
 
+// Those of the test are the training's, whatever their order there.
+TEST(ImportedModel, ReadsClassesThatAreWords) {
+  const std::string train = TextFile("words.csv",
+                                     "a,kind,b,c,d\n"
+                                     "1,white,1,1,1\n-1,black,-1,-1,-1\n"
+                                     "1,white,1,1,1\n-1,black,-1,-1,-1\n");
+  const std::string test =
+      TextFile("test.csv", "a,kind,b,c,d\n1,white,1,1,1\n");
+  const auto opened = [&](int64_t classes, const std::string& tested) {
+    return ImportedModel(Linear(classes),
+                         {.train = {{"pixels", train}, {"labels", train}},
+                          .test = {{"pixels", tested}, {"labels", tested}},
+                          .label_column = "kind"});
+  };
+  const auto model = opened(2, test);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(model->class_names, (std::vector<std::string>{"black", "white"}));
+  EXPECT_EQ(model->settings.back().value, "black, white");
+  const Evaluation found = Trained(*model, 60);
+  EXPECT_EQ(found.samples, 1);
+  EXPECT_EQ(found.correct, 1);
+  const std::string grey = TextFile("grey.csv", "a,kind,b,c,d\n1,grey,1,1,1\n");
+  EXPECT_EQ(opened(2, grey).status().message(),
+            grey +
+                ":2:3: column kind: found \"grey\"; expected one of black, "
+                "white, as in the table before");
+  EXPECT_EQ(opened(1, test).status().message(),
+            train +
+                ": found 2 different labels; expected at most 1, the "
+                "model's classes");
+  const std::string numbers =
+      TextFile("numbers.csv", "a,kind,b,c,d\n1,1,1,1,1\n-1,0,-1,-1,-1\n");
+  EXPECT_EQ(ImportedModel(Linear(2),
+                          {.train = {{"pixels", numbers}, {"labels", numbers}},
+                           .test = {{"pixels", test}, {"labels", test}},
+                           .label_column = "kind"})
+                .status()
+                .message(),
+            test +
+                ":2:3: column kind: found \"white\"; expected a whole "
+                "number as the label");
+}
+
 // Its own function, which has the same variables.
 TEST(ImportedModel, IsExportedWithItsOwnOutput) {
   const TrainableModel model = Opened(2, "cross-entropy");

@@ -37,6 +37,8 @@ struct TrainableModel {
   std::string samples_name;  // what reports call them: "images"
   TrainingData train;
   TrainingData test;
+  // What labels are called, by their numbers; empty: they are numbers.
+  std::vector<std::string> class_names;
   int64_t batch = 1;  // samples of a step, as dimension 0 of every input
   // All options of its own that decide the numbers, by the names of their
   // flags.

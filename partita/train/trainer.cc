@@ -47,9 +47,11 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(
     Session& session, SharedDataset dataset, TrainerOptions options) {
   PARTITA_ASSIGN_OR_RETURN(
       const Sampler sampler,
-      Sampler::Create(dataset->num_samples(), {.batch_size = options.batch_size,
-                                               .seed = options.seed,
-                                               .last = LastBatch::kPad}));
+      Sampler::Create(
+          dataset->num_samples(),
+          {.batch_size = options.batch_size,
+           .seed = options.seed,
+           .last = options.drop_last ? LastBatch::kDrop : LastBatch::kPad}));
   PARTITA_RETURN_IF_ERROR(CheckWritable(options.checkpoint));
   std::unique_ptr<Trainer> trainer(
       new Trainer(session, std::move(dataset), sampler, std::move(options)));

@@ -23,6 +23,9 @@ struct TrainerOptions {
   int64_t batch_size = 1;  // of the step's inputs
   int64_t epochs = 1;
   uint64_t seed = 0;  // of the order of the samples
+  // What becomes of an epoch's last batch that is not whole: it is filled up
+  // with samples that have no part in the loss, or left out.
+  bool drop_last = false;
   // A loss that is no finite number ends the training with an error; else it is
   // told like any other.
   bool stop_at_nan = true;
@@ -59,8 +62,8 @@ enum class TrainingEnd {
 };
 
 // Runs the entry `train` once a batch: its inputs are fields of the dataset by
-// name, with the batch as dimension 0, its output `loss` is an f32 scalar. The
-// last batch of an epoch is filled up with samples labelled kIgnoredLabel.
+// name, with the batch as dimension 0, its output `loss` is an f32 scalar.
+// Samples that only fill a batch up are labelled kIgnoredLabel.
 //
 // A training that was interrupted and resumed, however often, does the same
 // steps over the same batches from the same variables as one that was not, and

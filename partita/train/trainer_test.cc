@@ -106,6 +106,22 @@ std::string TrainedAtOnce() {
   return FileContent(path);
 }
 
+// Of 43 samples in batches of 8, three are left out of each epoch, other ones
+// each time.
+TEST(Trainer, ALastBatchThatIsNotWholeMayBeLeftOut) {
+  TrainerOptions options = Options("");
+  options.drop_last = true;
+  const auto session = VirtualSession(SharedPlan());
+  const auto trainer = Trainer::Create(*session, Images(), options);
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  EXPECT_EQ((*trainer)->steps_per_epoch(), 5);
+  StopsAfter never(0);
+  const auto end = (*trainer)->Run(never);
+  ASSERT_TRUE(end.ok()) << end.status();
+  EXPECT_EQ(never.losses.size(), 5u * kEpochs);
+  EXPECT_EQ(never.samples, 40 * kEpochs);
+}
+
 TEST(Trainer, AnInterruptedTrainingHasTheBitsOfOneThatWasNot) {
   const std::string whole = TrainedAtOnce();
   for (int64_t step : {1, 5, 6, 7, 17}) {

@@ -3,8 +3,10 @@
 
 #include "runtime/dataset/csv.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "graph/status_macros.h"
 #include "runtime/dataset/array_dataset.h"
 #include "runtime/dataset/csv_rows.h"
+#include "runtime/dataset/utf8.h"
 #include "runtime/tensor_file/bad_file.h"
 
 namespace partita {
@@ -46,11 +49,25 @@ bool ParseFinite(absl::string_view text, float& number) {
   return absl::SimpleAtof(text, &number) && std::isfinite(number);
 }
 
-bool HasWord(const std::vector<CsvCell>& row) {
+bool IsWord(const CsvCell& cell) {
   float number;
-  return absl::c_any_of(row, [&](const CsvCell& cell) {
-    return !ParseFinite(cell.text, number);
-  });
+  return !ParseFinite(cell.text, number);
+}
+
+bool IsUtf8(absl::string_view text) {
+  while (!text.empty()) {
+    if (!TakeCodePoint(text).has_value()) return false;
+  }
+  return true;
+}
+
+// "one of a, b, c, as in the table before": so many of them.
+std::string ListOf(const std::vector<std::string>& words) {
+  constexpr size_t kMost = 10;
+  const size_t shown = std::min(words.size(), kMost);
+  return absl::StrCat(
+      "one of ", absl::StrJoin(words.begin(), words.begin() + shown, ", "),
+      shown < words.size() ? ", ..." : "", ", as in the table before");
 }
 
 template <typename T>
@@ -76,9 +93,13 @@ class CsvTable {
 
  private:
   absl::Status ReadFirst(std::vector<CsvCell>& row);
+  bool NamesColumns(const std::vector<CsvCell>& row) const;
   absl::Status FindLabel();
   absl::Status AddRow(const std::vector<CsvCell>& row);
   absl::Status AddLabel(const CsvCell& cell);
+  absl::Status AddWholeLabel(const CsvCell& cell);
+  absl::Status AddWord(const CsvCell& cell);
+  void SortWords();
   absl::Status BadCell(const CsvCell& cell, size_t column,
                        absl::string_view expected) const;
   CsvArrays Arrays();
@@ -95,6 +116,8 @@ class CsvTable {
   std::vector<float> features_;
   std::vector<int64_t> whole_labels_;
   std::vector<float> float_labels_;
+  bool has_words_ = false;                // as labels
+  std::map<std::string, int64_t> words_;  // and their labels
 };
 
 absl::StatusOr<CsvArrays> CsvTable::Read() {
@@ -111,18 +134,31 @@ absl::StatusOr<CsvArrays> CsvTable::Read() {
   }
   if (samples_ == 0)
     return BadFile(source_, "no row of numbers", "one or more");
+  if (options_.known_words.empty()) SortWords();
   return Arrays();
 }
 
 absl::Status CsvTable::ReadFirst(std::vector<CsvCell>& row) {
   columns_ = row.size();
   first_line_ = row[0].line;
-  has_header_ = options_.header.value_or(HasWord(row));
+  has_header_ = options_.header.value_or(NamesColumns(row));
   if (has_header_) {
     for (CsvCell& cell : row) names_.push_back(std::move(cell.text));
   }
   label_ = columns_;
   return options_.label.empty() ? absl::OkStatus() : FindLabel();
+}
+
+// A column of words that is told by its number may have one in the first row.
+bool CsvTable::NamesColumns(const std::vector<CsvCell>& row) const {
+  size_t words = columns_;
+  const bool by_number =
+      absl::SimpleAtoi(options_.label, &words) && options_.label_words;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const bool may_be_word = by_number && i + 1 == words && row.size() > 1;
+    if (!may_be_word && IsWord(row[i])) return true;
+  }
+  return false;
 }
 
 absl::Status CsvTable::FindLabel() {
@@ -175,12 +211,46 @@ absl::Status CsvTable::AddLabel(const CsvCell& cell) {
     float_labels_.push_back(number);
     return absl::OkStatus();
   }
+  int64_t ignored;
+  if (samples_ == 1 && options_.label_words) {
+    has_words_ = !options_.known_words.empty() ||
+                 (!cell.text.empty() && !ParseLabel(cell.text, ignored));
+  }
+  return has_words_ ? AddWord(cell) : AddWholeLabel(cell);
+}
+
+absl::Status CsvTable::AddWholeLabel(const CsvCell& cell) {
   int64_t label;
   if (!ParseLabel(cell.text, label)) {
     return BadCell(cell, label_, "a whole number as the label");
   }
   whole_labels_.push_back(label);
   return absl::OkStatus();
+}
+
+// Numbered as they come, until all are known.
+absl::Status CsvTable::AddWord(const CsvCell& cell) {
+  if (cell.text.empty()) return BadCell(cell, label_, "a word as the label");
+  if (!IsUtf8(cell.text)) return BadCell(cell, label_, "a word in UTF-8");
+  const auto [word, is_new] =
+      words_.try_emplace(cell.text, static_cast<int64_t>(words_.size()));
+  if (is_new && !options_.known_words.empty()) {
+    const auto known = absl::c_find(options_.known_words, cell.text);
+    if (known == options_.known_words.end()) {
+      return BadCell(cell, label_, ListOf(options_.known_words));
+    }
+    word->second = known - options_.known_words.begin();
+  }
+  whole_labels_.push_back(word->second);
+  return absl::OkStatus();
+}
+
+void CsvTable::SortWords() {
+  std::vector<int64_t> places(words_.size());
+  int64_t place = 0;
+  for (const auto& [word, label] : words_) places[label] = place++;
+  if (!has_words_) return;
+  for (int64_t& label : whole_labels_) label = places[label];
 }
 
 absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
@@ -206,6 +276,9 @@ CsvArrays CsvTable::Arrays() {
   arrays.labels = options_.label_dtype == DType::kF32
                       ? ArrayOf(std::move(float_labels_), {samples_}, source_)
                       : ArrayOf(std::move(whole_labels_), {samples_}, source_);
+  arrays.words = options_.known_words;
+  if (!arrays.words.empty()) return arrays;
+  for (const auto& [word, label] : words_) arrays.words.push_back(word);
   return arrays;
 }
 

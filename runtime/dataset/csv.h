@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/dtype.h"
@@ -15,21 +16,28 @@
 namespace partita {
 
 struct CsvOptions {
-  // Whether the first row names the columns; none: if it has a cell that is no
-  // finite number.
+  // Whether the first row names the columns; none: if it has a cell, but for
+  // labels that may be words, that is no finite number.
   std::optional<bool> header = true;
   char delimiter = ',';
   // The column of labels, by name or by its number from 1; empty: none.
   std::string label;
   DType label_dtype = DType::kI64;  // or f32
+  // Labels of i64 may be words: if the first is one all are, and a word's
+  // number is its place among them all, in the order of their bytes.
+  bool label_words = false;
+  // Where the words of another table are given: a label is one of these, and
+  // has its place among them.
+  std::vector<std::string> known_words;
   std::string features_field = "x";
   std::string label_field = "y";
 };
 
 // A sample a row: all columns but the label's as one field f32[columns], and
 // the label as a scalar. Every cell is a finite number, quoted or not, rounded
-// once; empty lines are skipped. Messages begin with `file:line:column`. Needs
-// memory in proportion to the text. Any bytes are safe.
+// once, but for labels that are words; empty lines are skipped. Messages begin
+// with `file:line:column`. Needs memory in proportion to the text. Any bytes
+// are safe.
 absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
                                        const CsvOptions& options);
 absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
@@ -39,6 +47,7 @@ absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
 struct CsvArrays {
   FileTensor features;  // f32[samples, columns]
   std::optional<FileTensor> labels;
+  std::vector<std::string> words;  // by label; none: labels are numbers
 };
 absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
                                         const CsvOptions& options);

@@ -84,6 +84,66 @@ TEST(Csv, AWholeLabelMayBeWrittenWithAFraction) {
             "the label");
 }
 
+constexpr char kWords[] =
+    "length,species\n"
+    "5.1,setosa\n"
+    "6.3,virginica\n"
+    "4.9,\"setosa\"\n"
+    "5.5,versicolor\n";
+
+TEST(Csv, LabelsMayBeWordsInTheOrderOfTheirBytes) {
+  const CsvOptions options = {.label = "species", .label_words = true};
+  EXPECT_EQ(Samples(kWords, options),
+            "x 5.1 | y 0\nx 6.3 | y 2\nx 4.9 | y 0\nx 5.5 | y 1\n");
+  EXPECT_EQ(Samples(kIris, options), Samples(kIris, {.label = "species"}));
+  EXPECT_EQ(Samples(kWords, {.label = "species"}),
+            "t.csv:2:5: column species: found \"setosa\"; expected a whole "
+            "number as the label");
+}
+
+TEST(Csv, WordsMayBeThoseOfAnotherTable) {
+  CsvOptions options = {.label = "species",
+                        .label_words = true,
+                        .known_words = {"setosa", "versicolor", "virginica"}};
+  EXPECT_EQ(Samples("length,species\n6,virginica\n5,setosa\n", options),
+            "x 6 | y 2\nx 5 | y 0\n");
+  EXPECT_EQ(Samples("length,species\n6,rosa\n", options),
+            "t.csv:2:3: column species: found \"rosa\"; expected one of "
+            "setosa, versicolor, virginica, as in the table before");
+  EXPECT_EQ(Samples("length,species\n6,0\n", options),
+            "t.csv:2:3: column species: found \"0\"; expected one of "
+            "setosa, versicolor, virginica, as in the table before");
+  options.known_words.assign(12, "a");
+  EXPECT_EQ(Samples("length,species\n6,b\n", options),
+            "t.csv:2:3: column species: found \"b\"; expected one of a, a, a, "
+            "a, a, a, a, a, a, a, ..., as in the table before");
+}
+
+// The first label says what they are; one that is left out is neither.
+TEST(Csv, WordsAndNumbersAreNotMixed) {
+  const CsvOptions options = {.label = "b", .label_words = true};
+  EXPECT_EQ(Samples("a,b\n1,2\n1,two\n", options),
+            "t.csv:3:3: column b: found \"two\"; expected a whole number as "
+            "the label");
+  EXPECT_EQ(Samples("a,b\n1,two\n1,2\n", options), "x 1 | y 1\nx 1 | y 0\n");
+  EXPECT_EQ(Samples("a,b\n1,\n1,two\n", options),
+            "t.csv:2:3: column b: found \"\"; expected a whole number as the "
+            "label");
+  EXPECT_EQ(Samples("a,b\n1,two\n1,\n", options),
+            "t.csv:3:3: column b: found \"\"; expected a word as the label");
+  EXPECT_EQ(Samples("a,b\n1,\xc3\xa4\n1,\xff\n", options),
+            "t.csv:3:3: column b: found \"\xff\"; expected a word in UTF-8");
+}
+
+// Of a column that is told by its number words are no header.
+TEST(Csv, AWordForALabelNamesNoColumns) {
+  const CsvOptions options = {
+      .header = std::nullopt, .label = "2", .label_words = true};
+  EXPECT_EQ(Samples("5,b\n6,a\n", options), "x 5 | y 1\nx 6 | y 0\n");
+  EXPECT_EQ(Samples("length,species\n5,b\n6,a\n", options),
+            "x 5 | y 1\nx 6 | y 0\n");
+}
+
 TEST(Csv, ACellThatIsNoNumberIsToldWithLineAndColumn) {
   EXPECT_EQ(Samples("a,b\n1,2\n3, four\n", {}),
             "t.csv:3:4: column b: found \"four\"; expected a finite number");

@@ -91,14 +91,15 @@ Tensor Network(GraphBuilder& b, Tensor x, bool trains) {
   return MatMul(Reshape(Relu(n), {5, 12}), w4, {.transpose_b = true}) + b4;
 }
 
-Module Built() {
+Module Built(const UpdateRule& update) {
   GraphBuilder b("train");
   const Tensor step = CountSteps(b);
   const Tensor scores = Network(b, b.Input("x", DType::kF32, {5, 1, 3, 3}),
                                 /*trains=*/true);
   const Tensor loss =
-      CrossEntropyLoss(scores, b.Input("labels", DType::kI64, {5}));
-  EXPECT_TRUE(Minimize(b, loss, step, Momentum()).ok());
+      CrossEntropyLoss(scores, b.Input("labels", DType::kI64, {5}),
+                       {.label_smoothing = update.label_smoothing});
+  EXPECT_TRUE(Minimize(b, loss, step, update).ok());
   b.Output("loss", loss);
   b.BeginFunction("evaluate");
   b.Output("log_probabilities",
@@ -139,10 +140,10 @@ std::vector<HostTensor> Batch(int step) {
   return inputs;
 }
 
-TEST(ImportedTraining, HasTheStepsOfTheSameNetworkOfTheBuilder) {
-  const auto imported = Training(Exported(), "cross-entropy");
+void ExpectStepsOfTheBuilder(const UpdateRule& update) {
+  const auto imported = Training(Exported(), "cross-entropy", update);
   ASSERT_TRUE(imported.ok()) << imported.status();
-  const Module built = Built();
+  const Module built = Built(update);
   State found(*imported), expected(built);
   for (int step = 0; step < 6; ++step) {
     ExpectClose(
@@ -163,6 +164,13 @@ TEST(ImportedTraining, HasTheStepsOfTheSameNetworkOfTheBuilder) {
   ExpectClose(
       ToNumbers(found.Step(*imported->FindFunction("evaluate"), images)),
       ToNumbers(expected.Step(*built.FindFunction("evaluate"), images)));
+}
+
+TEST(ImportedTraining, HasTheStepsOfTheSameNetworkOfTheBuilder) {
+  UpdateRule update = Momentum();
+  ExpectStepsOfTheBuilder(update);
+  update.label_smoothing = 0.1;
+  ExpectStepsOfTheBuilder(update);
 }
 
 // Of an untrained batch norm scale and variance are ones, bias and mean zeros.

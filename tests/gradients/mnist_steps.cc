@@ -23,10 +23,11 @@ void ExpectClose(const Numbers& found, const Numbers& expected) {
 
 }  // namespace
 
-Module MnistModule(double dropout, int64_t batch) {
+Module MnistModule(double dropout, int64_t batch, DType precision) {
   auto module = MnistTraining({.batch = batch,
                                .update = {.optimizer = {.momentum = 0.5},
-                                          .schedule = {.learning_rate = 0.05}},
+                                          .schedule = {.learning_rate = 0.05},
+                                          .precision = precision},
                                .dropout = dropout});
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);

@@ -19,7 +19,8 @@ namespace partita {
 inline constexpr int64_t kMnistBatch = 8;
 inline constexpr int64_t kTrainingMemory = int64_t{1} << 30;
 
-Module MnistModule(double dropout, int64_t batch = kMnistBatch);
+Module MnistModule(double dropout, int64_t batch = kMnistBatch,
+                   DType precision = DType::kF32);
 
 // Noise with a bright bar whose place says the label: a batch that a network
 // can learn.

@@ -441,6 +441,25 @@ def record_batch_norm(out):
     out.write("running statistics: %s %s\n" % (numbers(mean), numbers(variance)))
 
 
+def record_mixed_precision(out):
+    """What autocast computes in bf16 of f32: two products of matrices, and a convolution."""
+    x, w, v, c = (drawn(shape, number).float().requires_grad_()
+                  for number, shape in enumerate(([4, 6], [6, 5], [5, 3], [4, 3])))
+    with torch.autocast("cpu", torch.bfloat16):
+        y = F.relu((x @ w).float()) @ v
+    loss = weighted(y.float(), c)
+    loss.backward()
+    out.write("bf16 products: %s %s\n" % (numbers(loss), " ".join(numbers(value.grad) for value in (x, w, v))))
+    x, w, c = (drawn(shape, number).float().requires_grad_()
+               for number, shape in enumerate(([2, 2, 5, 4], [3, 2, 3, 2], [2, 3, 3, 3])))
+    bias = drawn([3], 3).float().requires_grad_()
+    with torch.autocast("cpu", torch.bfloat16):
+        y = F.conv2d(x, w)
+    loss = weighted(y.float() + bias.reshape(3, 1, 1), c)
+    loss.backward()
+    out.write("bf16 convolution: %s %s\n" % (numbers(loss), " ".join(numbers(value.grad) for value in (x, w, bias))))
+
+
 def small_conv_net():
     module = torch.nn.Sequential(torch.nn.Conv1d(2, 3, 2), torch.nn.BatchNorm1d(3), torch.nn.ReLU(),
                                  torch.nn.Flatten(), torch.nn.Linear(6, 2))
@@ -643,6 +662,7 @@ def main():
         record_batch_norm(out)
         record_replicas(out)
         record_clipping(out)
+        record_mixed_precision(out)
     with open(os.path.join(folder, "torch_models.txt"), "w") as out:
         record_gpt(out)
         record_resnet18(out)

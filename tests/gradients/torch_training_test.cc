@@ -11,6 +11,7 @@
 #include "graph/builder/batch_norm_training.h"
 #include "graph/builder/dropout.h"
 #include "graph/builder/losses.h"
+#include "graph/builder/mixed_precision.h"
 #include "graph/builder/ops.h"
 #include "graph/builder/optimizers.h"
 #include "graph/builder/parameter_gradients.h"
@@ -277,6 +278,56 @@ TEST(TorchTraining, ClippingByNorm) {
   const auto values = Evaluate(module.main(), {});
   ASSERT_TRUE(values.ok()) << values.status();
   ExpectNear(ToNumbers(*values), Recorded("clipped"));
+}
+
+HostTensor Single(const HostTensor& doubles) {
+  HostTensor singles({DType::kF32, doubles.type().dims, {}});
+  for (int64_t i = 0; i < doubles.type().num_elements(); ++i) {
+    SetFromDouble(singles, i, GetAsDouble(doubles, i));
+  }
+  return singles;
+}
+
+// The loss, and its gradients by f32 inputs of these shapes, drawn by their
+// numbers, where products are computed in bf16.
+Numbers InBf16(const std::vector<Shape>& shapes,
+               const std::function<Tensor(const std::vector<Tensor>&)>& loss) {
+  GraphBuilder b("loss");
+  std::vector<Tensor> x;
+  std::vector<HostTensor> inputs;
+  for (const Shape& dims : shapes) {
+    const int number = static_cast<int>(x.size());
+    x.push_back(b.Input(absl::StrCat("x", number), DType::kF32, dims));
+    inputs.push_back(Single(Drawn(dims, number)));
+  }
+  const Tensor y = loss(x);
+  EXPECT_EQ(NarrowProducts(b, DType::kBF16), absl::OkStatus());
+  b.Output("loss", y);
+  OutputGradients(b, b.Gradients(y, x));
+  const Module module = Built(b);
+  const auto values = Evaluate(module.main(), inputs);
+  EXPECT_TRUE(values.ok()) << values.status();
+  return values.ok() ? ToNumbers(*values) : Numbers();
+}
+
+Tensor WeightedSum(Tensor y, Shape dims, int number) {
+  return SumOf(y *
+               y.builder()->Constant(Single(Drawn(std::move(dims), number))));
+}
+
+// As PyTorch's autocast has them: sums of few products, exact in f32, that are
+// rounded once.
+TEST(TorchTraining, ProductsInBf16) {
+  const auto two_layers = [](const std::vector<Tensor>& x) {
+    return WeightedSum(MatMul(Relu(MatMul(x[0], x[1])), x[2]), {4, 3}, 3);
+  };
+  ExpectNear(InBf16({{4, 6}, {6, 5}, {5, 3}}, two_layers),
+             Recorded("bf16 products"));
+  const auto convolution = [](const std::vector<Tensor>& x) {
+    return WeightedSum(Conv(x[0], x[1], x[2]), {2, 3, 3, 3}, 2);
+  };
+  ExpectNear(InBf16({{2, 2, 5, 4}, {3, 2, 3, 2}, {3}}, convolution),
+             Recorded("bf16 convolution"));
 }
 
 }  // namespace

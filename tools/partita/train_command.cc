@@ -59,10 +59,16 @@ constexpr FlagDef kOwnFlags[] = {
      "input in the same file the others"},
     {"loss", "NAME", "of an ONNX model: cross-entropy (default), nll or mse",
      LossNames},
+    {"label-smoothing", "X",
+     "the share of a label's weight that is spread over all classes (default "
+     "0)"},
     {"text", "FILE", "the text to train on, in UTF-8; repeatable", nullptr,
      FileUse::kReads, true},
     {"test-share", "X", "of the text, its end, to evaluate on (default 0.1)"},
     {"batch", "N", "samples a step; the model's own if left out"},
+    {"drop-last", nullptr,
+     "leave out an epoch's last batch if it is not whole; else it is filled up "
+     "with samples that do not count"},
     {"epochs", "N", "how often every sample is seen (default 10)"},
     {"seed", "N", "of weights, dropout and the samples' order (default 1)"},
     {"optimizer", "NAME",
@@ -70,6 +76,7 @@ constexpr FlagDef kOwnFlags[] = {
      OptimizerNames},
     {"learning-rate", "X", "the largest; the model's own if left out"},
     {"momentum", "X", "of sgd and rmsprop; the model's own if left out"},
+    {"nesterov", nullptr, "of sgd: Nesterov's momentum"},
     {"weight-decay", "X", "of the optimizer; the model's own if left out"},
     {"schedule", "NAME",
      "of the learning rate: constant (default), step, exponential or cosine",
@@ -82,6 +89,10 @@ constexpr FlagDef kOwnFlags[] = {
     {"warm-up", "N", "steps over which the rate grows first (default 0)"},
     {"clip-norm", "X",
      "the most that the gradients' 2-norm may be (0: as it is)"},
+    {"precision", "NAME",
+     "of matrix products and convolutions, forward and backward: f32 "
+     "(default), bf16, or f16 with a scaled loss",
+     PrecisionNames},
     {"dropout", "X",
      "the probability that a number is left out; the model's own if left out"},
     {"mean", "X[,X..]",
@@ -156,9 +167,18 @@ absl::StatusOr<std::string> HashOf(const TrainingData& data,
   return hash->ToString();
 }
 
-int64_t StepsPerEpoch(const TrainableModel& model) {
+int64_t StepsPerEpoch(const TrainableModel& model, bool drop_last) {
   const int64_t samples = model.train.samples->num_samples();
-  return (samples + model.batch - 1) / model.batch;
+  return (samples + (drop_last ? 0 : model.batch - 1)) / model.batch;
+}
+
+// Before a plan is made for it.
+absl::Status CheckSteps(const TrainableModel& model, int64_t steps) {
+  if (steps > 0) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat(
+      "--drop-last: found ", model.train.samples->num_samples(), " ",
+      model.samples_name, ", less than a batch of ", model.batch,
+      "; expected a whole one; leave it out, or lower --batch"));
 }
 
 ExportedFunction ExportedOf(const TrainableModel& model, const Module& module) {
@@ -234,6 +254,7 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
       .batch_size = model.batch,
       .epochs = request.epochs,
       .seed = request.recipe.seed,
+      .drop_last = request.drop_last,
       .stop_at_nan = arguments.Get("nan", "stop") == "stop",
       .checkpoint = arguments.Get("checkpoint", ""),
       .run = {.trace = arguments.has("trace")},
@@ -260,6 +281,7 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .strategy = prepared.strategy,
           .samples_name = model.samples_name,
           .samples = model.train.samples->num_samples(),
+          .class_names = model.class_names,
           .epochs = request.epochs,
           .steps_per_epoch = trainer.steps_per_epoch(),
           .first_step = trainer.position().step,
@@ -323,7 +345,9 @@ absl::StatusOr<Opened> Open(const Arguments& arguments, Progress& progress) {
   PARTITA_ASSIGN_OR_RETURN(opened.dataset_hash,
                            HashOf(opened.model.train, progress));
   PARTITA_RETURN_IF_ERROR(HashOf(opened.model.test, progress).status());
-  FillDecaySteps(arguments, StepsPerEpoch(opened.model), opened.request);
+  const int64_t steps = StepsPerEpoch(opened.model, opened.request.drop_last);
+  PARTITA_RETURN_IF_ERROR(CheckSteps(opened.model, steps));
+  FillDecaySteps(arguments, steps, opened.request);
   return opened;
 }
 

@@ -3,6 +3,7 @@
 
 #include "tools/partita/train_report.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -42,6 +43,14 @@ std::string ClockText(double seconds) {
                          whole % 60);
 }
 
+// "[=====               ]" of a quarter.
+std::string BarText(int64_t done, int64_t all) {
+  constexpr int64_t kWidth = 20;
+  const int64_t filled = done * kWidth / all;
+  return absl::StrCat("[", std::string(filled, '='),
+                      std::string(kWidth - filled, ' '), "]");
+}
+
 Json TestJson(const std::optional<Evaluation>& test) {
   if (!test.has_value()) return nullptr;
   Json json = {{"loss", test->loss},
@@ -68,11 +77,26 @@ double WithoutSignOfNan(double loss) {
   return std::isnan(loss) ? std::fabs(loss) : loss;
 }
 
+namespace {
+
+// "labels: setosa 0, versicolor 1", of the first so many.
+std::string ClassesText(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 20;
+  if (names.empty()) return "";
+  std::string text = "labels: ";
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", names[i], " ", i);
+  }
+  return absl::StrCat(text, names.size() > kMost ? ", ..." : "", "\n");
+}
+
+}  // namespace
+
 std::string TrainBeginText(const TrainReport& report) {
-  std::string text =
-      absl::StrCat(report.model, " by ", report.strategy, ": ", report.samples,
-                   " ", report.samples_name, ", ", report.steps_per_epoch,
-                   " steps an epoch, ", report.epochs, " epochs\n");
+  std::string text = absl::StrCat(
+      report.model, " by ", report.strategy, ": ", report.samples, " ",
+      report.samples_name, ", ", report.steps_per_epoch, " steps an epoch, ",
+      report.epochs, " epochs\n", ClassesText(report.class_names));
   if (report.first_step > 0) {
     absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
                     report.num_steps(),
@@ -124,8 +148,9 @@ std::string TrainProgressText(const TrainReport& report, double loss) {
   const TrainedSpan& trained = report.trained;
   const double left = static_cast<double>(report.num_steps() - report.step) *
                       trained.seconds / static_cast<double>(trained.steps);
-  return absl::StrCat("epoch ", (report.step - 1) / report.steps_per_epoch + 1,
-                      " of ", report.epochs, ", step ", report.step, " of ",
+  return absl::StrCat(BarText(report.step, report.num_steps()), " epoch ",
+                      (report.step - 1) / report.steps_per_epoch + 1, " of ",
+                      report.epochs, ", step ", report.step, " of ",
                       report.num_steps(), ", loss ", LossText(loss), ", ",
                       RateText(trained, report), ", ", ClockText(left),
                       " left");
@@ -141,6 +166,7 @@ std::string TrainJson(const TrainReport& report) {
   Json json = {{"model", report.model},
                {"strategy", report.strategy},
                {"samples", report.samples},
+               {"classes", report.class_names},
                {"steps_per_epoch", report.steps_per_epoch},
                {"first_step", report.first_step},
                {"last_step", report.step},

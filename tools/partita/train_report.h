@@ -35,9 +35,10 @@ struct EpochReport {
 struct TrainReport {
   std::string model;
   std::string strategy;
-  std::string samples_name;  // "images"
-  int64_t samples = 0;       // of the dataset
-  int64_t epochs = 0;        // asked for
+  std::string samples_name;              // "images"
+  int64_t samples = 0;                   // of the dataset
+  std::vector<std::string> class_names;  // by label; empty: labels are numbers
+  int64_t epochs = 0;                    // asked for
   int64_t steps_per_epoch = 0;
   int64_t first_step = 0;        // where this run began
   bool by_another_plan = false;  // than the checkpoint's that it goes on with
@@ -62,7 +63,8 @@ double WithoutSignOfNan(double loss);
 std::string TrainBeginText(const TrainReport& report);
 std::string EpochText(const EpochReport& epoch, const TrainReport& report);
 std::string TrainEndText(const TrainReport& report);
-// "epoch 2 of 5, step 1200 of 4690, loss 0.4123, 9123 images/s, 0:32 left".
+// "[=====               ] epoch 2 of 5, step 1200 of 4690, loss 0.4123, 9123
+// images/s, 0:32 left".
 std::string TrainProgressText(const TrainReport& report, double loss);
 
 std::string TrainJson(const TrainReport& report);

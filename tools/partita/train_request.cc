@@ -3,9 +3,11 @@
 
 #include "tools/partita/train_request.h"
 
+#include <iterator>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "graph/dtype.h"
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr int64_t kMaxEpochs = 1'000'000;
 constexpr int64_t kMaxSteps = int64_t{1} << 40;
+constexpr const char* kPrecisions[] = {"f32", "bf16", "f16"};
 
 // A flag that the choice of another makes no use of.
 absl::Status CheckTakes(const Arguments& arguments, absl::string_view flag,
@@ -22,6 +25,17 @@ absl::Status CheckTakes(const Arguments& arguments, absl::string_view flag,
   if (takes || !arguments.has(flag)) return absl::OkStatus();
   return CalledWrongly(absl::StrCat("--", flag, ": found it with ", choice,
                                     ", which has none; expected ", expected));
+}
+
+absl::Status ReadNesterov(const Arguments& arguments,
+                          OptimizerChoice& optimizer) {
+  optimizer.nesterov = arguments.has("nesterov");
+  PARTITA_RETURN_IF_ERROR(
+      CheckTakes(arguments, "nesterov", optimizer.name == "sgd",
+                 "optimizer " + optimizer.name, "--optimizer sgd"));
+  if (!optimizer.nesterov || optimizer.momentum > 0) return absl::OkStatus();
+  return CalledWrongly(
+      "--nesterov: found it with momentum 0; expected --momentum above 0");
 }
 
 absl::Status ReadOptimizer(const Arguments& arguments,
@@ -36,7 +50,7 @@ absl::Status ReadOptimizer(const Arguments& arguments,
   PARTITA_ASSIGN_OR_RETURN(
       optimizer.weight_decay,
       arguments.GetDouble("weight-decay", optimizer.weight_decay));
-  return absl::OkStatus();
+  return ReadNesterov(arguments, optimizer);
 }
 
 // As PyTorch's examples have them; the share left at a cosine's end is 0.
@@ -71,6 +85,10 @@ absl::Status ReadSchedule(const Arguments& arguments,
 
 }  // namespace
 
+std::vector<std::string> PrecisionNames() {
+  return {std::begin(kPrecisions), std::end(kPrecisions)};
+}
+
 absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments) {
   return arguments.GetInt("seed", 1, 0, std::numeric_limits<int64_t>::max());
 }
@@ -82,6 +100,7 @@ absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
   PARTITA_ASSIGN_OR_RETURN(
       request.epochs,
       arguments.GetInt("epochs", request.epochs, 1, kMaxEpochs));
+  request.drop_last = arguments.has("drop-last");
   PARTITA_ASSIGN_OR_RETURN(const int64_t seed, ReadSeed(arguments));
   request.recipe.seed = static_cast<uint64_t>(seed);
   UpdateRule& update = request.recipe.update;
@@ -89,6 +108,9 @@ absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
   PARTITA_RETURN_IF_ERROR(ReadSchedule(arguments, update.schedule));
   PARTITA_ASSIGN_OR_RETURN(update.clip_norm,
                            arguments.GetDouble("clip-norm", update.clip_norm));
+  PARTITA_ASSIGN_OR_RETURN(update.label_smoothing,
+                           arguments.GetBelow("label-smoothing", 0, 1));
+  update.precision = *ParseDType(arguments.Get("precision", kPrecisions[0]));
   return request;
 }
 
@@ -102,12 +124,14 @@ void FillDecaySteps(const Arguments& arguments, int64_t steps_per_epoch,
 
 std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
                                         const TrainableModel& model) {
-  const auto& [optimizer, schedule, clip_norm] = request.recipe.update;
+  const auto& [optimizer, schedule, clip_norm, label_smoothing, precision] =
+      request.recipe.update;
   // Of a file its name, wherever it lies.
   const std::string name = request.model.substr(request.model.rfind('/') + 1);
   std::vector<TrainingSetting> settings = {
       {"model", name},
       {"batch", absl::StrCat(model.batch)},
+      {"drop-last", request.drop_last ? "yes" : "no"},
       {"seed", absl::StrCat(request.recipe.seed)},
       {"optimizer", optimizer.name},
       {"learning-rate", DoubleText(schedule.learning_rate)},
@@ -115,7 +139,12 @@ std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
       {"weight-decay", DoubleText(optimizer.weight_decay)},
       {"schedule", schedule.name},
       {"warm-up", absl::StrCat(schedule.warm_up)},
-      {"clip-norm", DoubleText(clip_norm)}};
+      {"clip-norm", DoubleText(clip_norm)},
+      {"label-smoothing", DoubleText(label_smoothing)},
+      {"precision", std::string(DTypeName(precision))}};
+  if (optimizer.name == "sgd") {
+    settings.push_back({"nesterov", optimizer.nesterov ? "yes" : "no"});
+  }
   if (TakesDecayFactor(schedule.name)) {
     settings.push_back({"decay-factor", DoubleText(schedule.factor)});
   }

@@ -18,8 +18,12 @@ namespace partita {
 struct TrainRequest {
   std::string model;  // as it is named
   int64_t epochs = 10;
+  bool drop_last = false;  // an epoch's last batch, if it is not whole
   TrainingRecipe recipe;
 };
+
+// Of --precision, the usual one first.
+std::vector<std::string> PrecisionNames();
 
 // The flag --seed.
 absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments);

@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "graph/builder/examples/models.h"
+#include "graph/builder/inference_training.h"
 #include "graph/status_macros.h"
 #include "partita/train/batch_inputs.h"
 #include "partita/train/image_classifier.h"
@@ -242,6 +243,11 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
       Module module, ReadTrainedOnnx(arguments.positional()[0], arguments));
   ImportedModelOptions options;
   options.loss = arguments.Get("loss", options.loss);
+  if (arguments.has("label-smoothing") && !HasClasses(options.loss)) {
+    return CalledWrongly(absl::StrCat(
+        "--label-smoothing: found it with --loss ", options.loss,
+        ", which has no classes; expected --loss cross-entropy or nll"));
+  }
   options.label_column = arguments.Get("label-column", "");
   PARTITA_ASSIGN_OR_RETURN(options.train,
                            ReadFiles(module, arguments, "input", "labels"));

@@ -22,8 +22,8 @@ against what PyTorch 1.13 computes for the graphs named in the second column, in
 TAIL = """
 Zero, and so in no graph: %s. None, for the reasons [here](gradients.md#which-ops-have-a-gradient): %s.
 
-Losses, optimizers, schedules, recurrent networks, batch norm in training and clipping are compared with PyTorch by
-`//tests/gradients:torch_training_test`, whole training steps of a GPT and of ResNet-18, on one device and as
+Losses, optimizers, schedules, recurrent networks, batch norm in training, clipping and products in bf16 are compared with
+PyTorch by `//tests/gradients:torch_training_test`, whole training steps of a GPT and of ResNet-18, on one device and as
 DistributedDataParallel does, by `//tests/gradients:torch_models_test`.
 """
 

@@ -82,7 +82,8 @@ absl::StatusOr<Module> MnistTraining(const MnistTrainingOptions& options) {
       [&](Tensor x) { return Dropout2d(x, options.dropout, random); },
       [&](Tensor x) { return Dropout(x, options.dropout, random); });
   const Tensor loss =
-      NllLoss(probabilities, b.Input("labels", DType::kI64, {options.batch}));
+      NllLoss(probabilities, b.Input("labels", DType::kI64, {options.batch}),
+              {.label_smoothing = options.update.label_smoothing});
   PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, options.update));
   b.Output("loss", loss);
 

@@ -95,6 +95,23 @@ TEST(Models, TheSameOptionsGiveTheSameModule) {
             FingerprintOf(*SmallConvNet({.seed = 2})));
 }
 
+// Loss and precision are parts of the rule that each builder must pass on.
+TEST(Models, TrainedNetworksTakeTheWholeRule) {
+  const UpdateRule plain;
+  for (const UpdateRule& rule :
+       {UpdateRule{.label_smoothing = 0.1},
+        UpdateRule{.precision = DType::kBF16}, UpdateRule{.clip_norm = 1}}) {
+    EXPECT_NE(FingerprintOf(*MnistTraining({.update = rule})),
+              FingerprintOf(*MnistTraining({.update = plain})));
+    EXPECT_NE(FingerprintOf(*ResNet18Training({.image = 8, .update = rule})),
+              FingerprintOf(*ResNet18Training({.image = 8, .update = plain})));
+    EXPECT_NE(FingerprintOf(*GptTraining({.update = rule})),
+              FingerprintOf(*GptTraining({.update = plain})));
+    EXPECT_NE(FingerprintOf(*LstmTraining({.update = rule})),
+              FingerprintOf(*LstmTraining({.update = plain})));
+  }
+}
+
 TEST(Models, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_FALSE(TwoLayerPerceptron({.batch = -1}).ok());
   EXPECT_FALSE(SmallConvNet({.channels = 0}).ok());

@@ -118,7 +118,8 @@ absl::StatusOr<Module> ResNet18Training(
   const Tensor scores =
       network.Scores(b.Input("images", DType::kF32, images), true);
   const Tensor loss =
-      CrossEntropyLoss(scores, b.Input("labels", DType::kI64, {options.batch}));
+      CrossEntropyLoss(scores, b.Input("labels", DType::kI64, {options.batch}),
+                       {.label_smoothing = options.update.label_smoothing});
   PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, options.update));
   b.Output("loss", loss);
 

@@ -14,7 +14,8 @@ absl::Status MinimizeTextLoss(GraphBuilder& b, Tensor scores,
                               const UpdateRule& update) {
   const Tensor labels = b.Input("labels", DType::kI64, windows);
   const Tensor loss =
-      CrossEntropyLoss(scores, Reshape(labels, {windows[0] * windows[1]}));
+      CrossEntropyLoss(scores, Reshape(labels, {windows[0] * windows[1]}),
+                       {.label_smoothing = update.label_smoothing});
   PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, update));
   b.Output("loss", loss);
   return absl::OkStatus();

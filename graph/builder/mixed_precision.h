@@ -1,0 +1,31 @@
+// Products in half precision, all else in single (Micikevicius et al. 2018).
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_BUILDER_MIXED_PRECISION_H_
+#define PARTITA_GRAPH_BUILDER_MIXED_PRECISION_H_
+
+#include "absl/status/status.h"
+#include "graph/builder/graph_builder.h"
+
+namespace partita {
+
+// Makes the f32 products that the function has so far, of matrices and of
+// convolutions, products of `dtype`: bf16 or f16, or f32 for none of this.
+//
+//   before                                after
+//   %y = matmul %x, %w : f32[8, 3]        %xh = cast %x {to = bf16}
+//                                         %wh = cast %w {to = bf16}
+//                                         %p = matmul %xh, %wh : bf16[8, 3]
+//                                         %y = cast %p {to = f32}
+//
+// What several products read is cast once; a convolution's bias is added in
+// f32. Built before the gradients, so that the products of the backward pass
+// are of that type too, and their results f32 again. Variables stay f32, and
+// are updated in f32. Values keep their ids.
+//
+// InvalidArgument for another dtype.
+absl::Status NarrowProducts(GraphBuilder& b, DType dtype);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_BUILDER_MIXED_PRECISION_H_

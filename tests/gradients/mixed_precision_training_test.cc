@@ -1,0 +1,129 @@
+// Plans of training steps whose products are bf16 or f16.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "graph/host_capacity.h"
+#include "gtest/gtest.h"
+#include "partita/partita.h"
+#include "placement/machine/sample_machines.h"
+#include "tests/gradients/mnist_steps.h"
+
+namespace partita {
+namespace {
+
+constexpr int kSteps = 8;
+
+std::unique_ptr<Session> TrainingIn(DType precision, int devices,
+                                    const CompileOptions& options) {
+  return TrainingSession(MnistModule(0.2, kMnistBatch, precision),
+                         EqualCpus(devices, kTrainingMemory), options);
+}
+
+std::unique_ptr<Session> OnOne(DType precision) {
+  CompileOptions options;
+  options.strategy = "single";
+  return TrainingIn(precision, 1, options);
+}
+
+// Each step has the bits of its reference.
+Numbers LossesOf(Session& session) {
+  Numbers losses;
+  for (int step = 0; step < kSteps; ++step) {
+    const std::vector<HostTensor> inputs = MnistBatch(step);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      EXPECT_TRUE(session.SetInput(static_cast<int>(i), inputs[i]).ok());
+    }
+    const auto reference = session.RunReference();
+    EXPECT_TRUE(reference.ok()) << reference.status();
+    if (!reference.ok()) return losses;
+    const Numbers loss = LossOf(session, inputs, {});
+    EXPECT_EQ(loss, ToNumbers((*reference)[0])) << "step " << step;
+    losses.insert(losses.end(), loss.begin(), loss.end());
+  }
+  return losses;
+}
+
+void ExpectNearly(const Numbers& found, const Numbers& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t step = 0; step < found.size(); ++step) {
+    EXPECT_NEAR(found[step], expected[step], 0.05 * expected[step])
+        << "step " << step;
+  }
+}
+
+TEST(MixedPrecisionTraining, TrainsNearlyAsSinglesDo) {
+  const auto singles = OnOne(DType::kF32);
+  ASSERT_NE(singles, nullptr);
+  const Numbers expected = LossesOf(*singles);
+  for (DType precision : {DType::kBF16, DType::kF16}) {
+    SCOPED_TRACE(DTypeName(precision));
+    const auto halves = OnOne(precision);
+    ASSERT_NE(halves, nullptr);
+    const Numbers losses = LossesOf(*halves);
+    EXPECT_NE(losses, expected);
+    ExpectNearly(losses, expected);
+    const auto scale = halves->ReadVariable("loss_scale.good_steps");
+    EXPECT_EQ(scale.ok(), precision == DType::kF16);
+    if (scale.ok()) EXPECT_EQ(ToNumbers(*scale), Numbers{kSteps});
+  }
+}
+
+TEST(MixedPrecisionTraining, ReplicasTrainNearlyAsOneDeviceDoesAndStayEqual) {
+  CompileOptions options;
+  options.strategy = "data";
+  for (DType precision : {DType::kBF16, DType::kF16}) {
+    SCOPED_TRACE(DTypeName(precision));
+    const auto one = OnOne(precision);
+    const auto replicas = TrainingIn(precision, 3, options);
+    ASSERT_NE(one, nullptr);
+    ASSERT_NE(replicas, nullptr);
+    ExpectNearly(LossesOf(*replicas), LossesOf(*one));
+    for (const Variable& variable : replicas->plan().module.variables()) {
+      SCOPED_TRACE(variable.name);
+      const auto values = replicas->ReadReplicas(variable.name);
+      ASSERT_TRUE(values.ok()) << values.status();
+      ASSERT_EQ(values->size(), 3u);
+      for (const HostTensor& value : *values) {
+        EXPECT_EQ(ToNumbers(value), ToNumbers(values->front()));
+      }
+    }
+  }
+}
+
+TEST(MixedPrecisionTraining, MicroBatchesTrainNearlyAsTheBatchDoes) {
+  CompileOptions options;
+  options.strategy = "pipeline";
+  options.planner.stages = 2;
+  options.micro_batches = 4;
+  const auto one = OnOne(DType::kBF16);
+  const auto stages = TrainingIn(DType::kBF16, 2, options);
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(stages, nullptr);
+  ExpectNearly(LossesOf(*stages), LossesOf(*one));
+}
+
+// Where the processor has bf16, products and casts have kernels.
+TEST(MixedPrecisionTraining, NoProductOfBf16IsLeftToEval) {
+  if (!absl::c_linear_search(ThisHost().isas, "avx512")) {
+    GTEST_SKIP() << "no AVX-512";
+  }
+  CompileOptions options;
+  options.strategy = "single";
+  const auto compiled = Compile(MnistModule(0.2, kMnistBatch, DType::kBF16),
+                                EqualCpus(1, kTrainingMemory), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  for (const std::string& node : compiled->report.fallbacks) {
+    for (const char* op : {"matmul", "conv", "cast", "fused"}) {
+      EXPECT_FALSE(absl::StartsWith(node, op)) << node;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita

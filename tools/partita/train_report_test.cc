@@ -1,0 +1,95 @@
+// What a training says of itself while it goes on and at its end.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/partita/train_report.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "absl/strings/match.h"
+
+namespace partita {
+namespace {
+
+// Two epochs of four steps of 16 images, of which `steps` are done, half a
+// second each.
+TrainReport After(int64_t steps) {
+  TrainReport report = {.model = "builtin:mnist",
+                        .strategy = "single",
+                        .samples_name = "images",
+                        .samples = 64,
+                        .epochs = 2,
+                        .steps_per_epoch = 4,
+                        .step = steps};
+  report.trained = {.steps = steps,
+                    .samples = 16 * steps,
+                    .loss_sum = 0.25 * 16 * static_cast<double>(steps),
+                    .seconds = 0.5 * static_cast<double>(steps)};
+  return report;
+}
+
+TEST(TrainReport, ProgressIsABarWithLossRateAndTimeLeft) {
+  EXPECT_EQ(TrainProgressText(After(1), 0.5),
+            "[==                  ] epoch 1 of 2, step 1 of 8, loss 0.5000, 32 "
+            "images/s, 0:04 left");
+  EXPECT_EQ(TrainProgressText(After(5), 0.25),
+            "[============        ] epoch 2 of 2, step 5 of 8, loss 0.2500, 32 "
+            "images/s, 0:02 left");
+  EXPECT_EQ(TrainProgressText(After(8), 0.125),
+            "[====================] epoch 2 of 2, step 8 of 8, loss 0.1250, 32 "
+            "images/s, 0:00 left");
+}
+
+// Steps before this run count for the bar, and not for the rate.
+TEST(TrainReport, AResumedTrainingGoesOnInItsBar) {
+  TrainReport report = After(2);
+  report.first_step = 4;
+  report.step = 6;
+  EXPECT_EQ(TrainProgressText(report, 0.25),
+            "[===============     ] epoch 2 of 2, step 6 of 8, loss 0.2500, 32 "
+            "images/s, 0:01 left");
+  EXPECT_EQ(TrainBeginText(report),
+            "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n"
+            "resumed after step 4 of 8\n");
+}
+
+TEST(TrainReport, ClassesThatAreWordsAreTold) {
+  TrainReport report = After(0);
+  report.class_names = {"setosa", "virginica"};
+  EXPECT_EQ(TrainBeginText(report),
+            "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n"
+            "labels: setosa 0, virginica 1\n");
+  report.class_names.assign(21, "a");
+  EXPECT_TRUE(absl::EndsWith(TrainBeginText(report), ", a 19, ...\n"));
+}
+
+TEST(TrainReport, TimesOfHoursAreToldInHours) {
+  TrainReport report = After(1);
+  report.epochs = 3000;
+  EXPECT_EQ(TrainProgressText(report, 0.5),
+            "[                    ] epoch 1 of 3000, step 1 of 12000, loss "
+            "0.5000, 32 images/s, 1:40:00 left");
+}
+
+TEST(TrainReport, ALossThatIsNoNumberHasNoSign) {
+  EXPECT_EQ(
+      TrainProgressText(After(4), -std::numeric_limits<double>::quiet_NaN()),
+      "[==========          ] epoch 1 of 2, step 4 of 8, loss nan, 32 "
+      "images/s, 0:02 left");
+}
+
+TEST(TrainReport, AnEpochTellsLossRateAndWhatEvaluationFound) {
+  const TrainReport report = After(4);
+  EpochReport epoch = {.epoch = 0, .trained = report.trained, .test = {}};
+  EXPECT_EQ(EpochText(epoch, report),
+            "epoch 1 of 2: loss 0.2500, 32 images/s\n");
+  epoch.test =
+      Evaluation{.samples = 10, .labels = 10, .correct = 9, .loss = 0.5};
+  EXPECT_EQ(EpochText(epoch, report),
+            "epoch 1 of 2: loss 0.2500, test loss 0.5000, test accuracy 90.00 "
+            "%, 32 images/s\n");
+}
+
+}  // namespace
+}  // namespace partita
