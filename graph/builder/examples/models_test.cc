@@ -103,12 +103,16 @@ TEST(Models, TrainedNetworksTakeTheWholeRule) {
         UpdateRule{.precision = DType::kBF16}, UpdateRule{.clip_norm = 1}}) {
     EXPECT_NE(FingerprintOf(*MnistTraining({.update = rule})),
               FingerprintOf(*MnistTraining({.update = plain})));
-    EXPECT_NE(FingerprintOf(*ResNet18Training({.image = 8, .update = rule})),
-              FingerprintOf(*ResNet18Training({.image = 8, .update = plain})));
-    EXPECT_NE(FingerprintOf(*GptTraining({.update = rule})),
-              FingerprintOf(*GptTraining({.update = plain})));
-    EXPECT_NE(FingerprintOf(*LstmTraining({.update = rule})),
-              FingerprintOf(*LstmTraining({.update = plain})));
+    EXPECT_NE(FingerprintOf(
+                  *ResNet18Training({.image = 8, .width = 4, .update = rule})),
+              FingerprintOf(*ResNet18Training(
+                  {.image = 8, .width = 4, .update = plain})));
+    EXPECT_NE(
+        FingerprintOf(*GptTraining({.layers = 1, .width = 8, .update = rule})),
+        FingerprintOf(
+            *GptTraining({.layers = 1, .width = 8, .update = plain})));
+    EXPECT_NE(FingerprintOf(*LstmTraining({.width = 8, .update = rule})),
+              FingerprintOf(*LstmTraining({.width = 8, .update = plain})));
   }
 }
 
