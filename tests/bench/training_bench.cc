@@ -18,19 +18,33 @@
 #include "graph/builder/examples/models.h"
 #include "graph/builder/random_tensor.h"
 #include "partita/partita.h"
+#include "tools/partita/arguments.h"
 
 namespace partita {
 namespace {
 
 constexpr char kUsage[] =
     "usage: training_bench compile MODEL BATCH DEVICES THREADS PLAN\n"
+    "           [--batch-norm-parts N] [--bucket-size MIB]\n"
     "       training_bench run PLAN STEPS\n";
 
-absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch) {
-  if (name == "mnist") return MnistTraining({.batch = batch});
+constexpr FlagDef kFlags[] = {
+    {"batch-norm-parts", "N",
+     "parts of the batch with statistics of their own"},
+    {"bucket-size", "MIB", "how many MiB of gradients are exchanged together"},
+};
+
+absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch,
+                               int batch_norm_parts) {
   if (name == "resnet18") {
-    return ResNet18Training({.batch = batch, .image = 64});
+    return ResNet18Training(
+        {.batch = batch, .image = 64, .batch_norm_parts = batch_norm_parts});
   }
+  if (batch_norm_parts > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": found parts of batch norms; expected them of resnet18 only"));
+  }
+  if (name == "mnist") return MnistTraining({.batch = batch});
   if (name == "gpt") {
     return GptTraining({.batch = batch,
                         .layers = 6,
@@ -40,6 +54,11 @@ absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch) {
   }
   return absl::InvalidArgumentError(absl::StrCat(
       name, ": found no such model; expected mnist, resnet18 or gpt"));
+}
+
+// 0 for what is no count.
+int Count(const std::string& text) {
+  return std::max(0, std::atoi(text.c_str()));
 }
 
 // Like devices with this host's rates for so many threads.
@@ -66,18 +85,27 @@ Machine MachineOf(int devices, int threads) {
   return machine;
 }
 
-absl::Status CompileStep(const std::string& model, int64_t batch, int devices,
-                         int threads, const std::string& path) {
-  PARTITA_ASSIGN_OR_RETURN(Module module, ModelOf(model, batch));
+// compile MODEL BATCH DEVICES THREADS PLAN
+absl::Status CompileStep(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.positional();
+  const int devices = Count(words[3]);
+  PARTITA_ASSIGN_OR_RETURN(const int64_t parts,
+                           arguments.GetInt("batch-norm-parts", 1, 1, 1 << 20));
+  PARTITA_ASSIGN_OR_RETURN(Module module, ModelOf(words[1], Count(words[2]),
+                                                  static_cast<int>(parts)));
   CompileOptions options;
   options.strategy = devices > 1 ? "data" : "single";
   PARTITA_ASSIGN_OR_RETURN(
+      const int64_t bucket_size,
+      arguments.GetInt("bucket-size", options.bucket_bytes >> 20, 0, 1 << 20));
+  options.bucket_bytes = bucket_size << 20;
+  PARTITA_ASSIGN_OR_RETURN(
       const Compiled compiled,
-      Compile(std::move(module), MachineOf(devices, threads), options));
+      Compile(std::move(module), MachineOf(devices, Count(words[4])), options));
   for (const std::string& node : compiled.report.fallbacks) {
     std::fprintf(stderr, "no fast kernel: %s\n", node.c_str());
   }
-  return WritePlan(compiled.plan, path).status();
+  return WritePlan(compiled.plan, words[5]).status();
 }
 
 // Images of 0..1, or labels and tokens.
@@ -140,19 +168,24 @@ absl::Status RunSteps(const std::string& path, int steps) {
   return absl::OkStatus();
 }
 
-// Every argument behind the model or plan is a count of at least 1.
-int Count(const char* text) { return std::max(0, std::atoi(text)); }
-
-absl::Status Main(absl::Span<char* const> arguments) {
-  if (arguments.size() == 7 && arguments[1] == std::string("compile") &&
-      Count(arguments[3]) > 0 && Count(arguments[4]) > 0 &&
-      Count(arguments[5]) > 0) {
-    return CompileStep(arguments[2], Count(arguments[3]), Count(arguments[4]),
-                       Count(arguments[5]), arguments[6]);
+// Words [first, end).
+bool AreCounts(const std::vector<std::string>& words, size_t first,
+               size_t end) {
+  for (size_t i = first; i < end; ++i) {
+    if (Count(words[i]) < 1) return false;
   }
-  if (arguments.size() == 4 && arguments[1] == std::string("run") &&
-      Count(arguments[3]) > 0) {
-    return RunSteps(arguments[2], Count(arguments[3]));
+  return true;
+}
+
+absl::Status Main(absl::Span<const char* const> words) {
+  PARTITA_ASSIGN_OR_RETURN(const Arguments arguments,
+                           Arguments::Parse(words, kFlags));
+  const std::vector<std::string>& given = arguments.positional();
+  if (given.size() == 6 && given[0] == "compile" && AreCounts(given, 2, 5)) {
+    return CompileStep(arguments);
+  }
+  if (given.size() == 3 && given[0] == "run" && AreCounts(given, 2, 3)) {
+    return RunSteps(given[1], Count(given[2]));
   }
   return absl::InvalidArgumentError(kUsage);
 }
@@ -161,8 +194,8 @@ absl::Status Main(absl::Span<char* const> arguments) {
 }  // namespace partita
 
 int main(int argc, char** argv) {
-  const absl::Status status =
-      partita::Main(absl::MakeConstSpan(argv, static_cast<size_t>(argc)));
+  const absl::Status status = partita::Main(
+      absl::MakeConstSpan(argv + 1, static_cast<size_t>(argc - 1)));
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   return 1;
