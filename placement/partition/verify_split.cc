@@ -1,4 +1,4 @@
-// Walks both graphs side by side.
+// Walks the placed graph, and finds for each node what it was.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/verify_split.h"
@@ -85,31 +85,56 @@ class Verifier {
         of_optimised_.Set(op.result(0).id(), SourceNumber(op));
         continue;
       }
+      of_operands_[OperandNumbers(op, of_optimised_)].push_back(
+          computing_.size());
       computing_.push_back(op);
       for (ValueId result : op.node().results)
         of_optimised_.Set(result, next_++);
     }
+    is_found_.resize(computing_.size(), false);
+  }
+
+  static std::vector<int> OperandNumbers(const OpView& op,
+                                         const Numbering& numbering) {
+    std::vector<int> numbers;
+    for (ValueId operand : op.node().operands) {
+      numbers.push_back(numbering.Of(operand));
+    }
+    return numbers;
+  }
+
+  // The first node that nothing placed was found for yet and that does the same
+  // to the same values; else the first, to say what differs.
+  size_t Find(const OpView& placed) {
+    while (first_ < computing_.size() && is_found_[first_]) ++first_;
+    const auto same = of_operands_.find(OperandNumbers(placed, of_placed_));
+    if (same == of_operands_.end()) return first_;
+    for (size_t node : same->second) {
+      if (!is_found_[node] && SameNode(computing_[node], placed)) return node;
+    }
+    return first_;
   }
 
   void WalkPlaced() {
-    size_t next = 0;
     for (const OpView& op : placed_.ops()) {
       if (IsRead(op)) {
         of_placed_.Set(op.result(0).id(), SourceNumber(op));
         CheckSourceCut(op);
       } else if (Carries(op)) {
         for (int i = 0; i < op.num_results(); ++i) Carry(op, i);
-      } else if (next == computing_.size()) {
+      } else if (const size_t node = Find(op); node == computing_.size()) {
         return Fault(absl::StrCat(op.ToString(),
                                   ": found a node that the optimised graph "
                                   "does not have"));
       } else {
-        Compare(computing_[next++], op);
+        is_found_[node] = true;
+        Compare(computing_[node], op);
         CheckCutOf(op);
       }
     }
-    for (; next < computing_.size(); ++next) {
-      Fault(absl::StrCat(computing_[next].ToString(),
+    for (size_t node = 0; node < computing_.size(); ++node) {
+      if (is_found_[node]) continue;
+      Fault(absl::StrCat(computing_[node].ToString(),
                          ": found no placed node for it"));
     }
   }
@@ -197,7 +222,12 @@ class Verifier {
   Numbering of_optimised_;
   Numbering of_placed_;
   std::map<std::string, int> sources_;
+  // Of the optimised graph, those that compute: all, which of them were found
+  // placed, the first that may not have been, and by their operands' numbers.
   std::vector<OpView> computing_;
+  std::vector<bool> is_found_;
+  size_t first_ = 0;
+  std::map<std::vector<int>, std::vector<size_t>> of_operands_;
   int next_ = 0;
   std::vector<std::string> faults_;
 };

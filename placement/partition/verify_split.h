@@ -11,8 +11,9 @@ namespace partita {
 
 // Proves that `placed` computes what `optimised` computes, from structure and
 // dimension rules alone; shares no code with partition. That is:
-//  1. Node by node in order, copies, reorders, constants and variables aside,
-//     both graphs have the same op, attributes, bodies and types.
+//  1. One for one, copies, reorders, constants and variables aside, the nodes
+//  of
+//     both graphs have the same op, attributes, bodies and types, in any order.
 //  2. Copies, reorders and buckets carry the values of their operands;
 //  constants
 //     of the same bytes are one value, and so are reads of one variable. Under
