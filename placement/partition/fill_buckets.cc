@@ -1,5 +1,5 @@
-// One pass against the order of the graph finds what may wait, one along it
-// fills buckets.
+// One walk against the order of the graph finds what may wait for what; one
+// along it fills buckets of sums that others wait for, one those of the rest.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/fill_buckets.h"
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "graph/core_ops.h"
 #include "graph/instance.h"
 #include "graph/op_view.h"
@@ -24,9 +25,19 @@ bool JoinsForAll(const OpView& op) {
          ShardingOf(placement.results, 0) == Sharding();
 }
 
-// By node id: joins for all, and no other such node depends on it.
-std::vector<bool> FindSums(const Graph& graph) {
-  std::vector<bool> sums(graph.node_id_bound(), false);
+// Of so few bytes an exchange takes as long as of none.
+constexpr int64_t kSmallSum = int64_t{64} << 10;
+
+// By node id.
+struct Sums {
+  std::vector<bool> leading;  // small, and another exchange waits for it
+  std::vector<bool> last;     // no other exchange depends on it
+};
+
+// Outputs of the step go by themselves.
+Sums FindSums(const Graph& graph) {
+  Sums sums = {std::vector<bool>(graph.node_id_bound(), false),
+               std::vector<bool>(graph.node_id_bound(), false)};
   std::vector<bool> leads_on(graph.value_id_bound(), false);
   const std::vector<OpView> ops = graph.ops();
   for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
@@ -34,66 +45,98 @@ std::vector<bool> FindSums(const Graph& graph) {
     const bool leads = absl::c_any_of(op->node().results, [&](ValueId result) {
       return leads_on[result.index];
     });
-    sums[op->id().index] = joins && !leads;
+    if (joins && !graph.is_output(op->result(0).id())) {
+      const int64_t bytes = op->operand_type(0).num_bytes();
+      sums.leading[op->id().index] = leads && bytes > 0 && bytes <= kSmallSum;
+      sums.last[op->id().index] = !leads && bytes > 0;
+    }
     if (!joins && !leads) continue;
     for (ValueId operand : op->node().operands) leads_on[operand.index] = true;
   }
   return sums;
 }
 
+// Joins sums in the order of the graph. What waits for the open bucket, and
+// stands before it ends, is moved behind it.
 class Filler {
  public:
-  Filler(Graph& graph, int64_t bytes)
-      : graph_(graph), room_(bytes), sums_(FindSums(graph)) {}
+  // `sums` by node id.
+  Filler(Graph& graph, const std::vector<bool>& sums, int64_t bytes)
+      : graph_(graph), sums_(sums), room_(bytes), order_(graph.order()) {}
 
   absl::Status Run() {
-    for (const NodeId node : graph_.order()) {
-      if (ReadsBucket(node)) PARTITA_RETURN_IF_ERROR(Close());
-      if (IsGradient(node)) PARTITA_RETURN_IF_ERROR(Add(node));
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const NodeId node = order_[i];
+      if (WaitsForBucket(node)) {
+        if (!IsSum(node)) {
+          Hold(node);
+          continue;
+        }
+        PARTITA_RETURN_IF_ERROR(Close());
+      }
+      if (IsSum(node)) PARTITA_RETURN_IF_ERROR(Add(i));
     }
     return Close();
   }
 
  private:
-  bool ReadsBucket(NodeId node) const {
+  // Buckets that were made meanwhile are none.
+  bool IsSum(NodeId node) const {
+    return node.index < static_cast<int>(sums_.size()) && sums_[node.index];
+  }
+
+  bool WaitsForBucket(NodeId node) const {
     return absl::c_any_of(graph_.node(node).operands, [&](ValueId operand) {
-      return absl::c_any_of(copies_, [&](NodeId copy) {
-        return graph_.node(copy).results[0] == operand;
-      });
+      return waiting_.contains(operand);
     });
   }
 
-  bool IsGradient(NodeId node) const {
-    const OpView op = graph_.view(node);
-    return sums_[node.index] && op.operand_type(0).num_bytes() > 0 &&
-           !graph_.is_output(op.result(0).id());
+  void Hold(NodeId node) {
+    held_.push_back(node);
+    const ValueIds& results = graph_.node(node).results;
+    waiting_.insert(results.begin(), results.end());
   }
 
-  absl::Status Add(NodeId copy) {
-    const Placement& placement = graph_.node(copy).placement;
-    if (!copies_.empty() &&
-        graph_.node(copies_[0]).placement.devices != placement.devices) {
+  absl::Status Add(size_t position) {
+    const NodeId copy = order_[position];
+    if (!copies_.empty() && graph_.node(copies_[0]).placement.devices !=
+                                graph_.node(copy).placement.devices) {
       PARTITA_RETURN_IF_ERROR(Close());
     }
     copies_.push_back(copy);
+    waiting_.insert(graph_.node(copy).results[0]);
+    before_last_ = held_.size();
+    behind_last_ =
+        position + 1 < order_.size() ? order_[position + 1] : NodeId();
     filled_ += graph_.view(copy).operand_type(0).num_bytes();
     return filled_ >= room_ ? Close() : absl::OkStatus();
   }
 
   // The bucket stands where the last of its copies stood.
   absl::Status Close() {
-    const std::vector<NodeId> copies = std::move(copies_);
+    absl::Status status;
+    if (copies_.size() > 1) {
+      status = MakeBucket();
+      for (size_t i = 0; i < before_last_; ++i) {
+        graph_.MoveBefore(held_[i], behind_last_);
+      }
+    }
     copies_.clear();
+    held_.clear();
+    waiting_.clear();
     filled_ = 0;
-    if (copies.size() < 2) return absl::OkStatus();
+    return status;
+  }
+
+  absl::Status MakeBucket() {
     PARTITA_ASSIGN_OR_RETURN(const NodeId bucket,
-                             graph_.AddNode(SpecOf(copies), copies.back()));
-    for (size_t i = 0; i < copies.size(); ++i) {
+                             graph_.AddNode(SpecOf(copies_), copies_.back()));
+    for (size_t i = 0; i < copies_.size(); ++i) {
       const ValueId result = graph_.node(bucket).results[i];
-      const ValueId before = graph_.node(copies[i]).results[0];
+      const ValueId before = graph_.node(copies_[i]).results[0];
       graph_.value(result).type.layout = graph_.type(before).layout;
       graph_.ReplaceAllUses(before, result);
-      graph_.Erase(copies[i]);
+      graph_.Erase(copies_[i]);
     }
     return absl::OkStatus();
   }
@@ -114,16 +157,24 @@ class Filler {
   }
 
   Graph& graph_;
+  const std::vector<bool>& sums_;  // of the nodes that were there before
   const int64_t room_;
-  const std::vector<bool> sums_;  // by id of the nodes that were there before
-  std::vector<NodeId> copies_;    // of the bucket that is being filled
-  int64_t filled_ = 0;            // bytes
+  const std::vector<NodeId> order_;
+  // Of the bucket that is being filled:
+  std::vector<NodeId> copies_;
+  int64_t filled_ = 0;                    // bytes
+  absl::flat_hash_set<ValueId> waiting_;  // its sums, and what is made of them
+  std::vector<NodeId> held_;              // nodes that make these
+  size_t before_last_ = 0;                // so many stand before its last copy
+  NodeId behind_last_;                    // what stands behind that
 };
 
 }  // namespace
 
 absl::Status FillBuckets(Graph& graph, int64_t bytes) {
-  return Filler(graph, bytes).Run();
+  const Sums sums = FindSums(graph);
+  PARTITA_RETURN_IF_ERROR(Filler(graph, sums.leading, bytes).Run());
+  return Filler(graph, sums.last, bytes).Run();
 }
 
 }  // namespace partita

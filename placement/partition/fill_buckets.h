@@ -19,13 +19,13 @@ namespace partita {
 //   %b.all = copy %b (partial sum) -> ...      %a.all, %b.all = bucket %a, %b
 //
 // In the order of the graph, in which a backward pass makes gradients, a bucket
-// takes one after the other until it has `bytes` of them, or something reads
-// one. Sums that others wait for, as those of a batch norm, stay alone, and so
-// do those of which nothing would be left to overlap: the outputs of the graph
-// and the values of its updates. A bucket changes no bit: each value is summed
-// in the order of the members.
-// Needs: a graph that partition has connected, each of whose nodes runs once a
-// step. InvalidArgument if the op refuses.
+// takes one after the other until it has `bytes` of them. Sums that another
+// exchange waits for, as those of a batch norm, have buckets of their own: of
+// small ones that need nothing of each other, up to the first that does. What
+// reads a sum stands behind its bucket. Outputs of the graph and values of its
+// updates stay alone. A bucket changes no bit: each value is summed in the
+// order of the members. Needs: a graph that partition has connected, each of
+// whose nodes runs once a step. InvalidArgument if the op refuses.
 absl::Status FillBuckets(Graph& graph, int64_t bytes);
 
 }  // namespace partita

@@ -123,20 +123,98 @@ TEST(FillBuckets, WhatOthersWaitForStaysAlone) {
 }
 
 // Nothing is read of a bucket before it is sent.
-TEST(FillBuckets, AReaderEndsABucket) {
-  constexpr char kText[] =
-      R"(graph @f(%x: f32[4, 2] on {a, b}) -> (f32[2], f32[2]) {
+TEST(FillBuckets, ReadersStandBehindTheBucket) {
+  EXPECT_EQ(Filled(R"(graph @f(%x: f32[4, 2] on {a, b}) -> (f32[2], f32[2]) {
   %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
   %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
   %p.all = copy %p : f32[2] on {a, b} (partial sum) -> (replicated)
-  %l = neg %p.all : f32[2] on {a, b}
+  %k = neg %p.all : f32[2] on {a, b}
+  %l = abs %k : f32[2] on {a, b}
   %q = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
   %q.all = copy %q : f32[2] on {a, b} (partial max) -> (replicated)
   %m = neg %q.all : f32[2] on {a, b}
   return %l, %m
 }
+)",
+                   1000),
+            R"(graph @f(%x: f32[4, 2] on {a, b}) -> (f32[2], f32[2]) {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %q = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %p.all, %q.all = bucket %p, %q : f32[2], f32[2]
+      on {a, b} (partial sum, partial max) -> (replicated, replicated)
+  %k = neg %p.all : f32[2] on {a, b}
+  %l = abs %k : f32[2] on {a, b}
+  %m = neg %q.all : f32[2] on {a, b}
+  return %l, %m
+}
+)");
+}
+
+// %p and %r are what %q waits for, and neither waits for the other; %q is sent
+// with the gradients that nothing waits for.
+constexpr char kLeadingSums[] =
+    R"(graph @f(%x: f32[4, 2] on {a, b}) -> f32[2] {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %g = reduce_min %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial min)
+  %g.all = copy %g : f32[2] on {a, b} (partial min) -> (replicated)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %p.all = copy %p : f32[2] on {a, b} (partial sum) -> (replicated)
+  %d = sub %s, %p.all : f32[4, 2] on {a, b} (split 0, replicated) -> (split 0)
+  %r = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %r.all = copy %r : f32[2] on {a, b} (partial max) -> (replicated)
+  %e = mul %d, %r.all : f32[4, 2] on {a, b} (split 0, replicated) -> (split 0)
+  %q = reduce_sum %e {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %q.all = copy %q : f32[2] on {a, b} (partial sum) -> (replicated)
+  %l = add %g.all, %q.all : f32[2] on {a, b}
+  return %l
+}
 )";
-  EXPECT_EQ(Filled(kText, 1000), kText);
+
+TEST(FillBuckets, SumsThatOthersWaitForHaveBucketsOfTheirOwn) {
+  EXPECT_EQ(Filled(kLeadingSums, 1000),
+            R"(graph @f(%x: f32[4, 2] on {a, b}) -> f32[2] {
+  %s = copy %x : f32[4, 2] on {a, b} (replicated) -> (split 0)
+  %g = reduce_min %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial min)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %r = reduce_max %s {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %p.all, %r.all = bucket %p, %r : f32[2], f32[2]
+      on {a, b} (partial sum, partial max) -> (replicated, replicated)
+  %d = sub %s, %p.all : f32[4, 2] on {a, b} (split 0, replicated) -> (split 0)
+  %e = mul %d, %r.all : f32[4, 2] on {a, b} (split 0, replicated) -> (split 0)
+  %q = reduce_sum %e {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %g.all, %q.all = bucket %g, %q : f32[2], f32[2]
+      on {a, b} (partial min, partial sum) -> (replicated, replicated)
+  %l = add %g.all, %q.all : f32[2] on {a, b}
+  return %l
+}
+)");
+}
+
+TEST(FillBuckets, WithoutRoomSumsThatOthersWaitForStayAloneToo) {
+  EXPECT_EQ(Filled(kLeadingSums, 0), kLeadingSums);
+}
+
+// An exchange of many bytes is worth beginning before the next is ready.
+TEST(FillBuckets, LargeSumsThatOthersWaitForStayAlone) {
+  constexpr char kText[] =
+      R"(graph @f(%x: f32[4, 20000] on {a, b}) -> f32[] {
+  %s = copy %x : f32[4, 20000] on {a, b} (replicated) -> (split 0)
+  %p = reduce_sum %s {axes = [0], keep_dims = false} : f32[20000]
+      on {a, b} (split 0) -> (partial sum)
+  %p.all = copy %p : f32[20000] on {a, b} (partial sum) -> (replicated)
+  %r = reduce_max %s {axes = [0], keep_dims = false} : f32[20000]
+      on {a, b} (split 0) -> (partial max)
+  %r.all = copy %r : f32[20000] on {a, b} (partial max) -> (replicated)
+  %d = sub %s, %p.all : f32[4, 20000] on {a, b} (split 0, replicated) -> (split 0)
+  %e = mul %d, %r.all : f32[4, 20000] on {a, b} (split 0, replicated) -> (split 0)
+  %q = reduce_sum %e {axes = [0, 1], keep_dims = false} : f32[] on {a, b} (split 0) -> (partial sum)
+  %q.all = copy %q : f32[] on {a, b} (partial sum) -> (replicated)
+  %l = neg %q.all : f32[] on {a, b}
+  return %l
+}
+)";
+  EXPECT_EQ(Filled(kText, 1 << 20), kText);
 }
 
 // The loss is not held back until there are gradients.
