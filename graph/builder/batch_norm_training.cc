@@ -3,8 +3,12 @@
 
 #include "graph/builder/batch_norm_training.h"
 
+#include <limits>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/builder/ops.h"
+#include "graph/ops/op_list.h"
 
 namespace partita {
 namespace {
@@ -15,23 +19,40 @@ struct Statistics {
   Tensor variance;  // biased
 };
 
-// A sum, of which parts can be computed apart, as a mean can not.
-Tensor MeanOver(Tensor x, const Ints& axes, int64_t count) {
-  return ReduceSum(x, axes, /*keep_dims=*/true) *
-         (1 / static_cast<double>(count));
+// Of x and of its squares. In f64, where the variance loses nothing to the
+// square of the mean: so one walk over x gives both, and replicas exchange both
+// at once.
+struct Moments {
+  Tensor sum;
+  Tensor squares;
+};
+
+Moments MomentsOver(Tensor x, const Ints& axes) {
+  const std::vector<Tensor> moments =
+      x.builder()->Ops(kMoments, {x}, {{"axes", axes}});
+  if (moments.empty()) return {};
+  return {moments[0], moments[1]};
 }
 
-// All axes but that of the channels and those before the examples.
-Ints OtherAxes(const Tensor& x, int examples) {
-  Ints axes = {examples};
-  for (int d = examples + 2; d < x.rank(); ++d) axes.push_back(d);
-  return axes;
+// The extents of one element for each channel, and for each of `n` examples.
+Shape PerChannel(const Tensor& x, int64_t n) {
+  Shape dims(x.rank(), 1);
+  dims[0] = n;
+  dims[1] = x.dim(1);
+  return dims;
 }
 
-Statistics StatisticsOver(Tensor x, const Ints& axes, int64_t count) {
-  const Tensor mean = MeanOver(x, axes, count);
-  const Tensor centred = x - mean;
-  return {mean, MeanOver(centred * centred, axes, count)};
+Tensor ReshapeTo(Tensor x, const Shape& dims) {
+  return Reshape(x, Ints(dims.begin(), dims.end()));
+}
+
+// Of equal elements rounding may leave less than no variance.
+Statistics StatisticsOf(const Moments& of, int64_t count, DType dtype) {
+  const double share = 1 / static_cast<double>(count);
+  const Tensor mean = of.sum * share;
+  const Tensor variance = Clip(of.squares * share - mean * mean, 0,
+                               std::numeric_limits<double>::infinity());
+  return {Cast(mean, dtype), Cast(variance, dtype)};
 }
 
 void MoveToward(const std::string& variable, Tensor value, double momentum) {
@@ -58,28 +79,40 @@ void Update(const Running& running, const Statistics& of, int64_t count) {
 
 Tensor OfWholeBatch(Tensor x, Tensor scale, Tensor bias, const Running& running,
                     double epsilon) {
-  const Ints channels = {x.dim(1)};
+  Ints axes = {0};
+  for (int d = 2; d < x.rank(); ++d) axes.push_back(d);
   const int64_t count = x.type().num_elements() / x.dim(1);
-  const Statistics of = StatisticsOver(x, OtherAxes(x, 0), count);
-  const Statistics flat = {Reshape(of.mean, channels),
-                           Reshape(of.variance, channels)};
+  const Statistics of =
+      StatisticsOf(MomentsOver(x, axes), count, x.type().dtype);
+  const Statistics flat = {Reshape(of.mean, {x.dim(1)}),
+                           Reshape(of.variance, {x.dim(1)})};
   Update(running, flat, count);
   return BatchNorm(x, scale, bias, flat.mean, flat.variance, epsilon);
 }
 
-// [n, channels, d...] as [parts, n / parts, channels, d...].
-Tensor InParts(Tensor x, int parts) {
-  Ints dims(x.type().dims.begin(), x.type().dims.end());
-  dims[0] /= parts;
-  dims.insert(dims.begin(), parts);
-  return Reshape(x, dims);
+// The batch in parts: those of [n, channels, 1...] of each example, as
+// [parts, n / parts, channels].
+Tensor InParts(Tensor each, int parts) {
+  return Reshape(each, {parts, each.dim(0) / parts, each.dim(1)});
 }
 
-// [channels] beside [parts, n, channels, d...].
-Tensor PerChannel(Tensor x, int rank) {
-  Ints dims(rank, 1);
-  dims[2] = x.dim(0);
-  return Reshape(x, dims);
+// Of each example, and then of the examples of a part, so that nothing as large
+// as x is laid out anew: [parts, 1, channels].
+Moments MomentsOfParts(Tensor x, int parts) {
+  Ints axes;
+  for (int d = 2; d < x.rank(); ++d) axes.push_back(d);
+  const Moments each = MomentsOver(x, axes);
+  return {ReduceSum(InParts(each.sum, parts), {1}, /*keep_dims=*/true),
+          ReduceSum(InParts(each.squares, parts), {1}, /*keep_dims=*/true)};
+}
+
+// A part's own for each of its examples: [n, channels, 1...].
+Tensor ForExamples(Tensor of_parts, const Tensor& x) {
+  const int64_t parts = of_parts.dim(0);
+  const Tensor repeated =
+      Op(kExpand, {of_parts},
+         {{"shape", Ints{parts, x.dim(0) / parts, x.dim(1)}}});
+  return ReshapeTo(repeated, PerChannel(x, x.dim(0)));
 }
 
 // The first part's statistics, as [channels].
@@ -87,14 +120,14 @@ Tensor OfFirstPart(Tensor x) { return Reshape(Slice(x, 0, 0, 1), {x.dim(2)}); }
 
 Tensor OfEachPart(Tensor x, Tensor scale, Tensor bias, const Running& running,
                   double epsilon, int parts) {
-  const Tensor apart = InParts(x, parts);
   const int64_t count = x.type().num_elements() / x.dim(1) / parts;
-  const Statistics of = StatisticsOver(apart, OtherAxes(apart, 1), count);
+  const Statistics of =
+      StatisticsOf(MomentsOfParts(x, parts), count, x.type().dtype);
   Update(running, {OfFirstPart(of.mean), OfFirstPart(of.variance)}, count);
-  const Tensor unit = (apart - of.mean) / Sqrt(of.variance + epsilon);
-  const Tensor y =
-      unit * PerChannel(scale, apart.rank()) + PerChannel(bias, apart.rank());
-  return Reshape(y, Ints(x.type().dims.begin(), x.type().dims.end()));
+  const Tensor centred = x - ForExamples(of.mean, x);
+  const Tensor unit = centred / ForExamples(Sqrt(of.variance + epsilon), x);
+  return unit * ReshapeTo(scale, PerChannel(x, 1)) +
+         ReshapeTo(bias, PerChannel(x, 1));
 }
 
 bool PartsFit(const Tensor& x, int parts) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -252,6 +253,43 @@ TEST(LossScaling, AStepThatOverflowsChangesNothingButTheScale) {
   EXPECT_EQ(step.w, 10);
   EXPECT_EQ(step.scale, 16384);
   EXPECT_EQ(step.good_steps, 0);
+}
+
+// A batch norm without scale and bias, of one channel.
+std::vector<double> Normalised(const std::vector<float>& x,
+                               BatchNormTrainingOptions options = {}) {
+  GraphBuilder b("f");
+  b.Variable("mean", HostTensor({DType::kF32, {1}, {}}), false);
+  b.Variable("variance", HostTensor({DType::kF32, {1}, {}}), false);
+  const Tensor zero = b.Constant(HostTensor({DType::kF32, {1}, {}}));
+  b.Output("y", BatchNormTraining(b.Constant(HostTensor::Of<float>(
+                                      {static_cast<int64_t>(x.size()), 1}, x)),
+                                  zero + 1, zero, "mean", "variance", options));
+  const auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  VariableValues state;
+  for (const Variable& variable : module->variables()) {
+    state[variable.name] = &module->literals().tensor(variable.initial);
+  }
+  const auto values = Evaluate(module->main(), {}, state);
+  EXPECT_TRUE(values.ok()) << values.status();
+  return values.ok() ? Numbers((*values)[0]) : std::vector<double>();
+}
+
+// In f32 the squares would have no digit left for the deviations.
+TEST(BatchNormTraining, ALargeMeanTakesNothingFromTheVariance) {
+  const double unit = 0.5 / std::sqrt(0.25 + 1e-5);
+  const std::vector<double> y = Normalised({99999.5, 1e5 + 0.5});
+  ASSERT_EQ(y.size(), 2u);
+  EXPECT_NEAR(y[0], -unit, 1e-6);
+  EXPECT_NEAR(y[1], unit, 1e-6);
+}
+
+TEST(BatchNormTraining, EqualElementsHaveNoVariance) {
+  for (const int parts : {1, 2}) {
+    const std::vector<float> x(6, 1e7f / 3);
+    for (double y : Normalised(x, {.parts = parts})) EXPECT_EQ(y, 0);
+  }
 }
 
 // The message of a function's first fault, without the place.

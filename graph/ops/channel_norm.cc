@@ -173,28 +173,35 @@ void GroupNormPiece(const OpView& op, int factor, int64_t begin, int64_t end,
   attributes.Set("groups", end - begin);
 }
 
-// One operand's element for each channel, to broadcast against x.
-Term PerChannel(GradBuilder& b, int operand) {
+// An element for each channel, to broadcast against x.
+Term BesideImages(GradBuilder& b, Term x) {
   Shape dims(b.op().operand_type(0).rank(), 1);
   dims[1] = b.op().operand_type(0).dims[1];
-  return CastTo(ReshapeTo(b.operand(operand), dims),
-                b.op().operand_type(0).dtype);
+  return ReshapeTo(x, dims);
 }
 
-// dmean = -sum(dy) scale rate and dvariance = -1/2 rate^3 scale sum(dy (x -
-// mean)), by channel.
+// One operand's element for each channel, as x has them.
+Term PerChannel(GradBuilder& b, int operand) {
+  return CastTo(b.operand(operand), b.op().operand_type(0).dtype);
+}
+
+// By channel, dmean = -sum(dy) scale rate and dvariance = -1/2 rate^2 scale
+// sum(dy (x - mean) rate): two sums, which are dbias and dscale too.
 absl::Status BatchNormGradient(GradBuilder& b) {
   const Term dy = b.grad(0);
   const Term scale = PerChannel(b, 1);
   const Term rate = RateOf(PerChannel(b, 4), b.op().attr_float("epsilon"));
-  if (b.needs(0)) b.Yield(0, dy * (scale * rate));
-  if (b.needs(2)) b.Yield(2, SumPerChannel(dy));
-  if (b.needs(3)) b.Yield(3, SumPerChannel(-dy * (scale * rate)));
-  if (!b.needs(1) && !b.needs(4)) return b.status();
-  const Term moved = dy * ((b.operand(0) - PerChannel(b, 3)) * rate);
-  if (b.needs(1)) b.Yield(1, SumPerChannel(moved));
-  if (b.needs(4)) {
-    b.Yield(4, SumPerChannel(moved * (scale * rate * rate * -0.5)));
+  if (b.needs(0)) b.Yield(0, dy * BesideImages(b, scale * rate));
+  if (b.needs(2) || b.needs(3)) {
+    const Term sum = SumPerChannel(dy);
+    b.Yield(2, sum);
+    if (b.needs(3)) b.Yield(3, -sum * (scale * rate));
+  }
+  if (b.needs(1) || b.needs(4)) {
+    const Term centred = b.operand(0) - BesideImages(b, PerChannel(b, 3));
+    const Term sum = SumPerChannel(dy * (centred * BesideImages(b, rate)));
+    b.Yield(1, sum);
+    if (b.needs(4)) b.Yield(4, sum * (scale * rate * rate * -0.5));
   }
   return b.status();
 }
@@ -211,7 +218,7 @@ absl::Status GroupedGradient(GradBuilder& b, int64_t groups) {
   const Normalised n = Normalise(ReshapeTo(b.operand(0), grouped), {2},
                                  b.op().attr_float("epsilon"));
   if (b.needs(0)) {
-    const Term g = ReshapeTo(dy * PerChannel(b, 1), grouped);
+    const Term g = ReshapeTo(dy * BesideImages(b, PerChannel(b, 1)), grouped);
     b.Yield(0, ReshapeTo(GradientOf(n, g), dims));
   }
   if (b.needs(1)) b.Yield(1, SumPerChannel(dy * ReshapeTo(n.x_hat, dims)));

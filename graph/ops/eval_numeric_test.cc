@@ -114,6 +114,16 @@ TEST(EvalNumericTest, Reductions) {
             "f32[2] 4 9");
 }
 
+// In f64: the square of the first has more digits than f32.
+TEST(EvalNumericTest, MomentsAreSumsOfXAndOfItsSquares) {
+  const auto moments =
+      RunOp(kMoments, List(F({2, 2}, {4097, 0, 3, -4})), {{"axes", Ints{-1}}});
+  ASSERT_TRUE(moments.ok()) << moments.status();
+  EXPECT_EQ(Show((*moments)[0]), "f64[2, 1] 4097 -1");
+  EXPECT_EQ(GetAsDouble((*moments)[1], 0), 4097.0 * 4097);
+  EXPECT_EQ(GetAsDouble((*moments)[1], 1), 25);
+}
+
 TEST(EvalNumericTest, ReductionsOfNothing) {
   const auto reduce = [](const OpDef& op) {
     return Show(op, List(F({1, 0}, {})), {{"axes", Ints{1}}});

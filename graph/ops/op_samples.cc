@@ -203,6 +203,8 @@ void AddReductions(Samples& samples) {
     samples.push_back({op, {x}, {{"axes", Ints{0, 2}}, {"keep_dims", false}}});
     samples.push_back({op, {I32({4, 5}, 1, 9)}, {{"axes", Ints{-1}}}});
   }
+  samples.push_back({&kMoments, {F32({4, 5, 3})}, {{"axes", Ints{0, 2}}}});
+  samples.push_back({&kMoments, {F32({4, 5, 3})}, {{"axes", Ints{-1}}}});
 }
 
 void AddWindows(Samples& samples) {

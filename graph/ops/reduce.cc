@@ -31,22 +31,28 @@ std::vector<bool> ReducedDims(const OpView& op) {
   return reduced;
 }
 
+absl::Status CheckAxes(const OpView& op) {
+  const TensorType& x = op.operand_type(0);
+  if (ReducedDims(op).size() == x.dims.size() &&
+      (!x.dims.empty() || op.attr_ints("axes").empty())) {
+    return absl::OkStatus();
+  }
+  return BadOp(
+      op,
+      absl::StrCat("axes = [", absl::StrJoin(op.attr_ints("axes"), ", "),
+                   "] on ", x.ToString()),
+      x.dims.empty() ? "none: the operand has no dimension"
+                     : absl::StrCat("each of ", -x.rank(), "..", x.rank() - 1,
+                                    " at most once"),
+      "list the dimensions to reduce");
+}
+
 template <int accepted>
 absl::Status Infer(const OpView& op, Types& results) {
   const TensorType& x = op.operand_type(0);
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, accepted));
+  PARTITA_RETURN_IF_ERROR(CheckAxes(op));
   const std::vector<bool> reduced = ReducedDims(op);
-  if (reduced.size() != x.dims.size() ||
-      (x.dims.empty() && !op.attr_ints("axes").empty())) {
-    return BadOp(
-        op,
-        absl::StrCat("axes = [", absl::StrJoin(op.attr_ints("axes"), ", "),
-                     "] on ", x.ToString()),
-        x.dims.empty() ? "none: the operand has no dimension"
-                       : absl::StrCat("each of ", -x.rank(), "..", x.rank() - 1,
-                                      " at most once"),
-        "list the dimensions to reduce");
-  }
   Shape dims;
   for (int d = 0; d < x.rank(); ++d) {
     if (!reduced[d]) dims.push_back(x.dims[d]);
@@ -246,6 +252,55 @@ DimensionRule PartialRule(const OpView& op) {
 }
 DimensionRule KeptRule(const OpView& op) { return RuleOf(op, std::nullopt); }
 
+// Of both sums alike.
+DimensionRule MomentsRule(const OpView& op) {
+  RuleBuilder rule(op);
+  const std::vector<bool> reduced = ReducedDims(op);
+  for (int d = 0; d < op.operand_type(0).rank(); ++d) {
+    const std::string name = absl::StrCat("d", d);
+    const int64_t size = op.operand_type(0).dims[d];
+    if (reduced[d]) {
+      rule.Operand(0, d, rule.Reduced(name, size, Reduction::kSum));
+    } else {
+      const int kept = rule.Kept(name, size);
+      rule.Operand(0, d, kept).Result(0, d, kept).Result(1, d, kept);
+    }
+  }
+  return rule.Finish();
+}
+
+absl::Status InferMoments(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
+  PARTITA_RETURN_IF_ERROR(CheckAxes(op));
+  const std::vector<bool> reduced = ReducedDims(op);
+  TensorType type = {DType::kF64, op.operand_type(0).dims, {}};
+  for (size_t d = 0; d < reduced.size(); ++d) {
+    if (reduced[d]) type.dims[d] = 1;
+  }
+  PARTITA_RETURN_IF_ERROR(results.Set(0, type));
+  return results.Set(1, type);
+}
+
+absl::Status EvaluateMoments(const OpView& op, absl::Span<const HostTensor> in,
+                             absl::Span<HostTensor> out) {
+  const std::vector<double> x = ToDoubles(in[0]);
+  const size_t count = out[0].type().num_elements();
+  std::vector<double> sums(count, 0), squares(count, 0);
+  Fold(op, x.data(), sums, SumStep);
+  Fold(op, x.data(), squares, SquareStep);
+  FromDoubles(sums, out[0]);
+  FromDoubles(squares, out[1]);
+  return absl::OkStatus();
+}
+
+// dx = dsum + 2 x dsquares
+absl::Status MomentsGradient(GradBuilder& b) {
+  const Term x = b.operand(0);
+  const DType dtype = x.type().dtype;
+  b.Yield(0, x * CastTo(b.grad(1) * 2, dtype) + CastTo(b.grad(0), dtype));
+  return b.status();
+}
+
 constexpr OpDef ReduceOp(const char* name, const char* doc,
                          decltype(OpDef::eval) eval,
                          decltype(OpDef::dimension_rule) rule,
@@ -328,6 +383,23 @@ Term ProdGradient(const Totals& r) {
 }
 
 }  // namespace
+
+extern constinit const OpDef kMoments = {
+    .name = "moments",
+    .doc =
+        "The sum and the sum of squares over axes, which stay with extent 1, "
+        "in f64: what mean and variance follow from, of parts that are summed "
+        "apart too.",
+    .operands = {{{"x"}}},
+    .num_results = 2,
+    .attrs = {{RequiredAttr("axes", AttributeKind::kInts)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = InferMoments,
+    .eval = EvaluateMoments,
+    .gradient = MomentsGradient,
+    .cost = EstimateCost,
+    .dimension_rule = MomentsRule,
+};
 
 // clang-format off
 extern constinit const OpDef kReduceL1 = ReduceOp("reduce_l1", "The sum of magnitudes.", EvaluateL1, PartialRule<Reduction::kSum>, Reduced<L1Gradient>);

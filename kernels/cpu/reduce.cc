@@ -1,9 +1,9 @@
-// cpu.reduce: f32 sums, means, maxima, minima over any axes, in any layout
-// whose padding no result would take in. The tree of additions depends on the
-// shape only: the reduced elements are divided into chunks, those of a chunk
-// are added in strands where they are neighbours and else one by one, all in
-// double.
-// SPDX-License-Identifier: Apache-2.0
+// cpu.reduce: f32 sums, means, maxima, minima over any axes, and sums beside
+// sums of squares in f64, in any layout whose padding no result would take in.
+// The tree of additions depends on the shape only: the reduced elements are
+// divided into chunks, those of a chunk are added in strands where they are
+// neighbours and else one by one, all in double. SPDX-License-Identifier:
+// Apache-2.0
 
 #include <algorithm>
 #include <cmath>
@@ -18,20 +18,39 @@
 namespace partita {
 namespace {
 
+// Each takes elements into a total, and joins totals.
 struct Sum {
   static constexpr double kStart = 0;
+  [[gnu::always_inline]] static inline double Take(double total, double x) {
+    return total + x;
+  }
+  [[gnu::always_inline]] static inline double Join(double a, double b) {
+    return a + b;
+  }
+};
+struct SumSquares {
+  static constexpr double kStart = 0;
+  [[gnu::always_inline]] static inline double Take(double total, double x) {
+    return total + x * x;
+  }
   [[gnu::always_inline]] static inline double Join(double a, double b) {
     return a + b;
   }
 };
 struct Max {
   static constexpr double kStart = -HUGE_VAL;
+  [[gnu::always_inline]] static inline double Take(double total, double x) {
+    return Join(total, x);
+  }
   [[gnu::always_inline]] static inline double Join(double a, double b) {
     return (a > b) | (a != a) ? a : b;
   }
 };
 struct Min {
   static constexpr double kStart = HUGE_VAL;
+  [[gnu::always_inline]] static inline double Take(double total, double x) {
+    return Join(total, x);
+  }
   [[gnu::always_inline]] static inline double Join(double a, double b) {
     return (a < b) | (a != a) ? a : b;
   }
@@ -40,6 +59,8 @@ struct Min {
 // Results side by side, or strands of one.
 constexpr int kLanes = 64;
 constexpr int kStrands = 16;
+// Channels of the layouts that have most of what is reduced.
+constexpr int kBlock = 16;
 
 // Elements [begin, end) of a chunk's `columns` results.
 struct Chunk {
@@ -70,8 +91,16 @@ struct JoinColumns {
     for (int64_t at = c.begin; at < c.end;) {
       const int64_t run = std::min(inner.size - at % inner.size, c.end - at);
       const float* x = PlaceOf(*c.loops, c.x, at);
-      c.columns == kLanes ? Rows(x, inner.stride, run, kLanes, lanes)
-                          : Rows(x, inner.stride, run, c.columns, lanes);
+      switch (c.columns) {
+        case kLanes:
+          Rows(x, inner.stride, run, kLanes, lanes);
+          break;
+        case kBlock:
+          Rows(x, inner.stride, run, kBlock, lanes);
+          break;
+        default:
+          Rows(x, inner.stride, run, c.columns, lanes);
+      }
       at += run;
     }
     std::copy_n(lanes, c.columns, totals);
@@ -82,7 +111,7 @@ struct JoinColumns {
     for (int64_t i = 0; i < rows; ++i, x += stride) {
 #pragma omp simd
       for (int j = 0; j < columns; ++j) {
-        lanes[j] = J::Join(lanes[j], static_cast<double>(x[j]));
+        lanes[j] = J::Take(lanes[j], static_cast<double>(x[j]));
       }
     }
   }
@@ -113,11 +142,11 @@ struct JoinLine {
     for (; i + kStrands <= count; i += kStrands) {
 #pragma omp simd
       for (int s = 0; s < kStrands; ++s) {
-        strands[s] = J::Join(strands[s], static_cast<double>(x[i + s]));
+        strands[s] = J::Take(strands[s], static_cast<double>(x[i + s]));
       }
     }
     for (int s = 0; i < count; ++i, ++s) {
-      strands[s] = J::Join(strands[s], static_cast<double>(x[i]));
+      strands[s] = J::Take(strands[s], static_cast<double>(x[i]));
     }
   }
 };
@@ -148,7 +177,8 @@ int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
   const Division division(loops);
   return division.chunks == 1
              ? 0
-             : division.chunks * loops.results * int64_t{sizeof(double)};
+             : division.chunks * loops.results * int64_t{sizeof(double)} *
+                   node.num_results();
 }
 
 class ReduceKernel : public BoundKernel {
@@ -160,42 +190,61 @@ class ReduceKernel : public BoundKernel {
         team_(loops_.results * loops_.count < (32 << 10) ? 1 : threads) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
-    const float* x = static_cast<const float*>(args.operands[0]);
-    float* y = static_cast<float*>(args.results[0]);
-    double* partial = static_cast<double*>(args.workspace);
-    if (&op_ == &kReduceMax) {
-      Reduce<Max>(x, y, partial);
+    if (&op_ == &kMoments) {
+      Reduce<double, Sum, SumSquares>(args);
+    } else if (&op_ == &kReduceMax) {
+      Reduce<float, Max>(args);
     } else if (&op_ == &kReduceMin) {
-      Reduce<Min>(x, y, partial);
+      Reduce<float, Min>(args);
     } else {
-      Reduce<Sum>(x, y, partial);
+      Reduce<float, Sum>(args);
     }
     return absl::OkStatus();
   }
 
  private:
-  template <typename J>
-  void Reduce(const float* x, float* y, double* partial) const {
+  // A result of type T for each J; all take a chunk while it is in the caches.
+  template <typename T, typename... J>
+  void Reduce(const LaunchArgs& args) const {
     const int64_t tasks = loops_.groups * division_.blocks * division_.chunks;
 #pragma omp parallel for num_threads(team_) schedule(static) if (team_ > 1)
-    for (int64_t task = 0; task < tasks; ++task) {
-      const int64_t chunk = task % division_.chunks;
-      const int64_t block = task / division_.chunks % division_.blocks;
-      const int64_t group = task / division_.chunks / division_.blocks;
-      double totals[kLanes];
-      const Chunk c = ChunkOf(x, group, block, chunk);
-      loops_.columns.size > 1
-          ? RunVectorised<JoinColumns<J>>(c, static_cast<double*>(totals))
-          : RunVectorised<JoinLine<J>>(c, static_cast<double*>(totals));
-      if (division_.chunks == 1) {
-        Write(totals, group, block * kLanes, c.columns, y);
-      } else {
-        std::copy_n(totals, c.columns,
-                    partial + chunk * loops_.results +
-                        group * loops_.columns.size + block * kLanes);
-      }
+    for (int64_t task = 0; task < tasks; ++task) RunTask<T, J...>(task, args);
+    if (division_.chunks == 1) return;
+    int result = 0;
+    (JoinChunksOf<T, J>(args, result++), ...);
+  }
+
+  template <typename T, typename... J>
+  void RunTask(int64_t task, const LaunchArgs& args) const {
+    int result = 0;
+    (RunTaskOf<T, J>(task, args, result++), ...);
+  }
+
+  // The totals of a result's chunks.
+  double* PartialOf(const LaunchArgs& args, int result) const {
+    return static_cast<double*>(args.workspace) +
+           result * division_.chunks * loops_.results;
+  }
+
+  template <typename T, typename J>
+  void RunTaskOf(int64_t task, const LaunchArgs& args, int result) const {
+    const int64_t chunk = task % division_.chunks;
+    const int64_t block = task / division_.chunks % division_.blocks;
+    const int64_t group = task / division_.chunks / division_.blocks;
+    double totals[kLanes];
+    const Chunk c = ChunkOf(static_cast<const float*>(args.operands[0]), group,
+                            block, chunk);
+    loops_.columns.size > 1
+        ? RunVectorised<JoinColumns<J>>(c, static_cast<double*>(totals))
+        : RunVectorised<JoinLine<J>>(c, static_cast<double*>(totals));
+    if (division_.chunks == 1) {
+      Write(totals, group, block * kLanes, c.columns,
+            static_cast<T*>(args.results[result]));
+    } else {
+      std::copy_n(totals, c.columns,
+                  PartialOf(args, result) + chunk * loops_.results +
+                      group * loops_.columns.size + block * kLanes);
     }
-    if (division_.chunks > 1) JoinChunks<J>(partial, y);
   }
 
   Chunk ChunkOf(const float* x, int64_t group, int64_t block,
@@ -220,8 +269,9 @@ class ReduceKernel : public BoundKernel {
   }
 
   // Totals of neighbouring columns of a group, without padding.
+  template <typename T>
   void Write(const double* totals, int64_t group, int64_t column,
-             int64_t columns, float* y) const {
+             int64_t columns, T* y) const {
     int64_t rest = group;
     for (size_t d = loops_.kept.size(); d-- > 0; rest /= loops_.kept[d].size) {
       y += rest % loops_.kept[d].size * loops_.kept[d].to_stride;
@@ -231,12 +281,14 @@ class ReduceKernel : public BoundKernel {
         &op_ == &kReduceMean ? static_cast<double>(loops_.count) : 1;
     for (int64_t j = 0; j < columns; ++j) {
       y[(column + j) * loops_.columns.to_stride] =
-          static_cast<float>(totals[j] / divisor);
+          static_cast<T>(totals[j] / divisor);
     }
   }
 
-  template <typename J>
-  void JoinChunks(double* partial, float* y) const {
+  template <typename T, typename J>
+  void JoinChunksOf(const LaunchArgs& args, int result) const {
+    double* const partial = PartialOf(args, result);
+    T* const y = static_cast<T*>(args.results[result]);
     for (int64_t chunk = 1; chunk < division_.chunks; ++chunk) {
       const double* from = partial + chunk * loops_.results;
 #pragma omp simd
@@ -271,7 +323,8 @@ bool KeepsOnlyChannels(const OpView& node) {
 // Row-major, and of images those in which convolutions leave them.
 std::vector<std::string> Layouts(const OpView& node) {
   const bool known = node.is(kReduceSum) || node.is(kReduceMean) ||
-                     node.is(kReduceMax) || node.is(kReduceMin);
+                     node.is(kReduceMax) || node.is(kReduceMin) ||
+                     node.is(kMoments);
   if (!known) return {};
   const TensorType& x = node.operand_type(0);
   if (x.dtype != DType::kF32 || x.num_elements() == 0) return {};

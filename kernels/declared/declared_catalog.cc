@@ -56,8 +56,8 @@ constexpr Row kRows[] = {
     {&kMaxPool, &kPoolFamily},      {&kAvgPool, &kPoolFamily},
     {&kSoftmax, &kNormFamily},      {&kReduceSum, &kReduceFamily},
     {&kReduceMean, &kReduceFamily}, {&kReduceMax, &kReduceFamily},
-    {&kReduceMin, &kReduceFamily},  {&kReorder, &kMoveFamily},
-    {&kCopy, &kMoveFamily},
+    {&kReduceMin, &kReduceFamily},  {&kMoments, &kReduceFamily},
+    {&kReorder, &kMoveFamily},      {&kCopy, &kMoveFamily},
 };
 
 const Family& FamilyOfOp(const OpDef& op) {

@@ -129,8 +129,7 @@ TEST(BatchNormOfReplicas, TrainsAsDistributedDataParallelDoes) {
   }
 }
 
-// Partial sums that are joined: of the loss, of the six gradients, and, where
-// the statistics are those of the whole batch, at least two each way.
+// Partial sums that are joined.
 int JoinedSums(const Session& session) {
   int joined = 0;
   const Graph& placed = session.plan().module.main();
@@ -147,10 +146,10 @@ TEST(BatchNormOfReplicas, OwnStatisticsAreNotExchanged) {
   const auto shared = OverDevices(TrainingModule(1), 2);
   ASSERT_NE(own, nullptr);
   ASSERT_NE(shared, nullptr);
-  EXPECT_EQ(JoinedSums(*own), 1 + 6);
-  // The mean and the variance. The gradient's sums may be those that the
-  // gradients of scale and bias are.
-  EXPECT_GE(JoinedSums(*shared), 1 + 6 + 2);
+  EXPECT_EQ(JoinedSums(*own), 1 + 6);  // of the loss, and gradients
+  // Of x and of its squares. The sums that the statistics' gradients need are
+  // the gradients of scale and bias.
+  EXPECT_EQ(JoinedSums(*shared), 1 + 6 + 2);
 }
 
 Module SmallResNet18(int parts) {
