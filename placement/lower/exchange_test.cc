@@ -146,6 +146,53 @@ TEST(Exchange, PiecesChangePlaces) {
             "gpu:2 copy 0: !z.m0->!z.gpu2.2\n");
 }
 
+// A stream for each part, as text.
+std::string StreamsOfParts(const std::string& text, const Machine& machine) {
+  absl::StatusOr<Module> module = ParseModule(text, "t", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<Plan> plan = PlanOf(*std::move(module), machine);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return "";
+  const Entry& entry = plan->entries[0];
+  std::string parts;
+  for (const Command& command : entry.programs[0].commands) {
+    if (command.kind != Command::Kind::kCollective) continue;
+    const Stream& stream = entry.streams[command.stream.index];
+    absl::StrAppend(&parts, plan->devices[stream.device.index].traits.name, "/",
+                    stream.name, "\n");
+  }
+  return parts;
+}
+
+// Who gives goes on computing while the others are not there yet. Sums are
+// joined by those that wait for them.
+TEST(Exchange, OnCpusStandsBesideKernelsButForSums) {
+  Machine machine = FarFromFirst(3);
+  for (MachineDevice& device : machine.devices) {
+    device.traits.kind = DeviceKind::kCpu;
+  }
+  EXPECT_EQ(
+      StreamsOfParts(R"(graph @f(%x: f32[4, 3]) -> (f32[4, 3], f32[4, 3]) {
+  %h = exp %x : f32[4, 3] on gpu:0
+  %y = neg %h : f32[4, 3] on {gpu:0, gpu:1, gpu:2}
+  %z = abs %y : f32[4, 3] on gpu:1
+  %u = exp %y : f32[4, 3] on gpu:2
+  return %z, %u
+}
+)",
+                     machine),
+      "gpu:0/collective\ngpu:1/collective\ngpu:2/collective\n");
+  EXPECT_EQ(StreamsOfParts(R"(graph @f(%x: f32[4, 3]) -> f32[3] {
+  %s = reduce_sum %x {axes = [0], keep_dims = false} : f32[3]
+      on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %n = neg %s : f32[3] on {gpu:0, gpu:1}
+  return %n
+}
+)",
+                           machine),
+            "gpu:0/compute\ngpu:1/compute\n");
+}
+
 TEST(Exchange, EachMicroBatchIsAnExchangeOfItsOwn) {
   absl::StatusOr<Module> module = ParseModule(
       R"(graph @f(%x: f32[6, 3]) -> f32[6, 3] {

@@ -300,8 +300,8 @@ absl::Status TaskLister::CheckJoins(const OpView& op, int value) const {
       "devices; expected one that does; run partition first"));
 }
 
-// The cores of a CPU do what a collective does: on a stream beside that of its
-// kernels it would take their time all the same, and be woken for it.
+// The cores of a CPU do what joins sums: on a stream beside that of its kernels
+// it would take their time all the same, and be woken for it.
 StreamKey TaskLister::StreamOfPart(const std::string& device) const {
   const bool beside =
       machine_.FindDevice(device)->traits.kind != DeviceKind::kCpu;
@@ -358,6 +358,8 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
   return absl::OkStatus();
 }
 
+// Beside the kernels, on a CPU too: who gives needs nothing of the others, and
+// would stop computing until the last of them has come to take.
 void TaskLister::ListExchange(const OpView& op,
                               const std::vector<ExchangePart>& parts,
                               int micro_batch) {
