@@ -79,6 +79,17 @@ TEST(LayoutCopy, Transposes) {
   }
 }
 
+// Several dimensions go on where the taps of a window end.
+TEST(LayoutCopy, WeightsOfWindows) {
+  for (const char* blocks : {"abcd16b16a", "abcd16a16b", "abcd8b8a"}) {
+    for (int64_t side : {1, 3, 5, 17}) {
+      const Shape dims = {48, 32, side, side};
+      ExpectSameAsIndexed(DType::kF32, dims, "", blocks, 1);
+      ExpectSameAsIndexed(DType::kF32, dims, blocks, "", 2);
+    }
+  }
+}
+
 TEST(LayoutCopy, TwoThreadsCopyTheSame) {
   for (const char* to : {"", "acdb", "abcd16b", "ba16b16a"}) {
     const Shape dims = to[0] == 'b' ? Shape{301, 499} : Shape{2, 65, 40, 60};

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kernels/copy/transpose_tile.h"
+
 namespace partita {
 namespace {
 
@@ -14,10 +16,11 @@ namespace {
 constexpr int64_t kBytesPerThread = 128 << 10;
 // A contiguous copy is cut into rows of this size.
 constexpr int64_t kRowBytes = 16 << 10;
-constexpr int64_t kColumnTile = 64;
+// Where several dimensions make one side of a tile.
+constexpr size_t kLongestSide = 256;
 
 template <typename T>
-void CopyTile(const char* from, char* to, CopyDim rows, CopyDim columns) {
+void CopyRows(const char* from, char* to, CopyDim rows, CopyDim columns) {
   for (int64_t i = 0; i < rows.size; ++i) {
     const char* x = from + i * rows.from;
     char* y = to + i * rows.to;
@@ -47,70 +50,22 @@ void CopyBlocks(const char* from, char* to, CopyDim rows, CopyDim columns,
   }
 }
 
-using Four = uint32_t __attribute__((vector_size(16)));
-
-// Rows i to i + 3 of four columns whose rows are neighbours in the source; in
-// the target the columns are.
-void Transpose4(const char* from, char* to, CopyDim rows, CopyDim columns) {
-  Four column[4], pair[4], row[4];
-  for (int j = 0; j < 4; ++j) {
-    std::memcpy(&column[j], from + j * columns.from, sizeof(Four));
-  }
-  for (int j = 0; j < 2; ++j) {
-    const Four &a = column[2 * j], &b = column[2 * j + 1];
-    pair[j] = __builtin_shuffle(a, b, Four{0, 4, 1, 5});
-    pair[j + 2] = __builtin_shuffle(a, b, Four{2, 6, 3, 7});
-  }
-  for (int i = 0; i < 4; i += 2) {
-    row[i] = __builtin_shuffle(pair[i], pair[i + 1], Four{0, 1, 4, 5});
-    row[i + 1] = __builtin_shuffle(pair[i], pair[i + 1], Four{2, 3, 6, 7});
-  }
-  for (int i = 0; i < 4; ++i) {
-    std::memcpy(to + i * rows.to, &row[i], sizeof(Four));
-  }
-}
-
-// A tile of 4-byte elements, neighbours along rows in the source and along
-// columns in the target: four by four, and what is left one by one.
-void TransposeTile(const char* from, char* to, CopyDim rows, CopyDim columns) {
-  const int64_t whole = columns.size / 4 * 4;
-  int64_t i = 0;
-  for (; i + 4 <= rows.size; i += 4) {
-    const char* x = from + i * rows.from;
-    char* y = to + i * rows.to;
-    for (int64_t j = 0; j < whole; j += 4) {
-      Transpose4(x + j * columns.from, y + j * columns.to, rows, columns);
-    }
-  }
-  CopyDim left = columns;
-  left.size = columns.size - whole;
-  CopyDim above = rows;
-  above.size = i;
-  CopyTile<uint32_t>(from + whole * columns.from, to + whole * columns.to,
-                     above, left);
-  rows.size -= i;
-  CopyTile<uint32_t>(from + i * rows.from, to + i * rows.to, rows, columns);
-}
-
 void CopyUnits(const char* from, char* to, CopyDim rows, CopyDim columns,
                int64_t unit) {
-  if (unit == 4 && rows.from == 4 && columns.to == 4) {
-    return TransposeTile(from, to, rows, columns);
-  }
   if (columns.size == 1) std::swap(rows, columns);
   switch (unit) {
     case 1:
-      return CopyTile<uint8_t>(from, to, rows, columns);
+      return CopyRows<uint8_t>(from, to, rows, columns);
     case 2:
-      return CopyTile<uint16_t>(from, to, rows, columns);
+      return CopyRows<uint16_t>(from, to, rows, columns);
     case 4:
-      return CopyTile<uint32_t>(from, to, rows, columns);
+      return CopyRows<uint32_t>(from, to, rows, columns);
     case 8:
-      return CopyTile<uint64_t>(from, to, rows, columns);
+      return CopyRows<uint64_t>(from, to, rows, columns);
     case 16:
-      return CopyTile<Block16>(from, to, rows, columns);
+      return CopyRows<Block16>(from, to, rows, columns);
     case 64:
-      return CopyTile<Block64>(from, to, rows, columns);
+      return CopyRows<Block64>(from, to, rows, columns);
     default:
       return CopyBlocks(from, to, rows, columns, unit);
   }
@@ -155,7 +110,63 @@ CopyDim TakeRows(Dims& dims) {
   return rows;
 }
 
+// Where the elements of a side lie on the copy's other side, for as many as a
+// tile may have.
+std::vector<int64_t> PlacesOf(int64_t size, int64_t stride) {
+  std::vector<int64_t> places;
+  const int64_t count = std::min<int64_t>(size, kLongestSide);
+  for (int64_t i = 0; i < count; ++i) places.push_back(i * stride);
+  return places;
+}
+
+// Makes a dimension of `rest` that goes on where a side ends, by its strides
+// `near`, part of it. False if there is none.
+bool Extend(int64_t CopyDim::*near, int64_t CopyDim::*far, int64_t unit,
+            std::vector<int64_t>& places, Dims& rest) {
+  const size_t size = places.size();
+  for (size_t d = 0; d < rest.size(); ++d) {
+    const CopyDim& dim = rest[d];
+    if (dim.*near != static_cast<int64_t>(size) * unit ||
+        size * static_cast<size_t>(dim.size) > kLongestSide) {
+      continue;
+    }
+    for (int64_t step = 1; step < dim.size; ++step) {
+      for (size_t i = 0; i < size; ++i) {
+        places.push_back(places[i] + step * dim.*far);
+      }
+    }
+    rest.erase(rest.begin() + static_cast<ptrdiff_t>(d));
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+// The shorter side first, as one of few elements, or of a number that four does
+// not divide, is copied one by one: weights of 3x3 have nine neighbours.
+void StridedCopy::MakeTransposed(Dims& rest) {
+  row_places_ = PlacesOf(rows_.size, rows_.to);
+  column_places_ = PlacesOf(columns_.size, columns_.from);
+  const auto extend_rows = [&] {
+    return Extend(&CopyDim::from, &CopyDim::to, unit_, row_places_, rest);
+  };
+  const auto extend_columns = [&] {
+    return Extend(&CopyDim::to, &CopyDim::from, unit_, column_places_, rest);
+  };
+  bool extended = true;
+  while (extended) {
+    extended = row_places_.size() <= column_places_.size()
+                   ? extend_rows() || extend_columns()
+                   : extend_columns() || extend_rows();
+  }
+  const int64_t rows = static_cast<int64_t>(row_places_.size());
+  const int64_t columns = static_cast<int64_t>(column_places_.size());
+  scattered_rows_ = rows > rows_.size;
+  scattered_columns_ = columns > columns_.size;
+  if (scattered_rows_) rows_.size = row_tile_ = rows;
+  if (scattered_columns_) columns_.size = column_tile_ = columns;
+}
 
 StridedCopy::StridedCopy(int element_bytes, absl::Span<const CopyDim> dims,
                          int64_t from_offset, int64_t to_offset)
@@ -185,14 +196,32 @@ StridedCopy::StridedCopy(int element_bytes, absl::Span<const CopyDim> dims,
   }
   rows_ = TakeRows(merged);
   if (rows_.size == 1) std::swap(rows_, columns_);
+  if (unit_ == 4 && rows_.from == 4 && columns_.to == 4) MakeTransposed(merged);
   outer_.assign(merged.begin(), merged.end());
   row_tiles_ = (rows_.size + row_tile_ - 1) / row_tile_;
   tasks_ = row_tiles_;
   for (const CopyDim& dim : outer_) tasks_ *= dim.size;
 }
 
-void StridedCopy::RunTask(int64_t task, const char* from, char* to) const {
-  const int64_t tile = task % row_tiles_;
+void StridedCopy::CopyTile(const char* from, char* to, const CopyDim& rows,
+                           const CopyDim& columns) const {
+  if (row_places_.empty()) return CopyUnits(from, to, rows, columns, unit_);
+  TransposeTile(from, to, absl::MakeConstSpan(row_places_.data(), rows.size),
+                absl::MakeConstSpan(column_places_.data(), columns.size));
+}
+
+// Lines that no stream of neighbours leads to; each place is on one of its own.
+void StridedCopy::Prefetch(int64_t task, const char* from, char* to) const {
+  MoveTo(task, from, to);
+  if (scattered_rows_) {
+    for (int64_t place : row_places_) __builtin_prefetch(to + place, 1);
+  }
+  if (scattered_columns_) {
+    for (int64_t place : column_places_) __builtin_prefetch(from + place, 0);
+  }
+}
+
+void StridedCopy::MoveTo(int64_t task, const char*& from, char*& to) const {
   int64_t rest = task / row_tiles_;
   for (size_t i = outer_.size(); i-- > 0;) {
     const int64_t at = rest % outer_[i].size;
@@ -200,16 +229,22 @@ void StridedCopy::RunTask(int64_t task, const char* from, char* to) const {
     from += at * outer_[i].from;
     to += at * outer_[i].to;
   }
-  const int64_t first = tile * row_tile_;
-  from += first * rows_.from;
-  to += first * rows_.to;
+  from += FirstRow(task) * rows_.from;
+  to += FirstRow(task) * rows_.to;
+}
+
+void StridedCopy::RunTask(int64_t task, const char* from, char* to) const {
+  if ((scattered_rows_ || scattered_columns_) && task + 1 < tasks_) {
+    Prefetch(task + 1, from, to);
+  }
+  MoveTo(task, from, to);
+  const int64_t first = FirstRow(task);
   CopyDim rows = rows_;
   rows.size = std::min(row_tile_, rows_.size - first);
-  for (int64_t j = 0; j < columns_.size; j += kColumnTile) {
+  for (int64_t j = 0; j < columns_.size; j += column_tile_) {
     CopyDim columns = columns_;
-    columns.size = std::min(kColumnTile, columns_.size - j);
-    CopyUnits(from + j * columns_.from, to + j * columns_.to, rows, columns,
-              unit_);
+    columns.size = std::min(column_tile_, columns_.size - j);
+    CopyTile(from + j * columns_.from, to + j * columns_.to, rows, columns);
   }
 }
 

@@ -6,6 +6,7 @@
 #define PARTITA_KERNELS_COPY_STRIDED_COPY_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
@@ -35,7 +36,15 @@ class StridedCopy {
   int64_t bytes() const { return bytes_; }
 
  private:
+  // `rest`: the dimensions that are neither rows nor columns.
+  void MakeTransposed(absl::InlinedVector<CopyDim, 8>& rest);
+  int64_t FirstRow(int64_t task) const { return task % row_tiles_ * row_tile_; }
+  // Sets the places to those of the task's first element.
+  void MoveTo(int64_t task, const char*& from, char*& to) const;
+  void Prefetch(int64_t task, const char* from, char* to) const;
   void RunTask(int64_t task, const char* from, char* to) const;
+  void CopyTile(const char* from, char* to, const CopyDim& rows,
+                const CopyDim& columns) const;
 
   // Strides and offsets below are in bytes.
   absl::InlinedVector<CopyDim, 6> outer_;
@@ -46,6 +55,15 @@ class StridedCopy {
   int64_t to_offset_;
   int64_t row_tile_ = 16;
   int64_t row_tiles_ = 1;
+  int64_t column_tile_ = 64;
+  // Of 4-byte elements of which the rows of a tile are neighbours in the source
+  // and its columns in the target: where the rows lie in the target, and the
+  // columns in the source, from the first.
+  std::vector<int64_t> row_places_;
+  std::vector<int64_t> column_places_;
+  // Of several dimensions: the side is one tile, and its places lie apart.
+  bool scattered_rows_ = false;
+  bool scattered_columns_ = false;
   int64_t tasks_ = 0;
   int64_t bytes_ = 0;
 };

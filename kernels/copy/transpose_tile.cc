@@ -1,0 +1,60 @@
+// Four by four in registers.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/copy/transpose_tile.h"
+
+#include <cstddef>
+#include <cstring>
+
+namespace partita {
+namespace {
+
+using Four = uint32_t __attribute__((vector_size(16)));
+constexpr size_t kSide = 4;
+
+void Transpose4(const char* from, char* to, const int64_t* rows,
+                const int64_t* columns) {
+  Four column[kSide], pair[kSide], row[kSide];
+  for (size_t j = 0; j < kSide; ++j) {
+    std::memcpy(&column[j], from + columns[j], sizeof(Four));
+  }
+  for (size_t j = 0; j < 2; ++j) {
+    const Four &a = column[2 * j], &b = column[2 * j + 1];
+    pair[j] = __builtin_shuffle(a, b, Four{0, 4, 1, 5});
+    pair[j + 2] = __builtin_shuffle(a, b, Four{2, 6, 3, 7});
+  }
+  for (size_t i = 0; i < kSide; i += 2) {
+    row[i] = __builtin_shuffle(pair[i], pair[i + 1], Four{0, 1, 4, 5});
+    row[i + 1] = __builtin_shuffle(pair[i], pair[i + 1], Four{2, 3, 6, 7});
+  }
+  for (size_t i = 0; i < kSide; ++i) {
+    std::memcpy(to + rows[i], &row[i], sizeof(Four));
+  }
+}
+
+void CopyOneByOne(const char* from, char* to, absl::Span<const int64_t> rows,
+                  absl::Span<const int64_t> columns) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t j = 0; j < columns.size(); ++j) {
+      std::memcpy(to + rows[i] + 4 * j, from + 4 * i + columns[j], 4);
+    }
+  }
+}
+
+}  // namespace
+
+void TransposeTile(const char* from, char* to, absl::Span<const int64_t> rows,
+                   absl::Span<const int64_t> columns) {
+  const size_t whole_rows = rows.size() / kSide * kSide;
+  const size_t whole_columns = columns.size() / kSide * kSide;
+  for (size_t i = 0; i < whole_rows; i += kSide) {
+    for (size_t j = 0; j < whole_columns; j += kSide) {
+      Transpose4(from + 4 * i, to + 4 * j, &rows[i], &columns[j]);
+    }
+  }
+  CopyOneByOne(from, to + 4 * whole_columns, rows.subspan(0, whole_rows),
+               columns.subspan(whole_columns));
+  CopyOneByOne(from + 4 * whole_rows, to, rows.subspan(whole_rows), columns);
+}
+
+}  // namespace partita
