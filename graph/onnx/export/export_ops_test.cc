@@ -121,6 +121,8 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
           no_op,
           "mod: found floats with the sign of the divisor; expected fmod = "
           "true, or integers\n"
+          "moments",
+          no_op,
           "neg: found u64 for input 0 of Neg; expected bf16, f16, f32, f64, "
           "i16, i32, i64 or i8\n"
           "pow: found u64 for input 0 of Pow; expected bf16, f16, f32, f64, "
@@ -147,7 +149,8 @@ TEST(ExportOpsTest, EveryOpHasARowOrAReason) {
       // Of training alone.
       &kAttentionGradient, &kAvgPoolGradient, &kConvWeightGradient,
       &kLayerNormGradient, &kLayerNormScaleGradient, &kGatherGradient,
-      &kGeluSlope, &kMaxPoolGradient, &kRandomUniform, &kResizeGradient,
+      &kGeluSlope, &kMaxPoolGradient, &kMoments, &kRandomUniform,
+      &kResizeGradient,
       // Of opset 18.
       &kBitwiseAnd, &kBitwiseNot, &kBitwiseOr, &kBitwiseXor};
   for (int i = 0; i < kOpTableSize; ++i) {
