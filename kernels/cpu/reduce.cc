@@ -2,8 +2,8 @@
 // sums of squares in f64, in any layout whose padding no result would take in.
 // The tree of additions depends on the shape only: the reduced elements are
 // divided into chunks, those of a chunk are added in strands where they are
-// neighbours and else one by one, all in double. SPDX-License-Identifier:
-// Apache-2.0
+// neighbours and else one by one, all in double.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <cmath>

@@ -84,6 +84,10 @@ def shaped(title, inputs, node, result, function, below=0):
 }""" % (inputs, kind, node, kind, kind, axes), lambda c, **x: weighted(function(*x.values()), c), below)
 
 
+def gelu_slope(x):
+    return torch.special.ndtr(x) + x * (x * x / -2).exp() / (2 * torch.pi) ** 0.5
+
+
 def declare_elementwise():
     elementwise("abs", "abs", torch.abs)
     after("acos", BETWEEN_MINUS_ONE_AND_ONE, "acos", torch.acos)
@@ -99,6 +103,7 @@ def declare_elementwise():
     elementwise("elu", "elu", lambda x: F.elu(x, 0.7), "{alpha = 0.7}")
     elementwise("erf", "erf", torch.erf)
     elementwise("gelu", "gelu", F.gelu)
+    elementwise("slope of gelu", "gelu_slope", gelu_slope)
     elementwise("gelu by tanh", "gelu", lambda x: F.gelu(x, approximate="tanh"), "{tanh = true}")
     elementwise("hard sigmoid", "hard_sigmoid", lambda x: (x * 0.5 + 0.25).clamp(0, 1), "{alpha = 0.5, beta = 0.25}")
     elementwise("hard swish", "hard_swish", F.hardswish)
@@ -244,6 +249,18 @@ def declare_norms():
     shaped("log softmax", "%x: f64[3, 4]", "log_softmax %x", [3, 4], lambda x: F.log_softmax(x, 1))
 
 
+def packed_attention(x, causal):
+    """Of x [n, positions, 3, heads, size]: queries, keys and values, as the op has them."""
+    q, k, v = x.permute(2, 0, 3, 1, 4)
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal).permute(0, 2, 1, 3)
+
+
+def declare_attention():
+    for title, attributes, causal in (("attention", "", False), ("causal attention", " {causal = true}", True)):
+        shaped(title, "%x: f64[2, 5, 3, 2, 3]", "attention %x" + attributes, [2, 5, 2, 3],
+               lambda x, causal=causal: packed_attention(x, causal))
+
+
 def declare_reductions():
     x = "%x: f64[2, 3, 4]"
     for op, function in (("mean", lambda x: x.mean((0, 2))), ("max", lambda x: x.amax((0, 2))),
@@ -265,6 +282,13 @@ def declare_reductions():
   %l = reduce_prod %y {axes = [0], keep_dims = false} : f64[]
   return %l
 }""", lambda x: (x * torch.tensor([1., 0, 1, 1])).prod())
+    case("moments", """graph @f(%x: f64[2, 3, 4], %c: f64[1, 3, 1]) -> f64[] {
+  %s, %q = moments %x {axes = [0, 2]} : f64[1, 3, 1], f64[1, 3, 1]
+  %y = mul %s, %q : f64[1, 3, 1]
+  %p = mul %y, %c : f64[1, 3, 1]
+  %l = reduce_sum %p {axes = [0, 1, 2], keep_dims = false} : f64[]
+  return %l
+}""", lambda x, c: weighted(x.sum((0, 2), keepdim=True) * (x * x).sum((0, 2), keepdim=True), c))
     shaped("cumsum", x, "cumsum %x {axis = 1}", [2, 3, 4], lambda x: x.cumsum(1))
 
 
@@ -450,9 +474,8 @@ def record_mixed_precision(out):
     loss = weighted(y.float(), c)
     loss.backward()
     out.write("bf16 products: %s %s\n" % (numbers(loss), " ".join(numbers(value.grad) for value in (x, w, v))))
-    x, w, c = (drawn(shape, number).float().requires_grad_()
-               for number, shape in enumerate(([2, 2, 5, 4], [3, 2, 3, 2], [2, 3, 3, 3])))
-    bias = drawn([3], 3).float().requires_grad_()
+    x, w, bias, c = (drawn(shape, number).float().requires_grad_()
+                     for number, shape in enumerate(([2, 2, 5, 4], [3, 2, 3, 2], [3], [2, 3, 3, 3])))
     with torch.autocast("cpu", torch.bfloat16):
         y = F.conv2d(x, w)
     loss = weighted(y.float() + bias.reshape(3, 1, 1), c)
@@ -648,6 +671,7 @@ def main():
     declare_backward()
     declare_windows()
     declare_norms()
+    declare_attention()
     declare_reductions()
     declare_moves()
     declare_indexed()

@@ -59,18 +59,17 @@ TEST(DataParallelTraining, TrainsAsOneDeviceDoesAndReplicasStayEqual) {
   }
 }
 
-// What goes between the devices: the gradients of the eight parameters, each by
-// itself or in buckets, the loss and the number of examples that count; each
-// member has a part. A bias's gradient is reshaped where it is made, which ends
-// a bucket: there are three, and one gradient that is alone.
+// What goes between the devices: the number of examples that count, which the
+// backward pass divides by; then the gradients of the eight parameters and the
+// loss, each by itself or all in one bucket. Each member has a part.
 TEST(DataParallelTraining, OnlySumsOverTheBatchAreExchanged) {
   const auto session = OverReplicas(2, kMnistBatch);
   const auto apart = OverReplicas(2, kMnistBatch, kTrainingMemory, 0);
   ASSERT_NE(session, nullptr);
   ASSERT_NE(apart, nullptr);
   const Plan& plan = session->plan();
-  EXPECT_EQ(Count(plan, Command::Kind::kCollective), 2 * (3 + 1 + 2));
-  EXPECT_EQ(Count(apart->plan(), Command::Kind::kCollective), 2 * (8 + 2));
+  EXPECT_EQ(Count(plan, Command::Kind::kCollective), 2 * (1 + 1));
+  EXPECT_EQ(Count(apart->plan(), Command::Kind::kCollective), 2 * (1 + 8 + 1));
   for (const Stream& stream : plan.entries[0].streams) {
     EXPECT_EQ(stream.name, "compute");
   }

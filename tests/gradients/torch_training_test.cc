@@ -324,7 +324,7 @@ TEST(TorchTraining, ProductsInBf16) {
   ExpectNear(InBf16({{4, 6}, {6, 5}, {5, 3}}, two_layers),
              Recorded("bf16 products"));
   const auto convolution = [](const std::vector<Tensor>& x) {
-    return WeightedSum(Conv(x[0], x[1], x[2]), {2, 3, 3, 3}, 2);
+    return WeightedSum(Conv(x[0], x[1], x[2]), {2, 3, 3, 3}, 3);
   };
   ExpectNear(InBf16({{2, 2, 5, 4}, {3, 2, 3, 2}, {3}}, convolution),
              Recorded("bf16 convolution"));
