@@ -1,0 +1,54 @@
+"""A header compiled once: what includes it first need not parse the libraries that it names."""
+
+load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+
+# The compiler takes a precompiled header only for sources of the same flags: these are what bazel gives each source,
+# and `copts` what .bazelrc adds for the sources that are to use it. Other sources parse the header's text.
+def _flags(ctx, source, output):
+    toolchain = find_cpp_toolchain(ctx)
+    features = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    variables = cc_common.create_compile_variables(
+        feature_configuration = features,
+        cc_toolchain = toolchain,
+        source_file = source.path,
+        output_file = output.path,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts,
+        use_pic = True,
+    )
+    return cc_common.get_memory_inefficient_command_line(
+        feature_configuration = features,
+        action_name = ACTION_NAMES.cpp_compile,
+        variables = variables,
+    )
+
+def _precompiled_header_impl(ctx):
+    header = ctx.actions.declare_file(ctx.label.name + ".h")
+    ctx.actions.write(header, "".join(["#include <%s>\n" % include for include in ctx.attr.includes]))
+    compiled = ctx.actions.declare_file(header.basename + ".gch")
+    toolchain = find_cpp_toolchain(ctx)
+    ctx.actions.run(
+        executable = toolchain.compiler_executable,
+        arguments = ["-x", "c++-header"] + _flags(ctx, header, compiled),
+        inputs = depset([header], transitive = [toolchain.all_files]),
+        outputs = [compiled],
+        mnemonic = "CppPrecompile",
+        progress_message = "Precompiling %s" % header.short_path,
+    )
+    return [DefaultInfo(files = depset([header, compiled]))]
+
+precompiled_header = rule(
+    implementation = _precompiled_header_impl,
+    attrs = {
+        "copts": attr.string_list(),
+        "includes": attr.string_list(mandatory = True),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+    },
+    fragments = ["cpp"],
+    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+)
