@@ -91,6 +91,7 @@ absl::StatusOr<TrainingEnd> Trainer::Run(TrainingObserver& observer) {
                                              .first_batch = position_.batch,
                                              .end_epoch = options_.epochs}));
     PARTITA_ASSIGN_OR_RETURN(end, RunBatches(*loader, observer));
+    seconds_waited_ = loader->seconds_waited();
   }
   PARTITA_RETURN_IF_ERROR(KeepCheckpoint());
   return end;

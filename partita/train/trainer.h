@@ -87,6 +87,8 @@ class Trainer {
   const TrainingPosition& position() const { return position_; }
   // Whether Resume took a checkpoint of another plan.
   bool resumed_by_another_plan() const { return resumed_by_another_plan_; }
+  // How long the steps of Run have waited for their batches.
+  double seconds_waited() const { return seconds_waited_; }
   int64_t steps_per_epoch() const { return sampler_.num_batches(); }
   int64_t num_steps() const { return options_.epochs * steps_per_epoch(); }
 
@@ -110,6 +112,7 @@ class Trainer {
   const TrainerOptions options_;
   TrainingPosition position_;
   bool resumed_by_another_plan_ = false;
+  double seconds_waited_ = 0;
   int64_t kept_step_ = -1;  // of the last checkpoint; -1: none yet
 };
 

@@ -5,6 +5,7 @@
 
 #include <sys/prctl.h>
 
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -18,6 +19,12 @@ namespace {
 constexpr absl::string_view kWhere = "loader";
 constexpr int kMaxWorkers = 256;
 constexpr int kMaxBuffers = 1024;
+
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double> passed =
+      std::chrono::steady_clock::now() - begin;
+  return passed.count();
+}
 
 TensorType BatchType(const DatasetField& field, int64_t samples) {
   TensorType type = field.type;
@@ -209,8 +216,11 @@ absl::StatusOr<std::optional<LoadedBatch>> Loader::Next() {
         "that are done with, or ask for more buffers"));
   }
   const auto filled = [&] { return slot.state == Slot::State::kFilled; };
-  if (!filled()) ++num_waits_;
-  filled_.wait(lock, filled);
+  if (!filled()) {
+    const auto asked = std::chrono::steady_clock::now();
+    filled_.wait(lock, filled);
+    seconds_waited_ += SecondsSince(asked);
+  }
   if (!slot.status.ok()) return slot.status;
   slot.state = Slot::State::kHeld;
   ++next_handed_;

@@ -81,8 +81,8 @@ class Loader {
   // error, the same error. FailedPrecondition if the caller holds all buffers.
   absl::StatusOr<std::optional<LoadedBatch>> Next();
 
-  // How many calls of Next had to wait.
-  int64_t num_waits() const { return num_waits_; }
+  // How long calls of Next have waited for batches to be read.
+  double seconds_waited() const { return seconds_waited_; }
 
  private:
   friend class LoadedBatch;
@@ -116,7 +116,7 @@ class Loader {
   std::vector<Slot> slots_;  // batch b is in slot b mod size
   int64_t next_claimed_ = 0;
   int64_t next_handed_ = 0;
-  int64_t num_waits_ = 0;
+  double seconds_waited_ = 0;
 
   std::mutex orders_mutex_;
   EpochOrder orders_[2];  // of the epochs that workers are at, by epoch mod 2

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,19 +20,22 @@
 namespace partita {
 namespace {
 
-// Sample i is {i, i + 1} and -i. One sample may be bad; how many were read is
-// counted.
+// Sample i is {i, i + 1} and -i. One sample may be bad, and reading one takes
+// as long as it is told; how many were read is counted.
 class Numbers final : public Dataset {
  public:
-  explicit Numbers(int64_t samples, int64_t bad = -1)
+  explicit Numbers(int64_t samples, int64_t bad = -1,
+                   std::chrono::milliseconds takes = {})
       : Dataset({{"pair", {DType::kI32, {2}, {}}},
                  {"minus", {DType::kI64, {}, {}}}},
                 samples),
-        bad_(bad) {}
+        bad_(bad),
+        takes_(takes) {}
 
   absl::Status CopySample(int64_t sample,
                           absl::Span<std::byte* const> to) const override {
     reads_.fetch_add(1);
+    std::this_thread::sleep_for(takes_);
     if (sample == bad_) return BadFile("pair", "it bad", "a good one");
     int32_t* pair = reinterpret_cast<int32_t*>(to[0]);
     pair[0] = static_cast<int32_t>(sample);
@@ -42,6 +47,7 @@ class Numbers final : public Dataset {
 
  private:
   const int64_t bad_;
+  const std::chrono::milliseconds takes_;
   mutable std::atomic<int64_t> reads_{0};
 };
 
@@ -169,6 +175,15 @@ TEST_P(LoaderTest, ReadingAheadEndsWhereTheRingIsFull) {
   const auto second = loader->Next();
   // Four buffers, of which two are held: no fifth batch is begun.
   EXPECT_LE(dataset->reads(), 4 * 10);
+}
+
+TEST_P(LoaderTest, WaitingForABatchIsCounted) {
+  const auto loader = Make(
+      std::make_shared<Numbers>(1, /*bad=*/-1, std::chrono::milliseconds(300)),
+      {.batch_size = 1}, {.workers = GetParam()});
+  EXPECT_EQ(loader->seconds_waited(), 0);
+  ASSERT_TRUE(loader->Next().ok());
+  EXPECT_GT(loader->seconds_waited(), 0);
 }
 
 TEST_P(LoaderTest, ALoaderMayBeStoppedAnywhere) {

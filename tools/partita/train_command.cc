@@ -308,6 +308,7 @@ absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
   TrainLog log(log_options, progress, report);
   PARTITA_ASSIGN_OR_RETURN(const TrainingEnd end, trainer.Run(log));
   report.interrupted = end == TrainingEnd::kStopped;
+  report.seconds_waited = trainer.seconds_waited();
   return log.End();
 }
 

@@ -51,6 +51,14 @@ std::string BarText(int64_t done, int64_t all) {
                       std::string(kWidth - filled, ' '), "]");
 }
 
+// The first batch is always waited for, and a moment is nobody's concern.
+std::string WaitText(const TrainReport& report) {
+  const double least = std::max(0.1, 0.01 * report.trained.seconds);
+  if (report.seconds_waited <= least) return "";
+  return absl::StrCat(", of which ", SecondsText(report.seconds_waited),
+                      " waiting for the dataset");
+}
+
 Json TestJson(const std::optional<Evaluation>& test) {
   if (!test.has_value()) return nullptr;
   Json json = {{"loss", test->loss},
@@ -125,7 +133,7 @@ std::string TrainEndText(const TrainReport& report) {
                     SecondsText(report.trained.seconds), ", ",
                     RateText(report.trained, report));
   }
-  absl::StrAppend(&text, TestText(report.test));
+  absl::StrAppend(&text, WaitText(report), TestText(report.test));
   if (report.num_nan > 0) {
     absl::StrAppend(&text, ", ", report.num_nan,
                     " losses that were no finite numbers");
@@ -177,6 +185,7 @@ std::string TrainJson(const TrainReport& report) {
                {"nan_losses", report.num_nan},
                {"epochs", epochs}};
   AddTrained(report.trained, json);
+  json["seconds_waited_for_dataset"] = report.seconds_waited;
   json["test"] = TestJson(report.test);
   if (!report.generated.empty()) json["generated"] = report.generated;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -45,6 +45,7 @@ struct TrainReport {
   int64_t step = 0;              // steps done, those before this run included
   std::vector<EpochReport> finished;
   TrainedSpan trained;             // of this run
+  double seconds_waited = 0;       // of that, for the dataset to be read
   std::optional<Evaluation> test;  // of the weights at the end
   int64_t num_nan = 0;             // steps whose loss was no finite number
   bool interrupted = false;

@@ -41,6 +41,17 @@ TEST(TrainReport, ProgressIsABarWithLossRateAndTimeLeft) {
             "images/s, 0:00 left");
 }
 
+TEST(TrainReport, StepsThatWaitForTheDatasetAreTold) {
+  TrainReport report = After(8);
+  report.seconds_waited = 0.09;
+  EXPECT_EQ(TrainEndText(report),
+            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s\n");
+  report.seconds_waited = 1.5;
+  EXPECT_EQ(TrainEndText(report),
+            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, of which 1.50 "
+            "s waiting for the dataset\n");
+}
+
 // Steps before this run count for the bar, and not for the rate.
 TEST(TrainReport, AResumedTrainingGoesOnInItsBar) {
   TrainReport report = After(2);
