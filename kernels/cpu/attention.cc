@@ -26,7 +26,7 @@ namespace {
 // core's second cache.
 constexpr int64_t kQueries = 64;
 
-int64_t RoundedUp(int64_t count) {
+[[gnu::always_inline]] inline int64_t RoundedUp(int64_t count) {
   return (count + kVector - 1) / kVector * kVector;
 }
 
@@ -81,25 +81,44 @@ struct Block {
   }
 };
 
+// Lanes of a line's last vector behind `count` elements become `value`.
+[[gnu::always_inline]] inline void FillUp(float* line, int64_t count,
+                                          float value) {
+  if (count % kVector == 0) return;
+  float* const last = line + count / kVector * kVector;
+  Vector v;
+  Load(last, v);
+  KeepLanes(v, count % kVector, value);
+  Store(v, last);
+}
+
+// Scores of the keys that a query sees become shares; its last vector's other
+// shares are 0.
+struct SharesLine {
+  [[gnu::always_inline]] static inline void Run(float* line, int64_t count) {
+    FillUp(line, count, -HUGE_VALF);
+    SoftmaxLine<false>::Run(line, line, RoundedUp(count));
+  }
+};
+
 // dp becomes ds = p (dp - sum p dp) scale.
 struct ScoreGradientLine {
   [[gnu::always_inline]] static inline void Run(const float* p, float* dp,
                                                 int64_t count, float scale) {
     Vector share, slope;
     Vector mean = {};
+    FillUp(dp, count, 0);
     for (int64_t i = 0; i < count; i += kVector) {
-      const int64_t lanes = std::min(kVector, count - i);
-      LoadLanes(p + i, lanes, 0, share);
-      LoadLanes(dp + i, lanes, 0, slope);
+      Load(p + i, share);
+      Load(dp + i, slope);
       mean += share * slope;
     }
     SumLanes(mean);
     for (int64_t i = 0; i < count; i += kVector) {
-      const int64_t lanes = std::min(kVector, count - i);
-      LoadLanes(p + i, lanes, 0, share);
-      LoadLanes(dp + i, lanes, 0, slope);
+      Load(p + i, share);
+      Load(dp + i, slope);
       slope = share * (slope - mean) * scale;
-      StoreLanes(slope, lanes, dp + i);
+      Store(slope, dp + i);
     }
   }
 };
@@ -154,10 +173,6 @@ class Head {
                      Write dv) const {
     Transpose(k, scale(), keys_);
     Transpose(v, 1, values_);
-    for (int64_t j = 0; j < sizes_.positions; ++j) {
-      std::fill_n(dk[j], sizes_.size, 0.0f);
-      std::fill_n(dv[j], sizes_.size, 0.0f);
-    }
     ForEachBlock([&](const Block& block) {
       ComputeShares(block, q);
       ComputeSlopes(block, dy);
@@ -200,9 +215,7 @@ class Head {
   void ComputeShares(const Block& b, Read q) const {
     MultiplyByAll(b, q, keys_, shares_);
     for (int64_t i = 0; i < b.count; ++i) {
-      float* line = shares_ + i * line_;
-      RunVectorised<SoftmaxLine<false>>(static_cast<const float*>(line), line,
-                                        b.SeenBy(i));
+      RunVectorised<SharesLine>(shares_ + i * line_, b.SeenBy(i));
     }
   }
 
@@ -235,7 +248,8 @@ class Head {
     Multiply(product);
   }
 
-  // result_j += sum_i weights_ij vectors_i
+  // result_j += sum_i weights_ij vectors_i; where this block is the first that
+  // sees key j, nothing is there to be added to.
   void AddOverQueries(const Block& b, const float* weights, Read vectors,
                       Write result) const {
     BlockProduct product = {.left = {weights, 1, line_},
@@ -244,9 +258,10 @@ class Head {
                             .m = b.seen_by_all(),
                             .n = sizes_.size,
                             .k = b.count,
-                            .adds = true};
+                            .adds = b.first > 0};
     if (product.m > 0) Multiply(product);
     if (!b.causal) return;
+    product.adds = false;
     product.left.at += b.first;
     product.result.at = result[b.first];
     product.m = b.count;
@@ -331,6 +346,7 @@ std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
 
 extern const CpuFamily kCpuAttention = {
     .kernel = "cpu.attention",
+    .version = 2,
     .bandwidth = 0.5,
     .flops = 0.6,
     .exact = false,

@@ -48,6 +48,37 @@ struct Tile {
   }
 };
 
+// sums += left times right at depth p, of rows [first, last). Loops of constant
+// length are unrolled, or the sums would live in memory.
+template <int first, int last, int rows, int vectors>
+[[gnu::always_inline]] inline void AddProducts(const Tile& t, int64_t p,
+                                               Vector (&sums)[rows][vectors]) {
+  Vector right[vectors];
+#pragma GCC unroll 8
+  for (int j = 0; j < vectors; ++j) {
+    Load(t.right.at + p * t.right.row + j * kVector, right[j]);
+  }
+#pragma GCC unroll 8
+  for (int i = first; i < last; ++i) {
+    const float left = t.left.at[i * t.left.row + p * t.left.column];
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; ++j) sums[i][j] += left * right[j];
+  }
+}
+
+// The square on the diagonal, from depth `begin`: one step for each of its
+// rows.
+template <Part part, int rows, int vectors, int step = 0>
+[[gnu::always_inline]] inline void AddDiagonal(const Tile& t, int64_t begin,
+                                               Vector (&sums)[rows][vectors]) {
+  if constexpr (step < rows) {
+    constexpr int kFirst = part == Part::kLower ? step : 0;
+    constexpr int kLast = part == Part::kLower ? rows : step + 1;
+    AddProducts<kFirst, kLast>(t, begin + step, sums);
+    AddDiagonal<part, rows, vectors, step + 1>(t, begin, sums);
+  }
+}
+
 template <int rows, int vectors>
 [[gnu::always_inline]] inline void AddResult(const Tile& t,
                                              Vector (&sums)[rows][vectors]) {
@@ -62,24 +93,19 @@ template <int rows, int vectors>
   }
 }
 
-// Loops of constant length are unrolled, or the sums would live in memory.
-template <int rows, int vectors>
+// A triangle's tile has its square last (kLower) or first (kUpper).
+template <Part part, int rows, int vectors>
 [[gnu::always_inline]] inline void MultiplyTile(const Tile& t) {
   Vector sums[rows][vectors] = {};
   int64_t p = 0;
-  do {
-    Vector right[vectors];
-#pragma GCC unroll 8
-    for (int j = 0; j < vectors; ++j) {
-      Load(t.right.at + p * t.right.row + j * kVector, right[j]);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; ++i) {
-      const float left = t.left.at[i * t.left.row + p * t.left.column];
-#pragma GCC unroll 8
-      for (int j = 0; j < vectors; ++j) sums[i][j] += left * right[j];
-    }
-  } while (++p < t.depth);
+  int64_t end = t.depth;
+  if constexpr (part == Part::kLower) end -= rows;
+  if constexpr (part == Part::kUpper) {
+    AddDiagonal<part>(t, 0, sums);
+    p = rows;
+  }
+  for (; p < end; ++p) AddProducts<0, rows>(t, p, sums);
+  if constexpr (part == Part::kLower) AddDiagonal<part>(t, end, sums);
   if (t.adds) AddResult(t, sums);
 #pragma GCC unroll 8
   for (int i = 0; i < rows; ++i) {
@@ -88,6 +114,15 @@ template <int rows, int vectors>
       Store(sums[i][j], t.result.at + i * t.result.row + j * kVector);
     }
   }
+}
+
+// Rows [i, i + rows), with what counts of their depth.
+template <Part part, int rows>
+[[gnu::always_inline]] inline Tile RowsOf(const Tile& t, int64_t i) {
+  const Tile tile = t.Rows(i);
+  if constexpr (part == Part::kLower) return tile.Between(0, i + rows);
+  if constexpr (part == Part::kUpper) return tile.Between(i, t.depth);
+  return tile;
 }
 
 // One row of fewer columns than a vector has.
@@ -102,23 +137,32 @@ template <int rows, int vectors>
   }
 }
 
-template <int vectors>
+template <Part part, int vectors>
 [[gnu::always_inline]] inline void MultiplyRows(const Tile& t, int64_t m) {
   int64_t i = 0;
-  for (; i + 6 <= m; i += 6) MultiplyTile<6, vectors>(t.Rows(i));
-  for (; i + 2 <= m; i += 2) MultiplyTile<2, vectors>(t.Rows(i));
-  if (i < m) MultiplyTile<1, vectors>(t.Rows(i));
+  for (; i + 6 <= m; i += 6) {
+    MultiplyTile<part, 6, vectors>(RowsOf<part, 6>(t, i));
+  }
+  for (; i + 2 <= m; i += 2) {
+    MultiplyTile<part, 2, vectors>(RowsOf<part, 2>(t, i));
+  }
+  if (i < m) MultiplyTile<part, 1, vectors>(RowsOf<part, 1>(t, i));
 }
 
+template <Part part>
 [[gnu::always_inline]] inline void MultiplyColumns(const Tile& t, int64_t m,
                                                    int64_t n) {
   int64_t j = 0;
   for (; j + 4 * kVector <= n; j += 4 * kVector) {
-    MultiplyRows<4>(t.Columns(j), m);
+    MultiplyRows<part, 4>(t.Columns(j), m);
   }
-  for (; j + kVector <= n; j += kVector) MultiplyRows<1>(t.Columns(j), m);
+  for (; j + kVector <= n; j += kVector) {
+    MultiplyRows<part, 1>(t.Columns(j), m);
+  }
   if (j == n) return;
-  for (int64_t i = 0; i < m; ++i) MultiplyRest(t.Columns(j).Rows(i), n - j);
+  for (int64_t i = 0; i < m; ++i) {
+    MultiplyRest(RowsOf<part, 1>(t.Columns(j), i), n - j);
+  }
 }
 
 struct WholeProduct {
@@ -126,43 +170,30 @@ struct WholeProduct {
     Tile t = {p->left, p->right, p->result, p->k, p->adds};
     for (int64_t k = 0; k < p->k; k += kDepth) {
       t.adds = p->adds || k > 0;
-      MultiplyColumns(t.Between(k, std::min(k + kDepth, p->k)), p->m, p->n);
+      MultiplyColumns<Part::kWhole>(t.Between(k, std::min(k + kDepth, p->k)),
+                                    p->m, p->n);
     }
   }
 };
 
-// Six rows at a time: of what all of them count whole tiles, and of the rest
-// each row by itself.
+template <Part part>
 struct TriangleProduct {
   [[gnu::always_inline]] static inline void Run(const BlockProduct* p) {
-    constexpr int64_t kRows = 6;
     const Tile t = {p->left, p->right, p->result, p->k, p->adds};
-    const bool lower = p->part == Part::kLower;
-    for (int64_t i = 0; i < p->m; i += kRows) {
-      Tile rows = t.Rows(i);
-      const int64_t end = std::min(i + kRows, p->m);
-      const int64_t first = lower ? 0 : end;
-      const int64_t last = lower ? i : p->k;
-      if (first < last) {
-        MultiplyColumns(rows.Between(first, last), end - i, p->n);
-        rows.adds = true;
-      }
-      for (int64_t r = i; r < end; ++r) {
-        const Tile row = rows.Rows(r - i);
-        MultiplyColumns(lower ? row.Between(i, r + 1) : row.Between(r, end), 1,
-                        p->n);
-      }
-    }
+    MultiplyColumns<part>(t, p->m, p->n);
   }
 };
 
 }  // namespace
 
 void Multiply(const BlockProduct& product) {
-  if (product.part == Part::kWhole) {
-    RunVectorised<WholeProduct>(&product);
-  } else {
-    RunVectorised<TriangleProduct>(&product);
+  switch (product.part) {
+    case Part::kWhole:
+      return RunVectorised<WholeProduct>(&product);
+    case Part::kLower:
+      return RunVectorised<TriangleProduct<Part::kLower>>(&product);
+    case Part::kUpper:
+      return RunVectorised<TriangleProduct<Part::kUpper>>(&product);
   }
 }
 

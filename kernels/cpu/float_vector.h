@@ -44,6 +44,19 @@ typedef uint32_t BitVector __attribute__((vector_size(sizeof(Vector))));
   for (int64_t i = 0; i < lanes; ++i) to[i] = values[i];
 }
 
+// Lanes behind the first `lanes` become `rest`.
+template <int... lane>
+[[gnu::always_inline]] inline void KeepLanes(
+    Vector& v, int64_t lanes, float rest, std::integer_sequence<int, lane...>) {
+  const IntVector count = IntVector{} + static_cast<int32_t>(lanes);
+  v = IntVector{lane...} < count ? v : Vector{} + rest;
+}
+[[gnu::always_inline]] inline void KeepLanes(Vector& v, int64_t lanes,
+                                             float rest) {
+  KeepLanes(v, lanes, rest,
+            std::make_integer_sequence<int, static_cast<int>(kVector)>());
+}
+
 // Lane i gets that of lane i + distance, from the front again behind the last.
 template <int distance, int... lane>
 [[gnu::always_inline]] inline void RotateLanes(

@@ -21,7 +21,9 @@ namespace partita {
   constexpr float kLn2Low = -2.12194440054690583e-4f;
   constexpr float kMagic = 12582912;
   const Vector least = Vector{} - 104.0f;
-  const Vector bounded = x < least ? least : x;
+  // Where e^x is 0 nothing underflows, which costs a processor 100 cycles.
+  const auto is_zero = x < least;
+  const Vector bounded = is_zero ? Vector{} : x;
   const Vector shifted = bounded * 1.44269504f + kMagic;
   const Vector n = shifted - kMagic;
   const Vector r = (bounded - n * kLn2High) - n * kLn2Low;
@@ -37,8 +39,9 @@ namespace partita {
   const BitVector half =
       reinterpret_cast<BitVector>(reinterpret_cast<IntVector>(whole) >> 1);
   const BitVector rest = whole - half;
-  x = value * reinterpret_cast<Vector>((half + 127u) << 23) *
-      reinterpret_cast<Vector>((rest + 127u) << 23);
+  const Vector power = value * reinterpret_cast<Vector>((half + 127u) << 23) *
+                       reinterpret_cast<Vector>((rest + 127u) << 23);
+  x = is_zero ? Vector{} : power;
 }
 
 // Lanes of a line, or of lines side by side: lane j of element i lies at
