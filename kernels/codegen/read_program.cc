@@ -231,7 +231,7 @@ std::string ImageTarget(absl::string_view isa) {
 }
 
 std::string CodegenArithmetic(absl::string_view isa) {
-  return absl::StrCat("codegen 1 ", ImageTarget(isa));
+  return absl::StrCat("codegen 2 ", ImageTarget(isa));
 }
 
 bool IsKnownIsa(absl::string_view isa) {
