@@ -38,6 +38,15 @@ ValueView Other(const OpView& op, const ValueView& running) {
   return op.operand(op.operand(0).id() == running.id() ? 1 : 0);
 }
 
+// What only `op` computes with: elementwise fusion makes one walk over memory
+// of both, while as an epilogue `op` would read again what the other has
+// written.
+bool IsWalkOfItsOwn(const ValueView& value) {
+  const std::optional<OpView> maker = value.defining_op();
+  return maker.has_value() && maker->op().traits.elementwise &&
+         value.only_reader().has_value();
+}
+
 // True if `op` may join: `running` is the operand computed inside.
 bool Joins(const OpView& op, const ValueView& running) {
   if (op.num_results() != 1 || op.result_type(0) != running.type()) {
@@ -47,8 +56,8 @@ bool Joins(const OpView& op, const ValueView& running) {
   if (!op.is(kAdd) && !op.is(kMul)) return false;
   const ValueView other = Other(op, running);
   if (other.id() == running.id()) return false;
-  return other.type() == running.type() || other.is_constant() ||
-         IsVariable(other);
+  if (other.is_constant() || IsVariable(other)) return true;
+  return other.type() == running.type() && !IsWalkOfItsOwn(other);
 }
 
 // A bias or scale that is being trained. Behind it nothing joins: libraries'

@@ -20,9 +20,11 @@ namespace partita {
 // Takes: activations, and add or mul with a value of the result's extents or a
 // constant that broadcasts; with a variable that does, as the last. Each value
 // inside has one reader.
-// Skips: a convolution that nothing follows, and a matmul that sums over the
-// batch: parts of a weight's gradient can be added up only before anything else
-// is done with them, and the update fuses with itself.
+// Skips: a convolution that nothing follows; an add or mul with what an
+// elementwise op makes for it alone, which is fused with that one instead, for
+// one walk over memory of both; and a matmul that sums over the batch: parts of
+// a weight's gradient can be added up only before anything else is done with
+// them, and the update fuses with itself.
 absl::Status FuseEpilogue(Graph& graph);
 
 }  // namespace partita
