@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
+
 namespace partita {
 namespace {
 
@@ -56,13 +58,68 @@ std::vector<bool> FindWaitedFor(const std::vector<int>& parts,
   return waited_for;
 }
 
+bool IsCopyBetweenDevices(const PlanDraft& draft, const Task& task) {
+  return task.kind == Command::Kind::kCopy && !draft.Computes(task);
+}
+
+int StorageOf(const PlanDraft& draft, const Touch& touch) {
+  return draft.pieces[touch.piece].storage;
+}
+
+// By storage, whether a copy from another device writes it.
+std::vector<bool> FindBrought(const PlanDraft& draft) {
+  std::vector<bool> brought(draft.storages.size(), false);
+  for (const Task& task : draft.tasks) {
+    if (!IsCopyBetweenDevices(draft, task)) continue;
+    for (const Touch& w : task.writes) brought[StorageOf(draft, w)] = true;
+  }
+  return brought;
+}
+
+// True if no more than copies to variables wait for the task.
+bool EndsInVariables(const PlanDraft& draft, const Dependence& dependence,
+                     int task) {
+  return absl::c_all_of(dependence.after[task], [&](int next) {
+    const Task& copy = draft.tasks[next];
+    return copy.kind == Command::Kind::kCopy && draft.Computes(copy) &&
+           dependence.after[next].empty();
+  });
+}
+
+// Kernels with operands that are brought, and none but variables and constants
+// beside them.
+std::vector<int> UpdatesByOtherDevices(const PlanDraft& draft,
+                                       const Dependence& dependence) {
+  const std::vector<bool> brought = FindBrought(draft);
+  const auto is_brought = [&](const Touch& read) {
+    return brought[StorageOf(draft, read)];
+  };
+  const auto lasts = [&](const Touch& read) {
+    return draft.storages[StorageOf(draft, read)].persistent();
+  };
+  std::vector<int> updates;
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    const Task& task = draft.tasks[i];
+    if (task.kind != Command::Kind::kKernel ||
+        !EndsInVariables(draft, dependence, static_cast<int>(i)) ||
+        !absl::c_any_of(task.reads, is_brought) ||
+        !absl::c_all_of(task.reads, [&](const Touch& read) {
+          return is_brought(read) || lasts(read);
+        })) {
+      continue;
+    }
+    updates.push_back(static_cast<int>(i));
+  }
+  return updates;
+}
+
 }  // namespace
 
 std::vector<bool> FindDeferred(const PlanDraft& draft,
                                const Dependence& dependence) {
   const std::vector<int> parts = PartsOfCollectives(draft);
   const std::vector<bool> waited_for = FindWaitedFor(parts, dependence);
-  std::vector<int> deferred;
+  std::vector<int> deferred = UpdatesByOtherDevices(draft, dependence);
   for (int part : parts) {
     if (waited_for[part] || !draft.Computes(draft.tasks[part])) continue;
     deferred.push_back(part);

@@ -11,11 +11,15 @@
 
 namespace partita {
 
-// By task, whether it is, or waits for, a collective between the kernels of its
-// device that no other collective waits for: a sum of gradients. In front of
-// each such collective one device waits for the other. Behind all kernels that
-// need none they wait once, for what delays add up to: an earlier one would
-// also wait for what the other makes up for later.
+// By task, whether it is, or waits for, one of these, in front of which a
+// device waits for another. Behind all kernels that need none it waits once,
+// for what delays add up to: an earlier one would also wait for what the other
+// makes up for later.
+// - A collective between the kernels of its device that no other collective
+//   waits for: a sum of gradients.
+// - A variable's update by what another device has computed, for which nothing
+//   in the step waits: running statistics, of which one replica has the
+//   batch's. Of other kernels the operands would live for longer.
 std::vector<bool> FindDeferred(const PlanDraft& draft,
                                const Dependence& dependence);
 

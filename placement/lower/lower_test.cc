@@ -416,12 +416,13 @@ std::vector<std::string> StreamsOf(const Plan& plan) {
   return names;
 }
 
-// What the first stream computes, in its order; "+a" is what joins the sum %a.
-std::string OrderOf(const Plan& plan) {
+// What a device computes, in its order; "+a" is what joins the sum %a.
+std::string OrderOf(const Plan& plan, const std::string& device = "gpu:0") {
   std::vector<std::string> order;
   const Graph& graph = *plan.entries[0].graph;
+  const std::vector<std::string> streams = StreamsOf(plan);
   for (const Command& command : plan.entries[0].programs[0].commands) {
-    if (command.stream.index != 0) continue;
+    if (streams[command.stream.index] != device + "/compute") continue;
     const OpView node = graph.view(command.instance.node);
     if (command.kind == Command::Kind::kKernel) {
       order.push_back(node.result(0).name());
@@ -444,6 +445,30 @@ TEST(Lower, ACollectiveHasAStreamOfItsOwnExceptOnACpu) {
 TEST(Lower, SumsThatOnlyUpdatesReadAreJoinedBehindTheKernels) {
   EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%x")), "a m b +a y +b z");
   EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%y")), "a +a y m b +b z");
+}
+
+// A variable on gpu:1 that adds up what gpu:0 computes, and `last`, an operand
+// of the last node.
+Plan PlanOfStatistics(const std::string& last) {
+  return Check(R"(variable @m: f32[2] = f32[2] [1, 2]
+
+graph @f(%x: f32[2]) -> f32[2] {
+  %m = variable {dtype = f32, name = "m", shape = [2]} : f32[2] on gpu:1
+  %s = exp %x : f32[2] on gpu:0
+  %n = add %m, %s : f32[2] on gpu:1
+  %a = abs %x : f32[2] on gpu:1
+  %y = neg )" + last +
+                   R"( : f32[2] on gpu:1
+  update @m = %n
+  return %y
+}
+)",
+               2);
+}
+
+TEST(Lower, UpdatesByWhatOtherDevicesComputeStandBehindTheKernels) {
+  EXPECT_EQ(OrderOf(PlanOfStatistics("%a"), "gpu:1"), "a y n");
+  EXPECT_EQ(OrderOf(PlanOfStatistics("%n"), "gpu:1"), "n a y");
 }
 
 TEST(Lower, ADeviceThatIsTooSmallIsRefusedWithWhatFillsIt) {
