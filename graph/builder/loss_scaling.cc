@@ -43,8 +43,9 @@ void FollowGradients(GraphBuilder& b, Tensor scale, Tensor good_steps,
   const Tensor grows =
       GreaterEqual(more, static_cast<double>(options.growth_every));
   const Tensor zero = b.Scalar(DType::kF32, 0);
-  b.Update(kScale, Select(finite, Select(grows, scale * options.growth, scale),
-                          scale * options.backoff));
+  const Tensor larger = Min(scale * options.growth, options.most);
+  const Tensor smaller = Max(scale * options.backoff, options.least);
+  b.Update(kScale, Select(finite, Select(grows, larger, scale), smaller));
   b.Update(kGoodSteps, Select(finite, Select(grows, zero, more), zero));
 }
 

@@ -17,6 +17,9 @@ struct LossScaleOptions {
   double growth = 2;  // after this many good steps in a row:
   int64_t growth_every = 2000;
   double backoff = 0.5;  // after a step whose gradients are not finite
+  // Where growth and backoff end: a scale of 0 or infinity would stay so.
+  double least = 1.0 / (1 << 24);
+  double most = 1 << 24;
 };
 
 // Gradients of a loss by the trainable variables, computed at a scale that

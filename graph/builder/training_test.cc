@@ -199,7 +199,10 @@ TEST(Gradients, ByTheTrainableVariablesThatAreRead) {
 struct HalfStep {
   double scale, good_steps, w;
 };
-HalfStep StepInHalf(double x, double scale, double good_steps) {
+HalfStep StepInHalf(double x, double scale, double good_steps,
+                    LossScaleOptions options = {}) {
+  options.growth = 4;
+  options.growth_every = 2;
   GraphBuilder b("train");
   const Tensor input = b.Input("x", DType::kF32, {});
   HostTensor start({DType::kF32, {}, {}});
@@ -207,8 +210,7 @@ HalfStep StepInHalf(double x, double scale, double good_steps) {
   const Tensor w = b.Variable("w", std::move(start));
   const Tensor loss =
       Cast(Cast(w, DType::kF16) * Cast(input, DType::kF16), DType::kF32);
-  const ScaledGradients scaled =
-      GradientsAtScale(loss, {.growth = 4, .growth_every = 2});
+  const ScaledGradients scaled = GradientsAtScale(loss, options);
   {
     const GraphBuilder::UpdateIf finite(b, scaled.finite);
     Sgd(scaled.parameters, b.Scalar(DType::kF32, 1));
@@ -253,6 +255,12 @@ TEST(LossScaling, AStepThatOverflowsChangesNothingButTheScale) {
   EXPECT_EQ(step.w, 10);
   EXPECT_EQ(step.scale, 16384);
   EXPECT_EQ(step.good_steps, 0);
+}
+
+// At 0 or infinity nothing would ever be learned again.
+TEST(LossScaling, TheScaleStaysWithinBounds) {
+  EXPECT_EQ(StepInHalf(3, 1024, 1, {.most = 2000}).scale, 2000);
+  EXPECT_EQ(StepInHalf(3, 32768, 1, {.least = 20000}).scale, 20000);
 }
 
 // A batch norm without scale and bias, of one channel.

@@ -15,13 +15,17 @@
 namespace partita {
 namespace {
 
-// The first of the elements that is no finite number, but for ignored labels.
+// The first of the elements that is no finite number, but for labels that are
+// not known: of them only if there is no other.
 std::optional<int64_t> NotFiniteIn(const HostTensor& values, bool are_labels,
                                    int64_t elements) {
+  bool all_nan = true;
   for (int64_t i = 0; i < elements; ++i) {
     const double value = GetAsDouble(values, i);
     if (std::isinf(value) || (std::isnan(value) && !are_labels)) return i;
+    all_nan = all_nan && std::isnan(value);
   }
+  if (all_nan && elements > 0) return 0;
   return std::nullopt;
 }
 

@@ -26,8 +26,8 @@ absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
                               int64_t batch_size);
 
 // Where a batch's own samples have no finite numbers in a float field, as
-// "x.npy: sample 17: x: nan"; empty if they all are. A label that is NaN counts
-// for none.
+// "x.npy: sample 17: x: nan"; empty if they all are. A label that is NaN is not
+// known, which is fine unless all of the batch are.
 std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch);
 
 // Binds the inputs to the batch's own bytes, which must outlive the step.

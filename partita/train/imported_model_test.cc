@@ -115,6 +115,26 @@ TEST(ImportedModel, ANumberThatIsNotKnownHasNoPart) {
   EXPECT_LT(test.loss, 1e-3);
 }
 
+TEST(ImportedModel, ABatchOfWhichNoNumberIsKnownIsTold) {
+  const std::string nan = {0x7f, '\xc0', 0, 0};
+  std::string numbers;
+  for (int i = 0; i < 6; ++i) numbers += nan;
+  const std::string path =
+      BytesFile("none.idx", {0, 0, 13, 1, 0, 0, 0, 6}, numbers);
+  const auto model = ImportedModel(
+      Linear(1), {.loss = "mse", .train = {Pixels(), {"labels", path}}});
+  ASSERT_TRUE(model.ok()) << model.status();
+  const auto session = VirtualSession(PlanOf(model->build({})));
+  const auto trainer = Trainer::Create(*session, model->train.samples,
+                                       {.batch_size = model->batch});
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  StopsAfter never(0);
+  const std::string refusal((*trainer)->Run(never).status().message());
+  EXPECT_NE(refusal.find(absl::StrCat(path, ": sample ")), std::string::npos)
+      << refusal;
+  EXPECT_NE(refusal.find(": labels: nan; expected"), std::string::npos);
+}
+
 // Files of other types are made f64 like its inputs.
 TEST(ImportedModel, MayComputeInDoubles) {
   EXPECT_LT(Trained(Opened(1, "mse", DType::kF64)).loss, 1e-3);

@@ -196,7 +196,7 @@ TEST(TextModel, WhatCannotBeLearntIsRefused) {
   EXPECT_EQ(Refusal(Over(bytes)),
             bytes +
                 ":2:2: found byte \"\\xff\", which is no UTF-8; expected a "
-                "text in UTF-8; take bytes for tokens, or convert it");
+                "text in UTF-8; convert it, as iconv does");
 }
 
 }  // namespace

@@ -49,9 +49,16 @@ bool ParseFinite(absl::string_view text, float& number) {
   return absl::SimpleAtof(text, &number) && std::isfinite(number);
 }
 
-bool IsWord(const CsvCell& cell) {
+// What may be a column's name.
+bool IsName(const CsvCell& cell) {
   float number;
   return !ParseFinite(cell.text, number);
+}
+
+// What may be a class: an infinity or NaN is none.
+bool IsWord(const CsvCell& cell) {
+  double number;
+  return !cell.text.empty() && !absl::SimpleAtod(cell.text, &number);
 }
 
 bool IsUtf8(absl::string_view text) {
@@ -93,7 +100,7 @@ class CsvTable {
 
  private:
   absl::Status ReadFirst(std::vector<CsvCell>& row);
-  bool NamesColumns(const std::vector<CsvCell>& row) const;
+  absl::StatusOr<bool> NamesColumns(const std::vector<CsvCell>& row) const;
   absl::Status FindLabel();
   absl::Status AddRow(const std::vector<CsvCell>& row);
   absl::Status AddLabel(const CsvCell& cell);
@@ -141,7 +148,11 @@ absl::StatusOr<CsvArrays> CsvTable::Read() {
 absl::Status CsvTable::ReadFirst(std::vector<CsvCell>& row) {
   columns_ = row.size();
   first_line_ = row[0].line;
-  has_header_ = options_.header.value_or(NamesColumns(row));
+  if (options_.header.has_value()) {
+    has_header_ = *options_.header;
+  } else {
+    PARTITA_ASSIGN_OR_RETURN(has_header_, NamesColumns(row));
+  }
   if (has_header_) {
     for (CsvCell& cell : row) names_.push_back(std::move(cell.text));
   }
@@ -149,23 +160,34 @@ absl::Status CsvTable::ReadFirst(std::vector<CsvCell>& row) {
   return options_.label.empty() ? absl::OkStatus() : FindLabel();
 }
 
-// A column of words that is told by its number may have one in the first row.
-bool CsvTable::NamesColumns(const std::vector<CsvCell>& row) const {
-  size_t words = columns_;
-  const bool by_number =
-      absl::SimpleAtoi(options_.label, &words) && options_.label_words;
-  for (size_t i = 0; i < row.size(); ++i) {
-    const bool may_be_word = by_number && i + 1 == words && row.size() > 1;
-    if (!may_be_word && IsWord(row[i])) return true;
+// A column that is told by its name has one. One of words that is told by its
+// number may have a word in the first row: the other cells say what that is.
+absl::StatusOr<bool> CsvTable::NamesColumns(
+    const std::vector<CsvCell>& row) const {
+  size_t number = 0;
+  const bool by_number = absl::SimpleAtoi(options_.label, &number);
+  if (!options_.label.empty() && !by_number) return true;
+  std::optional<size_t> name, value;
+  for (size_t i = row.size(); i-- > 0;) {
+    const bool may_be_word = options_.label_words && i + 1 == number;
+    if (may_be_word && row.size() > 1) continue;
+    (IsName(row[i]) ? name : value) = i;
   }
-  return false;
+  if (!name.has_value() || !value.has_value()) return name.has_value();
+  return BadFile(
+      absl::StrCat(rows_.PlaceOf(row[*name]), ": the first row"),
+      absl::StrCat(Shown(row[*name].text), " beside ", Shown(row[*value].text)),
+      "finite numbers, or the names of all columns",
+      "correct the cell, or tell the label's column by its name");
 }
 
 absl::Status CsvTable::FindLabel() {
-  for (size_t i = 0; i < names_.size(); ++i) {
-    if (names_[i] != options_.label) continue;
-    label_ = i;
-    return absl::OkStatus();
+  const auto name = absl::c_find(names_, options_.label);
+  if (name != names_.end()) {
+    label_ = name - names_.begin();
+    if (absl::c_count(names_, options_.label) == 1) return absl::OkStatus();
+    return BadFile(source_, absl::StrCat("several columns ", options_.label),
+                   "one", "tell the label's column by its number, from 1");
   }
   size_t number;
   if (absl::SimpleAtoi(options_.label, &number) && number >= 1 &&
@@ -211,10 +233,8 @@ absl::Status CsvTable::AddLabel(const CsvCell& cell) {
     float_labels_.push_back(number);
     return absl::OkStatus();
   }
-  int64_t ignored;
   if (samples_ == 1 && options_.label_words) {
-    has_words_ = !options_.known_words.empty() ||
-                 (!cell.text.empty() && !ParseLabel(cell.text, ignored));
+    has_words_ = !options_.known_words.empty() || IsWord(cell);
   }
   return has_words_ ? AddWord(cell) : AddWholeLabel(cell);
 }
@@ -230,7 +250,9 @@ absl::Status CsvTable::AddWholeLabel(const CsvCell& cell) {
 
 // Numbered as they come, until all are known.
 absl::Status CsvTable::AddWord(const CsvCell& cell) {
-  if (cell.text.empty()) return BadCell(cell, label_, "a word as the label");
+  if (options_.known_words.empty() && !IsWord(cell)) {
+    return BadCell(cell, label_, "a word as the label, as in the rows before");
+  }
   if (!IsUtf8(cell.text)) return BadCell(cell, label_, "a word in UTF-8");
   const auto [word, is_new] =
       words_.try_emplace(cell.text, static_cast<int64_t>(words_.size()));

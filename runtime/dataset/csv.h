@@ -16,15 +16,17 @@
 namespace partita {
 
 struct CsvOptions {
-  // Whether the first row names the columns; none: if it has a cell, but for
-  // labels that may be words, that is no finite number.
+  // Whether the first row names the columns; none: if the label's column is
+  // told by its name, or if none of its cells, but for labels that may be words,
+  // is a finite number. One that mixes both is an error.
   std::optional<bool> header = true;
   char delimiter = ',';
   // The column of labels, by name or by its number from 1; empty: none.
   std::string label;
   DType label_dtype = DType::kI64;  // or f32
-  // Labels of i64 may be words: if the first is one all are, and a word's
-  // number is its place among them all, in the order of their bytes.
+  // Labels of i64 may be words, which numbers are not: if the first is one all
+  // are, and a word's number is its place among them all, in the order of their
+  // bytes.
   bool label_words = false;
   // Where the words of another table are given: a label is one of these, and
   // has its place among them.

@@ -65,6 +65,19 @@ TEST(Csv, AHeaderMayBeToldByItsWords) {
   EXPECT_EQ(Samples("1,2\n3,4\n", {.header = std::nullopt}), "x 1 2\nx 3 4\n");
 }
 
+// A missing value in the first row makes no header of it.
+TEST(Csv, AFirstRowOfNamesAndNumbersIsRefused) {
+  EXPECT_EQ(
+      Samples("1,NA,b\n3,4,a\n",
+              {.header = std::nullopt, .label = "3", .label_words = true}),
+      "t.csv:1:3: the first row: found \"NA\" beside \"1\"; expected "
+      "finite numbers, or the names of all columns; correct the cell, or "
+      "tell the label's column by its name");
+  EXPECT_EQ(
+      Samples("kind,0,1\n7,3,4\n", {.header = std::nullopt, .label = "kind"}),
+      "x 3 4 | y 7\n");
+}
+
 TEST(Csv, QuotesSpacesMarksAndLineEndsOfOthersAreRead) {
   EXPECT_EQ(Samples("\xef\xbb\xbf\"a \"\"b\"\", c\" ,d\r\n"
                     "\r\n"
@@ -113,6 +126,9 @@ TEST(Csv, WordsMayBeThoseOfAnotherTable) {
   EXPECT_EQ(Samples("length,species\n6,0\n", options),
             "t.csv:2:3: column species: found \"0\"; expected one of "
             "setosa, versicolor, virginica, as in the table before");
+  EXPECT_EQ(Samples("length,species\n6,\n", options),
+            "t.csv:2:3: column species: found \"\"; expected one of "
+            "setosa, versicolor, virginica, as in the table before");
   options.known_words.assign(12, "a");
   EXPECT_EQ(Samples("length,species\n6,b\n", options),
             "t.csv:2:3: column species: found \"b\"; expected one of a, a, a, "
@@ -125,12 +141,15 @@ TEST(Csv, WordsAndNumbersAreNotMixed) {
   EXPECT_EQ(Samples("a,b\n1,2\n1,two\n", options),
             "t.csv:3:3: column b: found \"two\"; expected a whole number as "
             "the label");
-  EXPECT_EQ(Samples("a,b\n1,two\n1,2\n", options), "x 1 | y 1\nx 1 | y 0\n");
-  EXPECT_EQ(Samples("a,b\n1,\n1,two\n", options),
-            "t.csv:2:3: column b: found \"\"; expected a whole number as the "
-            "label");
-  EXPECT_EQ(Samples("a,b\n1,two\n1,\n", options),
-            "t.csv:3:3: column b: found \"\"; expected a word as the label");
+  for (const std::string number : {"2", "0.5", "nan", ""}) {
+    EXPECT_EQ(Samples("a,b\n1,two\n1," + number + "\n", options),
+              "t.csv:3:3: column b: found \"" + number +
+                  "\"; expected a word as the label, as in the rows before");
+    if (number == "2") continue;
+    EXPECT_EQ(Samples("a,b\n1," + number + "\n1,two\n", options),
+              "t.csv:2:3: column b: found \"" + number +
+                  "\"; expected a whole number as the label");
+  }
   EXPECT_EQ(Samples("a,b\n1,\xc3\xa4\n1,\xff\n", options),
             "t.csv:3:3: column b: found \"\xff\"; expected a word in UTF-8");
 }
@@ -180,6 +199,12 @@ TEST(Csv, QuotesMustEndWithTheCell) {
             "t.csv:2:3: found characters behind a closing quote; expected the "
             "delimiter or the end of the line; write a quote inside quotes "
             "twice");
+}
+
+TEST(Csv, ALabelThatSeveralColumnsHaveAsNameIsRefused) {
+  EXPECT_EQ(Samples("a,b,a\n1,2,3\n", {.label = "a"}),
+            "t.csv: found several columns a; expected one; tell the label's "
+            "column by its number, from 1");
 }
 
 TEST(Csv, ALabelThatIsNoColumnIsRefused) {

@@ -79,7 +79,7 @@ TEST(Vocabulary, BytesThatAreNoUtf8AreToldWithLineAndColumn) {
                 .status()
                 .message(),
             "t.txt:2:2: found byte \"\\xff\", which is no UTF-8; expected a "
-            "text in UTF-8; take bytes for tokens, or convert it");
+            "text in UTF-8; convert it, as iconv does");
   for (const char* bad :
        {"\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
         "\x80", "\xc3(", "\xf8\x88\x80\x80\x80"}) {

@@ -53,7 +53,7 @@ absl::Status ForEachUnit(absl::string_view text, Unit unit,
           PlaceOf(text, at, source),
           absl::StrCat("byte \"", absl::CHexEscape(rest.substr(0, 1)),
                        "\", which is no UTF-8"),
-          "a text in UTF-8", "take bytes for tokens, or convert it");
+          "a text in UTF-8", "convert it, as iconv does");
     }
     PARTITA_RETURN_IF_ERROR(visit(*code, at));
   }
