@@ -211,7 +211,7 @@ absl::StatusOr<double> Arguments::GetDouble(absl::string_view flag,
     return value;
   }
   return CalledWrongly(absl::StrCat("--", flag, ": found ", text,
-                                    "; expected a number, not negative"));
+                                    "; expected a finite number, not negative"));
 }
 
 absl::StatusOr<double> Arguments::GetBelow(absl::string_view flag,
