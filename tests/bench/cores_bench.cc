@@ -1,0 +1,125 @@
+// What a second core adds: the work per second of two threads, each on a core
+// of its own, over that of one, which has the other core idle beside it. No
+// plan for two devices of one core can be expected to gain more.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "kernels/cpu/float_vector.h"
+#include "kernels/cpu/vector_code.h"
+
+namespace partita {
+namespace {
+
+constexpr int kTurns = 15;
+
+// As many sums as hide the latency of one.
+struct MultiplyAdds {
+  [[gnu::always_inline]] static inline void Run(int64_t rounds, float* result) {
+    constexpr int kSums = 12;
+    Vector sums[kSums] = {};
+    const Vector factor = Vector{} + result[0];
+    for (int64_t i = 0; i < rounds; ++i) {
+#pragma GCC unroll 12
+      for (int s = 0; s < kSums; ++s) sums[s] = sums[s] * factor + factor;
+    }
+    for (int s = 1; s < kSums; ++s) sums[0] += sums[s];
+    Store(sums[0], result);
+  }
+};
+
+// The work of one thread, told which.
+using Work = std::function<void(int)>;
+
+std::vector<int> Cores() {
+  cpu_set_t allowed;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+  }
+  return cores;
+}
+
+void StayOn(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  sched_setaffinity(0, sizeof(set), &set);
+}
+
+// Until the last of them is done; all begin at once.
+double SecondsOf(const std::vector<int>& cores, int threads, const Work& work) {
+  std::atomic<int> ready = 0;
+  std::vector<double> seconds(threads);
+  std::vector<std::thread> team;
+  for (int i = 0; i < threads; ++i) {
+    team.emplace_back([&, i] {
+      StayOn(cores[i]);
+      for (++ready; ready < threads;) continue;
+      const auto start = std::chrono::steady_clock::now();
+      work(i);
+      seconds[i] = std::chrono::duration<double>(
+                       std::chrono::steady_clock::now() - start)
+                       .count();
+    });
+  }
+  for (std::thread& thread : team) thread.join();
+  return *std::max_element(seconds.begin(), seconds.end());
+}
+
+// The median, the least and the most of turns.
+void Print(const char* name, const std::vector<int>& cores, const Work& work) {
+  std::vector<double> gains;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const double one = SecondsOf(cores, 1, work);
+    gains.push_back(2 * one / SecondsOf(cores, 2, work));
+  }
+  std::sort(gains.begin(), gains.end());
+  std::printf("%s: %.2f (%.2f to %.2f)\n", name, gains[kTurns / 2],
+              gains.front(), gains.back());
+}
+
+void PrintCopies(const char* name, const std::vector<int>& cores,
+                 int64_t floats) {
+  constexpr int64_t kFloats = int64_t{1} << 26;  // copied in a turn
+  std::vector<std::vector<float>> from(2, std::vector<float>(floats));
+  std::vector<std::vector<float>> to = from;
+  Print(name, cores, [&](int thread) {
+    for (int64_t copied = 0; copied < kFloats; copied += floats) {
+      std::memcpy(to[thread].data(), from[thread].data(),
+                  floats * sizeof(float));
+    }
+  });
+}
+
+int Main() {
+  const std::vector<int> cores = Cores();
+  if (cores.size() < 2) {
+    std::fprintf(stderr, "cores_bench: found %zu core; expected two or more\n",
+                 cores.size());
+    return 1;
+  }
+  std::vector<std::vector<float>> results(2, std::vector<float>(kVector, 0.5f));
+  Print("multiply-adds", cores, [&](int thread) {
+    RunVectorised<MultiplyAdds>(int64_t{10} << 20, results[thread].data());
+  });
+  PrintCopies("copies of 256 KiB", cores, int64_t{1} << 16);
+  PrintCopies("copies of 64 MiB", cores, int64_t{1} << 24);
+  return 0;
+}
+
+}  // namespace
+}  // namespace partita
+
+int main() { return partita::Main(); }
