@@ -17,8 +17,8 @@ namespace partita {
 
 struct CsvOptions {
   // Whether the first row names the columns; none: if the label's column is
-  // told by its name, or if none of its cells, but for labels that may be words,
-  // is a finite number. One that mixes both is an error.
+  // told by its name, or if none of its cells, but for labels that may be
+  // words, is a finite number. One that mixes both is an error.
   std::optional<bool> header = true;
   char delimiter = ',';
   // The column of labels, by name or by its number from 1; empty: none.

@@ -40,9 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
         CsvOptions{.header = std::nullopt},
         CsvOptions{.label = "y", .label_words = true},
         CsvOptions{.header = std::nullopt,
-                   .label = "1",
-                   .label_words = true,
-                   .known_words = {"a", "b"}},
+        .label = "1",
+        .label_words = true,
+        .known_words = {"a", "b"}},
         CsvOptions{.header = false, .delimiter = ';', .label = "1"}}) {
     const absl::StatusOr<SharedDataset> dataset = ParseCsv(file, options);
     if (dataset.ok()) ReadAll(**dataset);

@@ -210,8 +210,9 @@ absl::StatusOr<double> Arguments::GetDouble(absl::string_view flag,
   if (absl::SimpleAtod(text, &value) && std::isfinite(value) && value >= 0) {
     return value;
   }
-  return CalledWrongly(absl::StrCat("--", flag, ": found ", text,
-                                    "; expected a finite number, not negative"));
+  return CalledWrongly(
+      absl::StrCat("--", flag, ": found ", text,
+                   "; expected a finite number, not negative"));
 }
 
 absl::StatusOr<double> Arguments::GetBelow(absl::string_view flag,
