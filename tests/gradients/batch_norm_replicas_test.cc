@@ -35,7 +35,7 @@ const Numbers& Recorded(const std::string& name) {
   return lists.at(name);
 }
 
-// small_conv_net of record_torch.py, and a step of SGD on six examples.
+// small_conv_net of torch_training.py, and a step of SGD on six examples.
 Module TrainingModule(int parts) {
   GraphBuilder b("train");
   const Tensor x = b.Input("x", DType::kF64, {6, 2, 3});

@@ -113,7 +113,7 @@ TEST(TorchOps, EveryOpWithAGradientIsCompared) {
     const OpDef* op = kOpTable[i];
     if (op->gradient == nullptr || op->gradient == ZeroGradient) continue;
     EXPECT_EQ(compared.count(op), 1u)
-        << op->name << ": add a case to tests/gradients/record_torch.py";
+        << op->name << ": add a case to tests/gradients/torch_ops.py";
   }
 }
 
