@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -84,7 +85,9 @@ void ExpectReadBackAlike(const std::string& strategy, int devices) {
   const std::vector<float> told = LogProbabilities(*again);
   ASSERT_EQ(told.size(), trained.size());
   for (size_t i = 0; i < told.size(); ++i) {
-    EXPECT_NEAR(told[i], trained[i], 1e-5) << "element " << i;
+    // Kernels that a host has for other shapes round sums otherwise.
+    EXPECT_NEAR(told[i], trained[i], 1e-5 + 1e-6 * std::abs(trained[i]))
+        << "element " << i;
   }
 }
 

@@ -237,29 +237,43 @@ absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
   return absl::OkStatus();
 }
 
+// The numbers among the flags, which are read before anything is loaded.
+struct FlagNumbers {
+  int64_t repeat = 1;
+  uint64_t chaos_seed = 0;  // where --chaos is given
+  double rtol = 0;
+  double atol = 0;
+};
+
+absl::StatusOr<FlagNumbers> ReadNumbers(const Arguments& arguments) {
+  FlagNumbers numbers;
+  PARTITA_ASSIGN_OR_RETURN(numbers.repeat,
+                           arguments.GetInt("repeat", 1, 1, 1'000'000));
+  PARTITA_ASSIGN_OR_RETURN(
+      numbers.chaos_seed,
+      arguments.GetInt("chaos", 0, 0, std::numeric_limits<int64_t>::max()));
+  PARTITA_ASSIGN_OR_RETURN(numbers.rtol, arguments.GetDouble("rtol", 1e-3));
+  PARTITA_ASSIGN_OR_RETURN(numbers.atol, arguments.GetDouble("atol", 1e-3));
+  return numbers;
+}
+
 // What a step is run with; delays are others in each.
-absl::StatusOr<RunOptions> OptionsOf(const Arguments& arguments, int64_t step) {
+RunOptions OptionsOf(const Arguments& arguments, const FlagNumbers& numbers,
+                     int64_t step) {
   RunOptions options;
   options.trace = arguments.has("trace");
-  if (arguments.has("chaos")) {
-    PARTITA_ASSIGN_OR_RETURN(
-        const int64_t seed,
-        arguments.GetInt("chaos", 0, 0, std::numeric_limits<int64_t>::max()));
-    options.chaos_seed = static_cast<uint64_t>(seed) + step;
-  }
+  if (arguments.has("chaos")) options.chaos_seed = numbers.chaos_seed + step;
   return options;
 }
 
 // Runs --repeat steps, each held against the reference if that is asked for.
 absl::Status RunSteps(Session& session, const Arguments& arguments,
-                      Progress& progress, std::vector<double>& seconds) {
-  PARTITA_ASSIGN_OR_RETURN(const int64_t repeat,
-                           arguments.GetInt("repeat", 1, 1, 1'000'000));
+                      const FlagNumbers& numbers, Progress& progress,
+                      std::vector<double>& seconds) {
   std::vector<HostTensor> reference;
-  for (int64_t step = 0; step < repeat; ++step) {
-    progress.Stage(absl::StrCat("step ", step + 1, " of ", repeat));
-    PARTITA_ASSIGN_OR_RETURN(const RunOptions options,
-                             OptionsOf(arguments, step));
+  for (int64_t step = 0; step < numbers.repeat; ++step) {
+    progress.Stage(absl::StrCat("step ", step + 1, " of ", numbers.repeat));
+    const RunOptions options = OptionsOf(arguments, numbers, step);
     if (arguments.has("reference")) {  // before the step changes variables
       PARTITA_ASSIGN_OR_RETURN(reference, session.RunReference());
     }
@@ -291,10 +305,7 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckFlags(arguments));
   LoadOptions load;
   load.devices = ModeOf(arguments);
-  PARTITA_ASSIGN_OR_RETURN(const double rtol,
-                           arguments.GetDouble("rtol", 1e-3));
-  PARTITA_ASSIGN_OR_RETURN(const double atol,
-                           arguments.GetDouble("atol", 1e-3));
+  PARTITA_ASSIGN_OR_RETURN(const FlagNumbers numbers, ReadNumbers(arguments));
   load.trust_code = arguments.has("trust-code");
   Progress progress("run");
   InputFiles inputs(arguments, kFlags);
@@ -312,7 +323,7 @@ absl::Status Run(const Arguments& arguments) {
   report.notice = session->notice();
   report.replaced_kernels = session->ReplacedKernels();
   PARTITA_RETURN_IF_ERROR(
-      RunSteps(*session, arguments, progress, report.seconds));
+      RunSteps(*session, arguments, numbers, progress, report.seconds));
   report.has_reference = arguments.has("reference");
   report.updates_variables = !UpdatesOf(*session).empty();
   report.memory = session->MemoryUse();
@@ -321,7 +332,8 @@ absl::Status Run(const Arguments& arguments) {
   if (arguments.has("test-data")) {
     PARTITA_ASSIGN_OR_RETURN(
         report.outputs,
-        CompareTestData(*session, arguments.Get("test-data", ""), rtol, atol));
+        CompareTestData(*session, arguments.Get("test-data", ""), numbers.rtol,
+                        numbers.atol));
   }
   progress.Done();
   PARTITA_RETURN_IF_ERROR(WriteText(
