@@ -96,6 +96,7 @@ struct CompileReport {
   std::vector<StageTime> stages;
   std::vector<PassRecord> passes;
   std::vector<std::string> fallbacks;  // nodes that only eval computes
+  double fallback_seconds = 0;         // of all of them, each once, predicted
   // Pins none of whose nodes is left, as passes folded or removed them.
   std::vector<std::string> idle_pins;
 };

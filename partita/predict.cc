@@ -88,8 +88,8 @@ absl::StatusOr<std::vector<DeviceUse>> UseOfDevices(
 }
 
 void CountNodes(const Plan& plan, const Entry& entry,
-                const std::vector<ChosenKernel>& chosen, EntryReport& report,
-                std::vector<std::string>& fallbacks) {
+                const std::vector<ChosenKernel>& chosen,
+                EntryReport& entry_report, CompileReport& report) {
   absl::flat_hash_map<std::string, size_t> by_name;
   for (size_t d = 0; d < plan.devices.size(); ++d) {
     by_name[plan.devices[d].traits.name] = d;
@@ -97,9 +97,11 @@ void CountNodes(const Plan& plan, const Entry& entry,
   for (const ChosenKernel& kernel : chosen) {
     const OpView op = entry.graph->view(kernel.node);
     for (const std::string& name : op.node().placement.devices) {
-      ++report.devices[by_name[name]].nodes;
+      ++entry_report.devices[by_name[name]].nodes;
     }
-    if (kernel.fallback) fallbacks.push_back(op.ToString());
+    if (!kernel.fallback) continue;
+    report.fallbacks.push_back(op.ToString());
+    report.fallback_seconds += kernel.seconds;
   }
 }
 
@@ -168,7 +170,7 @@ absl::Status FillReport(const Plan& plan, const Prediction& prediction,
     own.bound_seconds = plan.notes->entries[e].bound_seconds;
     PARTITA_ASSIGN_OR_RETURN(
         own.devices, UseOfDevices(plan, entry, prediction.busy_seconds[e]));
-    CountNodes(plan, entry, chosen[e], own, report.fallbacks);
+    CountNodes(plan, entry, chosen[e], own, report);
     PARTITA_RETURN_IF_ERROR(CountCopies(entry, own));
   }
   return absl::OkStatus();

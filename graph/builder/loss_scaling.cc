@@ -11,7 +11,6 @@
 namespace partita {
 namespace {
 
-constexpr char kScale[] = "loss_scale";
 constexpr char kGoodSteps[] = "loss_scale.good_steps";
 
 HostTensor ScalarOf(double value) {
@@ -36,17 +35,23 @@ Tensor AllFinite(const std::vector<Parameter>& parameters) {
   return trouble.valid() ? Equal(trouble, 0) : Tensor();
 }
 
-void FollowGradients(GraphBuilder& b, Tensor scale, Tensor good_steps,
+struct ScaleVariables {
+  Tensor scale, good_steps, skipped_steps;
+};
+
+void FollowGradients(GraphBuilder& b, const ScaleVariables& variables,
                      Tensor finite, const LossScaleOptions& options) {
   if (!finite.valid()) return;
+  const auto& [scale, good_steps, skipped_steps] = variables;
   const Tensor more = good_steps + 1;
   const Tensor grows =
       GreaterEqual(more, static_cast<double>(options.growth_every));
   const Tensor zero = b.Scalar(DType::kF32, 0);
   const Tensor larger = Min(scale * options.growth, options.most);
   const Tensor smaller = Max(scale * options.backoff, options.least);
-  b.Update(kScale, Select(finite, Select(grows, larger, scale), smaller));
+  b.Update(kLossScale, Select(finite, Select(grows, larger, scale), smaller));
   b.Update(kGoodSteps, Select(finite, Select(grows, zero, more), zero));
+  b.Update(kSkippedSteps, Select(finite, skipped_steps, skipped_steps + 1));
 }
 
 }  // namespace
@@ -56,17 +61,19 @@ ScaledGradients GradientsAtScale(Tensor loss, LossScaleOptions options,
   const GraphBuilder::At caller(loss.builder(), site);
   if (!loss.valid()) return {};
   GraphBuilder& b = *loss.builder();
-  const Tensor scale = b.Variable(kScale, ScalarOf(options.initial), false);
-  const Tensor good_steps = b.Variable(kGoodSteps, ScalarOf(0), false);
-  const Tensor scaled = Cast(loss, DType::kF32) * scale;
+  const ScaleVariables variables = {
+      b.Variable(kLossScale, ScalarOf(options.initial), false),
+      b.Variable(kGoodSteps, ScalarOf(0), false),
+      b.Variable(kSkippedSteps, ScalarOf(0), false)};
+  const Tensor scaled = Cast(loss, DType::kF32) * variables.scale;
   ScaledGradients result{b.Gradients(scaled), {}};
   result.finite = AllFinite(result.parameters);
   for (Parameter& parameter : result.parameters) {
     const Tensor gradient = parameter.gradient;
     if (!gradient.valid()) return result;
-    parameter.gradient = gradient / Cast(scale, gradient.type().dtype);
+    parameter.gradient = gradient / Cast(variables.scale, gradient.type().dtype);
   }
-  FollowGradients(b, scale, good_steps, result.finite, options);
+  FollowGradients(b, variables, result.finite, options);
   return result;
 }
 

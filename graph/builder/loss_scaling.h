@@ -32,8 +32,12 @@ struct LossScaleOptions {
 //   Adam(scaled.parameters, rate, step);
 //
 // A step whose gradients are not all finite leaves out the updates in the scope
-// of `finite` and lowers the scale, which the variables "loss_scale" and
-// "loss_scale.good_steps" keep.
+// of `finite` and lowers the scale. The variables kLossScale and kSkippedSteps,
+// f32 scalars, tell the scale and the number of such steps;
+// "loss_scale.good_steps" counts those in a row that were none.
+inline constexpr char kLossScale[] = "loss_scale";
+inline constexpr char kSkippedSteps[] = "loss_scale.skipped_steps";
+
 struct ScaledGradients {
   std::vector<Parameter> parameters;  // scaled back
   Tensor finite;                      // bool, a scalar

@@ -197,7 +197,7 @@ TEST(Gradients, ByTheTrainableVariablesThatAreRead) {
 // One step of SGD down x w at rate 1, where the gradient, x scaled, is made in
 // f16.
 struct HalfStep {
-  double scale, good_steps, w;
+  double scale, good_steps, skipped_steps, w;
 };
 HalfStep StepInHalf(double x, double scale, double good_steps,
                     LossScaleOptions options = {}) {
@@ -224,16 +224,18 @@ HalfStep StepInHalf(double x, double scale, double good_steps,
   };
   const HostTensor scale_value = scalar(scale);
   const HostTensor good_value = scalar(good_steps);
+  const HostTensor skipped_value = scalar(5);
   const HostTensor w_value = scalar(10);
   std::vector<HostTensor> inputs;
   inputs.push_back(scalar(x));
   const auto values = Evaluate(module->main(), inputs,
-                               {{"loss_scale", &scale_value},
+                               {{kLossScale, &scale_value},
                                 {"loss_scale.good_steps", &good_value},
+                                {kSkippedSteps, &skipped_value},
                                 {"w", &w_value}});
   EXPECT_TRUE(values.ok()) << values.status();
   return {Numbers((*values)[0])[0], Numbers((*values)[1])[0],
-          Numbers((*values)[2])[0]};
+          Numbers((*values)[2])[0], Numbers((*values)[3])[0]};
 }
 
 TEST(LossScaling, ScalesBackWhatWasScaled) {
@@ -241,6 +243,7 @@ TEST(LossScaling, ScalesBackWhatWasScaled) {
   EXPECT_EQ(step.w, 7);
   EXPECT_EQ(step.scale, 1024);
   EXPECT_EQ(step.good_steps, 1);
+  EXPECT_EQ(step.skipped_steps, 5);
 }
 
 TEST(LossScaling, GrowsAfterGoodStepsInARow) {
@@ -255,6 +258,7 @@ TEST(LossScaling, AStepThatOverflowsChangesNothingButTheScale) {
   EXPECT_EQ(step.w, 10);
   EXPECT_EQ(step.scale, 16384);
   EXPECT_EQ(step.good_steps, 0);
+  EXPECT_EQ(step.skipped_steps, 6);
 }
 
 // At 0 or infinity nothing would ever be learned again.

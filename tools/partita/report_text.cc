@@ -206,6 +206,19 @@ std::string CountText(size_t count, absl::string_view noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
+std::string FallbacksText(const std::vector<std::string>& fallbacks,
+                          double seconds) {
+  constexpr size_t kMost = 5;
+  if (fallbacks.empty()) return "";
+  const size_t named = std::min(fallbacks.size(), kMost);
+  return absl::StrCat(
+      "slow ", CountText(fallbacks.size(), "node"),
+      " without a fast kernel, run by eval in a predicted ",
+      SecondsText(seconds), ": ",
+      absl::StrJoin(fallbacks.begin(), fallbacks.begin() + named, ", "),
+      fallbacks.size() > named ? ", ..." : "", "\n");
+}
+
 std::string CompileSummary(const Compiled& compiled,
                            const std::optional<WrittenWeights>& written) {
   const CompileReport& report = compiled.report;
@@ -213,16 +226,7 @@ std::string CompileSummary(const Compiled& compiled,
   if (report.candidates.size() > 1) {
     absl::StrAppend(&text, "tried ", CandidatesText(report), "\n");
   }
-  if (!report.fallbacks.empty()) {
-    absl::StrAppend(
-        &text, "slow ", CountText(report.fallbacks.size(), "node"),
-        " without a fast kernel, run by eval: ",
-        absl::StrJoin(report.fallbacks.begin(),
-                      report.fallbacks.begin() +
-                          std::min<size_t>(report.fallbacks.size(), 5),
-                      ", "),
-        report.fallbacks.size() > 5 ? ", ..." : "", "\n");
-  }
+  text += FallbacksText(report.fallbacks, report.fallback_seconds);
   for (const std::string& pin : report.idle_pins) {
     absl::StrAppend(&text, "pin ", pin,
                     " places nothing: its nodes were folded, or do nothing, or "
@@ -261,6 +265,7 @@ std::string CompileJson(const Compiled& compiled,
         {{"stage", stage.stage}, {"seconds", stage.seconds}});
   }
   json["fallbacks"] = report.fallbacks;
+  json["fallback_seconds"] = report.fallback_seconds;
   json["idle_pins"] = report.idle_pins;
   if (written.has_value()) {
     json["weights"] = {{"embedded_bytes", written->embedded},

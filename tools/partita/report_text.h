@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "partita/compile.h"
@@ -21,6 +22,11 @@ std::string CompileSummary(const Compiled& compiled,
                            const std::optional<WrittenWeights>& written);
 std::string CompileJson(const Compiled& compiled,
                         const std::optional<WrittenWeights>& written);
+
+// A line about the nodes that only eval computes, in `seconds` together; empty
+// if there are none.
+std::string FallbacksText(const std::vector<std::string>& fallbacks,
+                          double seconds);
 
 // "1.24 ms", "61.0 us".
 std::string SecondsText(double seconds);

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/builder/inference_training.h"
+#include "graph/builder/loss_scaling.h"
 #include "graph/builder/update_rule.h"
 #include "graph/core_ops.h"
 #include "graph/fingerprint.h"
@@ -191,6 +192,8 @@ struct Prepared {
   Module module;  // as it was before it was compiled
   std::unique_ptr<Session> session;
   std::string strategy;
+  std::vector<std::string> fallbacks;
+  double fallback_seconds = 0;
   std::vector<TrainingSetting> settings;
 };
 
@@ -233,6 +236,8 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   PARTITA_RETURN_IF_ERROR(CheckReplicas(compiled.plan.module, arguments));
   prepared.module = std::move(module);
   prepared.strategy = compiled.report.strategy;
+  prepared.fallbacks = std::move(compiled.report.fallbacks);
+  prepared.fallback_seconds = compiled.report.fallback_seconds;
   // Placements and kernels: another plan has the same numbers but for rounding.
   prepared.settings.push_back({"plan",
                                FingerprintOf(compiled.plan.module).ToString(),
@@ -279,6 +284,8 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
                        const Prepared& prepared, const Trainer& trainer) {
   return {.model = request.model,
           .strategy = prepared.strategy,
+          .fallbacks = prepared.fallbacks,
+          .fallback_seconds = prepared.fallback_seconds,
           .samples_name = model.samples_name,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,
@@ -310,6 +317,19 @@ absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
   report.interrupted = end == TrainingEnd::kStopped;
   report.seconds_waited = trainer.seconds_waited();
   return log.End();
+}
+
+// Null where the loss is not scaled.
+absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(
+    const Prepared& prepared) {
+  if (prepared.module.FindVariable(kLossScale) == nullptr) return std::nullopt;
+  Session& session = *prepared.session;
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor scale,
+                           session.ReadVariable(kLossScale));
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor skipped,
+                           session.ReadVariable(kSkippedSteps));
+  return LossScaleReport{GetAsDouble(scale, 0),
+                         static_cast<int64_t>(GetAsDouble(skipped, 0))};
 }
 
 // What becomes of the trained model: a text, a file.
@@ -380,6 +400,7 @@ absl::Status Run(const Arguments& arguments) {
        .tells_epochs = !as_json},
       arguments, progress, report));
   report.checkpoint = arguments.Get("checkpoint", "");
+  PARTITA_ASSIGN_OR_RETURN(report.loss_scale, LossScaleOf(prepared));
   if (!report.interrupted) {
     PARTITA_RETURN_IF_ERROR(
         UseTrained(model, prepared, arguments, progress, report));

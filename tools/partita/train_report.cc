@@ -114,7 +114,7 @@ std::string TrainBeginText(const TrainReport& report) {
                         : "",
                     "\n");
   }
-  return text;
+  return text + FallbacksText(report.fallbacks, report.fallback_seconds);
 }
 
 std::string EpochText(const EpochReport& epoch, const TrainReport& report) {
@@ -137,6 +137,13 @@ std::string TrainEndText(const TrainReport& report) {
   if (report.num_nan > 0) {
     absl::StrAppend(&text, ", ", report.num_nan,
                     " losses that were no finite numbers");
+  }
+  if (report.loss_scale.has_value()) {
+    absl::StrAppend(&text, ", ",
+                    CountText(report.loss_scale->skipped_steps, "step"),
+                    " without an update, as gradients were no finite numbers, "
+                    "loss scale ",
+                    report.loss_scale->scale);
   }
   if (report.untraced) text += ", no trace, as no step was left to do";
   if (!report.checkpoint.empty()) {
@@ -186,6 +193,12 @@ std::string TrainJson(const TrainReport& report) {
                {"epochs", epochs}};
   AddTrained(report.trained, json);
   json["seconds_waited_for_dataset"] = report.seconds_waited;
+  json["fallbacks"] = report.fallbacks;
+  json["fallback_seconds"] = report.fallback_seconds;
+  if (report.loss_scale.has_value()) {
+    json["loss_scale"] = report.loss_scale->scale;
+    json["skipped_steps"] = report.loss_scale->skipped_steps;
+  }
   json["test"] = TestJson(report.test);
   if (!report.generated.empty()) json["generated"] = report.generated;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -32,9 +32,17 @@ struct EpochReport {
   std::optional<Evaluation> test;
 };
 
+// Of a training in f16, at its end.
+struct LossScaleReport {
+  double scale = 1;
+  int64_t skipped_steps = 0;  // those before this run included
+};
+
 struct TrainReport {
   std::string model;
   std::string strategy;
+  std::vector<std::string> fallbacks;    // nodes that only eval computes
+  double fallback_seconds = 0;           // of them, predicted
   std::string samples_name;              // "images"
   int64_t samples = 0;                   // of the dataset
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
@@ -48,6 +56,7 @@ struct TrainReport {
   double seconds_waited = 0;       // of that, for the dataset to be read
   std::optional<Evaluation> test;  // of the weights at the end
   int64_t num_nan = 0;             // steps whose loss was no finite number
+  std::optional<LossScaleReport> loss_scale;
   bool interrupted = false;
   bool untraced = false;   // a trace was asked for, and no step was left to do
   std::string checkpoint;  // path, if one was written

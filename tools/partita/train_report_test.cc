@@ -52,6 +52,26 @@ TEST(TrainReport, StepsThatWaitForTheDatasetAreTold) {
             "s waiting for the dataset\n");
 }
 
+TEST(TrainReport, SlowNodesAreToldAtTheBeginning) {
+  TrainReport report = After(0);
+  report.fallbacks = {"a", "b", "c", "d", "e", "f"};
+  report.fallback_seconds = 12e-6;
+  EXPECT_EQ(TrainBeginText(report),
+            "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n"
+            "slow 6 nodes without a fast kernel, run by eval in a predicted "
+            "12.0 us: a, b, c, d, e, ...\n");
+}
+
+TEST(TrainReport, StepsThatTheLossScaleLeftOutAreTold) {
+  TrainReport report = After(8);
+  report.loss_scale = LossScaleReport{8192, 3};
+  EXPECT_EQ(TrainEndText(report),
+            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 3 steps "
+            "without an update, as gradients were no finite numbers, loss "
+            "scale 8192\n");
+  EXPECT_TRUE(absl::StrContains(TrainJson(report), "\"skipped_steps\": 3"));
+}
+
 // Steps before this run count for the bar, and not for the rate.
 TEST(TrainReport, AResumedTrainingGoesOnInItsBar) {
   TrainReport report = After(2);
