@@ -1,5 +1,6 @@
-// Tiles of the result stay in registers while k passes: six rows of four
-// vectors keep both multipliers busy with two loads for five multiplications.
+// Tiles of the result stay in registers while k passes: six rows of as many
+// vectors as the processor's registers hold (Wide, Narrow). Four keep both
+// multipliers busy with two loads for five multiplications.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/block_product.h"
@@ -17,6 +18,20 @@ using Part = BlockProduct::Part;
 // Rows of the right side that stay in the innermost cache while the left side's
 // rows pass.
 constexpr int64_t kDepth = 64;
+
+// Registers of 16 floats, and 32 of them.
+struct Wide {
+  using Floats = Vector;
+  static constexpr int kVectors = 4;
+};
+// Of 8 floats, and 16 of them: a vector of two registers would live in memory.
+struct Narrow {
+  using Floats = HalfVector;
+  static constexpr int kVectors = 2;
+};
+
+template <typename Floats>
+inline constexpr int64_t kLanes = sizeof(Floats) / sizeof(float);
 
 // One tile's part of a product: `depth` is that of its sums.
 struct Tile {
@@ -50,13 +65,13 @@ struct Tile {
 
 // sums += left times right at depth p, of rows [first, last). Loops of constant
 // length are unrolled, or the sums would live in memory.
-template <int first, int last, int rows, int vectors>
+template <int first, int last, typename Floats, int rows, int vectors>
 [[gnu::always_inline]] inline void AddProducts(const Tile& t, int64_t p,
-                                               Vector (&sums)[rows][vectors]) {
-  Vector right[vectors];
+                                               Floats (&sums)[rows][vectors]) {
+  Floats right[vectors];
 #pragma GCC unroll 8
   for (int j = 0; j < vectors; ++j) {
-    Load(t.right.at + p * t.right.row + j * kVector, right[j]);
+    Load(t.right.at + p * t.right.row + j * kLanes<Floats>, right[j]);
   }
 #pragma GCC unroll 8
   for (int i = first; i < last; ++i) {
@@ -68,35 +83,35 @@ template <int first, int last, int rows, int vectors>
 
 // The square on the diagonal, from depth `begin`: one step for each of its
 // rows.
-template <Part part, int rows, int vectors, int step = 0>
+template <Part part, int step = 0, typename Floats, int rows, int vectors>
 [[gnu::always_inline]] inline void AddDiagonal(const Tile& t, int64_t begin,
-                                               Vector (&sums)[rows][vectors]) {
+                                               Floats (&sums)[rows][vectors]) {
   if constexpr (step < rows) {
     constexpr int kFirst = part == Part::kLower ? step : 0;
     constexpr int kLast = part == Part::kLower ? rows : step + 1;
     AddProducts<kFirst, kLast>(t, begin + step, sums);
-    AddDiagonal<part, rows, vectors, step + 1>(t, begin, sums);
+    AddDiagonal<part, step + 1>(t, begin, sums);
   }
 }
 
-template <int rows, int vectors>
+template <typename Floats, int rows, int vectors>
 [[gnu::always_inline]] inline void AddResult(const Tile& t,
-                                             Vector (&sums)[rows][vectors]) {
+                                             Floats (&sums)[rows][vectors]) {
 #pragma GCC unroll 8
   for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; ++j) {
-      Vector before;
-      Load(t.result.at + i * t.result.row + j * kVector, before);
+      Floats before;
+      Load(t.result.at + i * t.result.row + j * kLanes<Floats>, before);
       sums[i][j] += before;
     }
   }
 }
 
 // A triangle's tile has its square last (kLower) or first (kUpper).
-template <Part part, int rows, int vectors>
+template <Part part, typename Floats, int rows, int vectors>
 [[gnu::always_inline]] inline void MultiplyTile(const Tile& t) {
-  Vector sums[rows][vectors] = {};
+  Floats sums[rows][vectors] = {};
   int64_t p = 0;
   int64_t end = t.depth;
   if constexpr (part == Part::kLower) end -= rows;
@@ -111,7 +126,7 @@ template <Part part, int rows, int vectors>
   for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; ++j) {
-      Store(sums[i][j], t.result.at + i * t.result.row + j * kVector);
+      Store(sums[i][j], t.result.at + i * t.result.row + j * kLanes<Floats>);
     }
   }
 }
@@ -137,27 +152,29 @@ template <Part part, int rows>
   }
 }
 
-template <Part part, int vectors>
+template <Part part, typename Floats, int vectors>
 [[gnu::always_inline]] inline void MultiplyRows(const Tile& t, int64_t m) {
   int64_t i = 0;
   for (; i + 6 <= m; i += 6) {
-    MultiplyTile<part, 6, vectors>(RowsOf<part, 6>(t, i));
+    MultiplyTile<part, Floats, 6, vectors>(RowsOf<part, 6>(t, i));
   }
   for (; i + 2 <= m; i += 2) {
-    MultiplyTile<part, 2, vectors>(RowsOf<part, 2>(t, i));
+    MultiplyTile<part, Floats, 2, vectors>(RowsOf<part, 2>(t, i));
   }
-  if (i < m) MultiplyTile<part, 1, vectors>(RowsOf<part, 1>(t, i));
+  if (i < m) MultiplyTile<part, Floats, 1, vectors>(RowsOf<part, 1>(t, i));
 }
 
-template <Part part>
+template <Part part, typename Width>
 [[gnu::always_inline]] inline void MultiplyColumns(const Tile& t, int64_t m,
                                                    int64_t n) {
+  using Floats = typename Width::Floats;
+  constexpr int64_t kStep = Width::kVectors * kLanes<Floats>;
   int64_t j = 0;
-  for (; j + 4 * kVector <= n; j += 4 * kVector) {
-    MultiplyRows<part, 4>(t.Columns(j), m);
+  for (; j + kStep <= n; j += kStep) {
+    MultiplyRows<part, Floats, Width::kVectors>(t.Columns(j), m);
   }
-  for (; j + kVector <= n; j += kVector) {
-    MultiplyRows<part, 1>(t.Columns(j), m);
+  for (; j + kLanes<Floats> <= n; j += kLanes<Floats>) {
+    MultiplyRows<part, Floats, 1>(t.Columns(j), m);
   }
   if (j == n) return;
   for (int64_t i = 0; i < m; ++i) {
@@ -165,35 +182,41 @@ template <Part part>
   }
 }
 
+template <typename Width>
 struct WholeProduct {
   [[gnu::always_inline]] static inline void Run(const BlockProduct* p) {
     Tile t = {p->left, p->right, p->result, p->k, p->adds};
     for (int64_t k = 0; k < p->k; k += kDepth) {
       t.adds = p->adds || k > 0;
-      MultiplyColumns<Part::kWhole>(t.Between(k, std::min(k + kDepth, p->k)),
-                                    p->m, p->n);
+      MultiplyColumns<Part::kWhole, Width>(
+          t.Between(k, std::min(k + kDepth, p->k)), p->m, p->n);
     }
   }
 };
 
-template <Part part>
+template <Part part, typename Width>
 struct TriangleProduct {
   [[gnu::always_inline]] static inline void Run(const BlockProduct* p) {
     const Tile t = {p->left, p->right, p->result, p->k, p->adds};
-    MultiplyColumns<part>(t, p->m, p->n);
+    MultiplyColumns<part, Width>(t, p->m, p->n);
   }
 };
+
+template <Part part>
+void MultiplyTriangle(const BlockProduct* p) {
+  RunByWidth<TriangleProduct<part, Wide>, TriangleProduct<part, Narrow>>(p);
+}
 
 }  // namespace
 
 void Multiply(const BlockProduct& product) {
   switch (product.part) {
     case Part::kWhole:
-      return RunVectorised<WholeProduct>(&product);
+      return RunByWidth<WholeProduct<Wide>, WholeProduct<Narrow>>(&product);
     case Part::kLower:
-      return RunVectorised<TriangleProduct<Part::kLower>>(&product);
+      return MultiplyTriangle<Part::kLower>(&product);
     case Part::kUpper:
-      return RunVectorised<TriangleProduct<Part::kUpper>>(&product);
+      return MultiplyTriangle<Part::kUpper>(&product);
   }
 }
 

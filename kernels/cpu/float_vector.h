@@ -15,16 +15,19 @@ inline constexpr int64_t kVector = 16;
 // of floats do not become whole vectors by themselves where they are nested.
 // Passed by reference, as how such values are passed depends on the processor.
 typedef float Vector __attribute__((vector_size(kVector * sizeof(float))));
+typedef float HalfVector __attribute__((vector_size(sizeof(Vector) / 2)));
 typedef int32_t IntVector __attribute__((vector_size(sizeof(Vector))));
 typedef uint32_t BitVector __attribute__((vector_size(sizeof(Vector))));
 
 // From and to any address.
-[[gnu::always_inline]] inline void Load(const float* from, Vector& to) {
-  std::memcpy(&to, from, sizeof(Vector));
+template <typename Floats>
+[[gnu::always_inline]] inline void Load(const float* from, Floats& to) {
+  std::memcpy(&to, from, sizeof(Floats));
 }
 
-[[gnu::always_inline]] inline void Store(const Vector& from, float* to) {
-  std::memcpy(to, &from, sizeof(Vector));
+template <typename Floats>
+[[gnu::always_inline]] inline void Store(const Floats& from, float* to) {
+  std::memcpy(to, &from, sizeof(Floats));
 }
 
 // The first `lanes`, at most kVector; the others are `rest`, or not stored.
@@ -44,17 +47,24 @@ typedef uint32_t BitVector __attribute__((vector_size(sizeof(Vector))));
   for (int64_t i = 0; i < lanes; ++i) to[i] = values[i];
 }
 
-// Lanes behind the first `lanes` become `rest`.
-template <int... lane>
-[[gnu::always_inline]] inline void KeepLanes(
-    Vector& v, int64_t lanes, float rest, std::integer_sequence<int, lane...>) {
-  const IntVector count = IntVector{} + static_cast<int32_t>(lanes);
-  v = IntVector{lane...} < count ? v : Vector{} + rest;
+// Of each lane the one or the other. Loops, as a comparison of vectors that are
+// wider than a register would be taken apart into sixteen.
+[[gnu::always_inline]] inline void WhereLess(const Vector& a, const Vector& b,
+                                             const Vector& less,
+                                             const Vector& other,
+                                             Vector& chosen) {
+  Vector values;
+  for (int i = 0; i < kVector; ++i) {
+    values[i] = a[i] < b[i] ? less[i] : other[i];
+  }
+  chosen = values;
 }
+
+// Lanes behind the first `lanes` become `rest`.
 [[gnu::always_inline]] inline void KeepLanes(Vector& v, int64_t lanes,
                                              float rest) {
-  KeepLanes(v, lanes, rest,
-            std::make_integer_sequence<int, static_cast<int>(kVector)>());
+  const int32_t kept = static_cast<int32_t>(lanes);
+  for (int32_t i = 0; i < kVector; ++i) v[i] = i < kept ? v[i] : rest;
 }
 
 // Lane i gets that of lane i + distance, from the front again behind the last.
@@ -86,7 +96,7 @@ template <int distance>
 // The greater of both; `b` where one of them is a NaN.
 [[gnu::always_inline]] inline void Greater(const Vector& a, const Vector& b,
                                            Vector& greater) {
-  greater = a > b ? a : b;
+  WhereLess(b, a, a, b, greater);
 }
 
 // All lanes become the greatest; none is a NaN.

@@ -22,8 +22,8 @@ namespace partita {
   constexpr float kMagic = 12582912;
   const Vector least = Vector{} - 104.0f;
   // Where e^x is 0 nothing underflows, which costs a processor 100 cycles.
-  const auto is_zero = x < least;
-  const Vector bounded = is_zero ? Vector{} : x;
+  Vector bounded;
+  WhereLess(x, least, Vector{}, x, bounded);
   const Vector shifted = bounded * 1.44269504f + kMagic;
   const Vector n = shifted - kMagic;
   const Vector r = (bounded - n * kLn2High) - n * kLn2Low;
@@ -41,7 +41,7 @@ namespace partita {
   const BitVector rest = whole - half;
   const Vector power = value * reinterpret_cast<Vector>((half + 127u) << 23) *
                        reinterpret_cast<Vector>((rest + 127u) << 23);
-  x = is_zero ? Vector{} : power;
+  WhereLess(x, least, Vector{}, power, x);
 }
 
 // Lanes of a line, or of lines side by side: lane j of element i lies at

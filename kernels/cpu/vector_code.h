@@ -33,15 +33,21 @@ inline bool HasAvx2() {
   return has;
 }
 
+// One loop where vectors have 16 floats, another where they have less.
+template <typename Wide, typename Narrow, typename... Args>
+void RunByWidth(Args... args) {
+  if (HasAvx512()) {
+    RunAvx512<Wide>(args...);
+  } else if (HasAvx2()) {
+    RunAvx2<Narrow>(args...);
+  } else {
+    Narrow::Run(args...);
+  }
+}
+
 template <typename Loop, typename... Args>
 void RunVectorised(Args... args) {
-  if (HasAvx512()) {
-    RunAvx512<Loop>(args...);
-  } else if (HasAvx2()) {
-    RunAvx2<Loop>(args...);
-  } else {
-    Loop::Run(args...);
-  }
+  RunByWidth<Loop, Loop>(args...);
 }
 
 }  // namespace partita
