@@ -19,6 +19,7 @@ def _flags(ctx, source, output):
         source_file = source.path,
         output_file = output.path,
         user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts,
+        quote_include_directories = depset([".", ctx.genfiles_dir.path, ctx.bin_dir.path]),
         use_pic = True,
     )
     return cc_common.get_memory_inefficient_command_line(
@@ -29,13 +30,13 @@ def _flags(ctx, source, output):
 
 def _precompiled_header_impl(ctx):
     header = ctx.actions.declare_file(ctx.label.name + ".h")
-    ctx.actions.write(header, "".join(["#include <%s>\n" % include for include in ctx.attr.includes]))
+    ctx.actions.write(header, "".join(["#include \"%s\"\n" % include for include in ctx.attr.includes]))
     compiled = ctx.actions.declare_file(header.basename + ".gch")
     toolchain = find_cpp_toolchain(ctx)
     ctx.actions.run(
         executable = toolchain.compiler_executable,
         arguments = ["-x", "c++-header"] + _flags(ctx, header, compiled),
-        inputs = depset([header], transitive = [toolchain.all_files]),
+        inputs = depset([header] + ctx.files.hdrs, transitive = [toolchain.all_files]),
         outputs = [compiled],
         mnemonic = "CppPrecompile",
         progress_message = "Precompiling %s" % header.short_path,
@@ -46,6 +47,8 @@ precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {
         "copts": attr.string_list(),
+        # Of the project's own, those that `includes` need.
+        "hdrs": attr.label_list(allow_files = [".h"]),
         "includes": attr.string_list(mandatory = True),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
