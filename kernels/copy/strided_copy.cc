@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "kernels/copy/transpose_tile.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -252,26 +253,18 @@ void StridedCopy::Run(const void* from, void* to, int threads) const {
   const char* x = static_cast<const char*>(from) + from_offset_;
   char* y = static_cast<char*>(to) + to_offset_;
   const int64_t useful = std::min<int64_t>(bytes_ / kBytesPerThread, tasks_);
-  if (threads <= 1 || useful <= 1) {
-    for (int64_t task = 0; task < tasks_; ++task) RunTask(task, x, y);
-    return;
-  }
   const int team = static_cast<int>(std::min<int64_t>(threads, useful));
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (int64_t task = 0; task < tasks_; ++task) RunTask(task, x, y);
+  RunInTeam(team, tasks_, [&](int64_t task) { RunTask(task, x, y); });
 }
 
 void ZeroBytes(void* to, int64_t bytes, int threads) {
   const int team = static_cast<int>(
       std::clamp<int64_t>(bytes / kBytesPerThread, 1, std::max(1, threads)));
-  const int64_t part = (bytes + team - 1) / team;
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-  for (int i = 0; i < team; ++i) {
-    const int64_t size = std::min(part, bytes - i * part);
-    if (size <= 0) continue;
-    std::memset(static_cast<char*>(to) + i * part, 0,
-                static_cast<size_t>(size));
-  }
+  RunShares(team, bytes, [to](int, int64_t begin, int64_t end) {
+    if (begin == end) return;
+    std::memset(static_cast<char*>(to) + begin, 0,
+                static_cast<size_t>(end - begin));
+  });
 }
 
 }  // namespace partita

@@ -6,8 +6,6 @@
 // softmax_line.h.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +16,7 @@
 #include "kernels/cpu/float_vector.h"
 #include "kernels/cpu/softmax_line.h"
 #include "kernels/cpu/vector_code.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -285,13 +284,12 @@ class AttentionKernel : public BoundKernel {
   absl::Status Launch(const LaunchArgs& args) override {
     float* const workspace = static_cast<float*>(args.workspace);
     const int64_t heads = sizes_.samples * sizes_.heads;
-#pragma omp parallel for num_threads(threads_) \
-    schedule(static) if (threads_ > 1)
-    for (int64_t i = 0; i < heads; ++i) {
-      const Head head(sizes_,
-                      workspace + omp_get_thread_num() * sizes_.ThreadFloats());
-      Compute(head, i / sizes_.heads, i % sizes_.heads, args);
-    }
+    RunShares(threads_, heads, [&](int thread, int64_t begin, int64_t end) {
+      const Head head(sizes_, workspace + thread * sizes_.ThreadFloats());
+      for (int64_t i = begin; i < end; ++i) {
+        Compute(head, i / sizes_.heads, i % sizes_.heads, args);
+      }
+    });
     return absl::OkStatus();
   }
 

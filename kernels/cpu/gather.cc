@@ -9,6 +9,7 @@
 #include "graph/ops/strided.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/index_operand.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -36,14 +37,13 @@ class GatherKernel : public BoundKernel {
     char* to = static_cast<char*>(args.results[0]);
     const int64_t slices = lines_.outer * indices_.count();
     const int team = slices * bytes_ < (64 << 10) ? 1 : threads_;
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-    for (int64_t slice = 0; slice < slices; ++slice) {
+    RunInTeam(team, slices, [&](int64_t slice) {
       const int64_t outer = slice / indices_.count();
       const int64_t index = indices_.At(indices, slice % indices_.count());
       std::memcpy(to + slice * bytes_,
                   from + (outer * lines_.extent + index) * bytes_,
                   static_cast<size_t>(bytes_));
-    }
+    });
     return absl::OkStatus();
   }
 

@@ -10,6 +10,7 @@
 #include "graph/ops/strided.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/index_operand.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -43,8 +44,7 @@ class Elements {
   // for each line.
   template <typename Visit>
   void ForEach(const void* indices, Visit visit) const {
-#pragma omp parallel for num_threads(team_) schedule(static) if (team_ > 1)
-    for (int64_t o = 0; o < x_.outer; ++o) {
+    RunInTeam(team_, x_.outer, [&](int64_t o) {
       for (int64_t k = 0; k < named_.extent; ++k) {
         const int64_t first = (o * named_.extent + k) * x_.inner;
         for (int64_t i = 0; i < x_.inner; ++i) {
@@ -52,7 +52,7 @@ class Elements {
           visit((o * x_.extent + index) * x_.inner + i, first + i);
         }
       }
-    }
+    });
   }
 
  private:

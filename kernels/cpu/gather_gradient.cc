@@ -10,6 +10,7 @@
 #include "graph/ops/strided.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/index_operand.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -42,10 +43,9 @@ class GatherGradientKernel : public BoundKernel {
     const int64_t work =
         lines_.outer * lines_.inner * (indices_.count() + lines_.extent);
     const int team = work < (16 << 10) ? 1 : threads_;
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-    for (int64_t task = 0; task < tasks; ++task) {
+    RunInTeam(team, tasks, [&](int64_t task) {
       AddUp(dy, indices, task / blocks, task % blocks * kColumns, dx);
-    }
+    });
     return absl::OkStatus();
   }
 

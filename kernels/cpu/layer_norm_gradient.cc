@@ -12,6 +12,7 @@
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/float_vector.h"
 #include "kernels/cpu/vector_code.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -138,11 +139,10 @@ class LayerNormGradientKernel : public BoundKernel {
     const float* scale = static_cast<const float*>(args.operands[1]);
     const float* dy = static_cast<const float*>(args.operands[2]);
     float* dx = static_cast<float*>(args.results[0]);
-#pragma omp parallel for num_threads(team_) schedule(static) if (team_ > 1)
-    for (int64_t i = 0; i < lines_.count; ++i) {
+    RunInTeam(team_, lines_.count, [&](int64_t i) {
       const int64_t at = i * lines_.width;
       RunVectorised<LineGradient>(&lines_, x + at, scale, dy + at, dx + at);
-    }
+    });
     return absl::OkStatus();
   }
 
@@ -174,15 +174,14 @@ class LayerNormScaleGradientKernel : public BoundKernel {
     float* const partial = static_cast<float*>(args.workspace);
     const int64_t chunk = ChunkOf(lines_);
     const int64_t width = lines_.width;
-#pragma omp parallel for num_threads(team_) schedule(static) if (team_ > 1)
-    for (int64_t c = 0; c < ChunksOf(lines_); ++c) {
+    RunInTeam(team_, ChunksOf(lines_), [&](int64_t c) {
       float* const sums = partial + c * width;
       std::fill_n(sums, width, 0.0f);
       const int64_t first = c * chunk;
       RunVectorised<ScaleGradient>(&lines_,
                                    std::min(chunk, lines_.count - first),
                                    x + first * width, dy + first * width, sums);
-    }
+    });
     Join(partial, static_cast<float*>(args.results[0]));
     return absl::OkStatus();
   }

@@ -10,6 +10,7 @@
 #include "kernels/cpu/pool_image.h"
 #include "kernels/cpu/pool_taps.h"
 #include "kernels/cpu/vector_code.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -146,11 +147,10 @@ class MaxPoolKernel : public BoundKernel {
       PoolPlanes(x, y, team);
       return absl::OkStatus();
     }
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-    for (int64_t i = 0; i < image_.planes * rows; ++i) {
+    RunInTeam(team, image_.planes * rows, [&](int64_t i) {
       RunVectorised<PoolRow>(static_cast<const PoolImage*>(&image_), x,
                              i / rows, i % rows, y + i * width);
-    }
+    });
     return absl::OkStatus();
   }
 
@@ -158,10 +158,9 @@ class MaxPoolKernel : public BoundKernel {
   void PoolPlanes(const float* x, float* y, int team) const {
     const auto& [depth, height, width] = image_.axes;
     const int64_t large = depth.large * height.large * width.large;
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-    for (int64_t i = 0; i < image_.planes; ++i) {
+    RunInTeam(team, image_.planes, [&](int64_t i) {
       RunVectorised<PoolPlane>(&taps_, x + i * large, y + i * taps_.windows);
-    }
+    });
   }
 
   PoolImage image_;

@@ -11,6 +11,7 @@
 #include "kernels/cpu/pool_image.h"
 #include "kernels/cpu/pool_taps.h"
 #include "kernels/cpu/vector_code.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -212,11 +213,10 @@ class MaxPoolGradientKernel : public BoundKernel {
     const int64_t small =
         depth.small * height.small * width.small * image_.inner;
     const int team = image_.planes * large < (16 << 10) ? 1 : threads_;
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-    for (int64_t plane = 0; plane < image_.planes; ++plane) {
+    RunInTeam(team, image_.planes, [&](int64_t plane) {
       std::memset(dx + plane * large, 0, large * sizeof(float));
       OnePlane(x + plane * large, dy + plane * small, dx + plane * large);
-    }
+    });
     return absl::OkStatus();
   }
 

@@ -7,6 +7,7 @@
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/vector_code.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -175,10 +176,8 @@ class RandomUniformKernel : public BoundKernel {
     float* y = static_cast<float*>(args.results[0]);
     const int64_t tasks = runs_.num_tasks();
     const int team = tasks < 2 ? 1 : threads_;
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-    for (int64_t task = 0; task < tasks; ++task) {
-      runs_.RunTask(task, stream, y);
-    }
+    RunInTeam(team, tasks,
+              [&](int64_t task) { runs_.RunTask(task, stream, y); });
     return absl::OkStatus();
   }
 

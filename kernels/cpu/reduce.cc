@@ -14,6 +14,7 @@
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/reduce_loops.h"
 #include "kernels/cpu/vector_code.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -222,8 +223,8 @@ class ReduceKernel : public BoundKernel {
   template <typename T, typename... J>
   void Reduce(const LaunchArgs& args) const {
     const int64_t tasks = loops_.groups * division_.blocks * division_.chunks;
-#pragma omp parallel for num_threads(team_) schedule(static) if (team_ > 1)
-    for (int64_t task = 0; task < tasks; ++task) RunTask<T, J...>(task, args);
+    RunInTeam(team_, tasks,
+              [&](int64_t task) { RunTask<T, J...>(task, args); });
     if (division_.chunks == 1) return;
     int result = 0;
     (JoinChunksOf<T, J>(args, result++), ...);

@@ -10,6 +10,7 @@
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/softmax_line.h"
 #include "kernels/cpu/vector_code.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -39,8 +40,7 @@ class SoftmaxKernel : public BoundKernel {
   void Run(const float* x, float* y) const {
     const int64_t tiles = (inner_ + kVector - 1) / kVector;
     const int team = outer_ * inner_ * extent_ < (8 << 10) ? 1 : threads_;
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-    for (int64_t i = 0; i < outer_ * tiles; ++i) {
+    RunInTeam(team, outer_ * tiles, [&](int64_t i) {
       const int64_t column = i % tiles * kVector;
       const int64_t at = i / tiles * extent_ * inner_ + column;
       if (inner_ == 1) {
@@ -50,7 +50,7 @@ class SoftmaxKernel : public BoundKernel {
             SoftmaxLanes{x + at, y + at, extent_, inner_,
                          std::min(kVector, inner_ - column)});
       }
-    }
+    });
   }
 
   bool logarithm_;

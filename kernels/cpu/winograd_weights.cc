@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/float_vector.h"
 #include "kernels/cpu/vector_code.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -69,11 +70,10 @@ void TransformWinogradWeights(const float* w, float* u, int64_t pairs,
                               int threads) {
   constexpr int64_t kChunk = 1024;
   const int64_t chunks = (pairs + kChunk - 1) / kChunk;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+  RunInTeam(threads, chunks, [&](int64_t chunk) {
     RunVectorised<TransformLoop>(w, u, pairs, chunk * kChunk,
                                  std::min(pairs, (chunk + 1) * kChunk));
-  }
+  });
 }
 
 }  // namespace partita
