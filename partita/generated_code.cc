@@ -110,6 +110,18 @@ absl::StatusOr<PlacedOps> FindPlayed(const Plan& plan) {
   });
 }
 
+std::string WhyNotRun(const Plan& plan, const PlacedOps& missing,
+                      bool trust_code) {
+  if (plan.images.empty()) return "is not in it";
+  for (const PlacedOp& placed : missing) {
+    const std::string& isa = placed.device->isa;
+    if (ExecutableIsa(isa) == isa) continue;
+    return absl::StrCat("is for ", isa, ", which this processor lacks");
+  }
+  return trust_code ? "is of another version"
+                    : "is not trusted (--trust-code runs it)";
+}
+
 absl::Status TrustImages(const Plan& plan) {
   for (const KernelImage& image : plan.images) {
     if (image.bytes.empty()) {
@@ -146,16 +158,16 @@ absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
   if (missing.empty()) return std::string();
   std::string why = "this processor lacks its instructions";
   for (const auto& [isa, code] : ByIsa(missing)) {
-    const auto images = CodegenCatalog().BuildImages(code.nodes, *code.device);
+    DeviceTraits device = *code.device;
+    device.isa = ExecutableIsa(isa);
+    const auto images = CodegenCatalog().BuildImages(code.nodes, device);
     if (!images.ok()) why = std::string(images.status().message());
   }
   PARTITA_ASSIGN_OR_RETURN(const PlacedOps left, FindMissing(plan));
   if (left.empty()) {
     return absl::StrCat("built ", missing.size(),
                         " generated kernels again: the plan's code ",
-                        plan.images.empty() ? "is not in it"
-                        : trust_code        ? "is of another version"
-                                     : "is not trusted (--trust-code runs it)");
+                        WhyNotRun(plan, missing, trust_code));
   }
   return absl::StrCat("an interpreter, which is slow, computes ", left.size(),
                       " generated kernels: ",

@@ -15,7 +15,8 @@ namespace partita {
 //  1. what this process made it has;
 //  2. with `trust_code`, the plan's images;
 //  3. else it is built again from the bodies that the plan carries, if the code
-//     generator is here;
+//     generator is here: for this processor, where it plays one that has
+//     instructions which it lacks;
 //  4. else an interpreter computes the same bits, slowly.
 // Gives one line that says so in cases 3 and 4, and is empty otherwise.
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,

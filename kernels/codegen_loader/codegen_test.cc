@@ -29,14 +29,8 @@ namespace {
 // What this processor runs of what is generated.
 std::vector<std::string> Isas() {
   std::vector<std::string> isas;
-  if (__builtin_cpu_supports("sse4.2")) isas.push_back("");
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    isas.push_back("avx2");
-  }
-  if (__builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bw")) {
-    isas.push_back("avx512");
+  for (const char* isa : {"", "avx2", "avx512"}) {
+    if (ProcessorRuns(ImageTarget(isa))) isas.push_back(isa);
   }
   return isas;
 }
@@ -405,6 +399,27 @@ TEST(Codegen, OneThreadAndSeveralGiveTheSameBits) {
   EXPECT_EQ(results[0], results[1]);
   EXPECT_EQ(results[0], results[2]);
   EXPECT_NEAR(results[0].back(), std::tanh(x.back()), 1e-6);
+}
+
+// Processors without AVX-512 play those that have it.
+TEST(Codegen, CodeThatStandsInForAnotherProcessorsIsOfTheSameProgram) {
+  EXPECT_EQ(ExecutableIsa(""), "");
+  EXPECT_EQ(ExecutableIsa("avx2"), "avx2");
+  const std::string isa = ExecutableIsa("avx512");
+  EXPECT_EQ(isa == "avx512", ProcessorRuns(ImageTarget("avx512")));
+  if (!ProcessorRuns(ImageTarget(isa))) GTEST_SKIP() << "no AVX2 here";
+  OneNode node(kTanh, {F32({77})});
+  node.graph().node(node.node().id()).kernel =
+      KernelBinding{.kernel = "codegen.elementwise"};
+  const auto planned = ReadProgram(node.node(), "avx512");
+  const auto run = ReadProgram(node.node(), isa);
+  ASSERT_TRUE(planned.ok() && run.ok());
+  EXPECT_EQ(*planned, *run);
+  DeviceTraits device = TestCpu(1);
+  device.isa = isa;
+  ASSERT_TRUE(CodegenCatalog().BuildImages({node.node()}, device).ok());
+  device.isa = "avx512";
+  EXPECT_TRUE(HasCode(node.node(), device));
 }
 
 // Offers what codegen does, and builds nothing.

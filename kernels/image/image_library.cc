@@ -12,6 +12,7 @@
 #include "kernels/codegen/interpret.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/image/image_store.h"
+#include "kernels/team/team.h"
 
 namespace partita {
 namespace {
@@ -33,16 +34,11 @@ class CompiledKernel : public BoundKernel {
 
   absl::Status Launch(const LaunchArgs& args) override {
     if (elements_ == 0) return absl::OkStatus();
-    if (threads_ == 1) {
-      entry_(args.operands.data(), args.results.data(), 0, elements_);
-      return absl::OkStatus();
-    }
-#pragma omp parallel for num_threads(threads_) schedule(static, 1)
-    for (int thread = 0; thread < threads_; ++thread) {
+    RunInTeam(threads_, threads_, [&](int64_t thread) {
       const int64_t begin = std::min(elements_, thread * share_);
       const int64_t end = std::min(elements_, begin + share_);
       entry_(args.operands.data(), args.results.data(), begin, end);
-    }
+    });
     return absl::OkStatus();
   }
 
@@ -72,6 +68,10 @@ class InterpretedKernel : public BoundKernel {
   std::vector<uint64_t> registers_;
 };
 
+ElementwiseEntry FindCode(absl::string_view isa, const std::string& name) {
+  return FindEntry(ImageTarget(ExecutableIsa(isa)), name);
+}
+
 }  // namespace
 
 absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
@@ -91,8 +91,7 @@ absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
   PARTITA_ASSIGN_OR_RETURN(ElementwiseProgram program,
                            ReadProgram(request.node, request.device->isa));
   const int64_t elements = request.node.result_type(0).num_elements();
-  const ElementwiseEntry entry =
-      FindEntry(ImageTarget(request.device->isa), program.name);
+  const ElementwiseEntry entry = FindCode(request.device->isa, program.name);
   LibraryKernel bound;
   bound.identity = {kKernel, CodegenArithmetic(request.device->isa)};
   bound.in_place = ElementwiseInPlace(request.node);
@@ -107,7 +106,13 @@ absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
 }
 
 bool HasCode(const OpView& node, const DeviceTraits& device) {
-  return FindEntry(ImageTarget(device.isa), EntryName(node)) != nullptr;
+  return FindCode(device.isa, EntryName(node)) != nullptr;
+}
+
+// Programs are the same for all sets with fused multiply-adds (read_program.h).
+std::string ExecutableIsa(absl::string_view isa) {
+  const bool lacking = isa == "avx512" && !ProcessorRuns(ImageTarget(isa));
+  return lacking ? "avx2" : std::string(isa);
 }
 
 }  // namespace partita

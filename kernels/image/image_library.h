@@ -5,6 +5,7 @@
 #define PARTITA_KERNELS_IMAGE_IMAGE_LIBRARY_H_
 
 #include <memory>
+#include <string>
 
 #include "graph/kernel_catalog.h"
 #include "kernels/kernel.h"
@@ -21,8 +22,12 @@ class ImageLibrary : public KernelLibrary {
   absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 };
 
-// Whether compiled code for the node is at hand.
+// Whether compiled code for the node is at hand that this processor can run.
 bool HasCode(const OpView& node, const DeviceTraits& device);
+
+// The instruction set whose code computes here what a device of `isa` computes,
+// to the bit: another one where the processor that plays the device lacks it.
+std::string ExecutableIsa(absl::string_view isa);
 
 }  // namespace partita
 

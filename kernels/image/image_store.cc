@@ -33,25 +33,6 @@ Store& TheStore() {
   return store;
 }
 
-bool ProcessorRuns(absl::string_view target) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (target == "x86-64-sse4") {
-    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-  }
-  const bool has_avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (target == "x86-64-avx2") return has_avx2;
-  if (target == "x86-64-avx512") {
-    return has_avx2 && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-  }
-#endif
-  return false;
-}
-
 absl::Status Refused(const KernelImage& image, absl::string_view why) {
   return absl::InvalidArgumentError(
       absl::StrCat("image ", image.target, " of ", image.bytes.size(),
@@ -85,6 +66,25 @@ absl::StatusOr<void*> Open(const KernelImage& image) {
 }
 
 }  // namespace
+
+bool ProcessorRuns(absl::string_view target) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (target == "x86-64-sse4") {
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  }
+  const bool has_avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (target == "x86-64-avx2") return has_avx2;
+  if (target == "x86-64-avx512") {
+    return has_avx2 && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+  }
+#endif
+  return false;
+}
 
 absl::Status TrustImage(const KernelImage& image) {
   if (!ProcessorRuns(image.target)) return absl::OkStatus();

@@ -11,6 +11,9 @@
 
 namespace partita {
 
+// Whether this processor has the instructions of an image's target.
+bool ProcessorRuns(absl::string_view target);
+
 // Maps the image, once for all images of the same bytes and for as long as the
 // process lives. It is a program: call this only for images that this process
 // made, or whose plan the user trusts. An image that this processor cannot run
