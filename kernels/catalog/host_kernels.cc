@@ -11,13 +11,16 @@
 #include "kernels/declared/declared_catalog.h"
 #include "kernels/image/image_library.h"
 #include "kernels/reference/reference_kernels.h"
+#include "kernels/widened/widened_kernels.h"
 
 namespace partita {
 
 void AddHostCatalogs(JoinedCatalog& catalog) {
-  catalog.Add(DeviceKind::kCpu, std::make_shared<OnednnCatalog>());
+  const auto onednn = std::make_shared<OnednnCatalog>();
+  catalog.Add(DeviceKind::kCpu, onednn);
   catalog.Add(DeviceKind::kCpu, std::make_shared<CpuCatalog>());
   catalog.Add(DeviceKind::kCpu, std::make_shared<CodegenCatalog>());
+  catalog.Add(DeviceKind::kCpu, std::make_shared<WidenedCatalog>(onednn));
   catalog.Add(DeviceKind::kCpu, std::make_shared<ReferenceCatalog>());
   catalog.Add(DeviceKind::kCuda, std::make_shared<DeclaredCatalog>());
 }
@@ -26,8 +29,9 @@ std::vector<const KernelLibrary*> HostLibraries() {
   static const OnednnLibrary onednn;
   static const CpuLibrary cpu;
   static const ImageLibrary codegen;
+  static const WidenedLibrary widened(onednn);
   static const ReferenceLibrary reference;
-  return {&onednn, &cpu, &codegen, &reference};
+  return {&onednn, &cpu, &codegen, &widened, &reference};
 }
 
 }  // namespace partita
