@@ -194,6 +194,7 @@ struct Prepared {
   std::string strategy;
   std::vector<std::string> fallbacks;
   double fallback_seconds = 0;
+  double step_seconds = 0;  // predicted
   std::vector<TrainingSetting> settings;
 };
 
@@ -238,6 +239,7 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   prepared.strategy = compiled.report.strategy;
   prepared.fallbacks = std::move(compiled.report.fallbacks);
   prepared.fallback_seconds = compiled.report.fallback_seconds;
+  prepared.step_seconds = compiled.report.entries.front().step_seconds;
   // Placements and kernels: another plan has the same numbers but for rounding.
   prepared.settings.push_back({"plan",
                                FingerprintOf(compiled.plan.module).ToString(),
@@ -286,6 +288,7 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .strategy = prepared.strategy,
           .fallbacks = prepared.fallbacks,
           .fallback_seconds = prepared.fallback_seconds,
+          .step_seconds = prepared.step_seconds,
           .samples_name = model.samples_name,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,

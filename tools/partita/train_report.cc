@@ -98,6 +98,9 @@ std::string ClassesText(const std::vector<std::string>& names) {
   return absl::StrCat(text, names.size() > kMost ? ", ..." : "", "\n");
 }
 
+// Of a step: slow nodes that take less are not worth a line.
+constexpr double kNoticeable = 0.01;
+
 }  // namespace
 
 std::string TrainBeginText(const TrainReport& report) {
@@ -114,7 +117,10 @@ std::string TrainBeginText(const TrainReport& report) {
                         : "",
                     "\n");
   }
-  return text + FallbacksText(report.fallbacks, report.fallback_seconds);
+  if (report.fallback_seconds > kNoticeable * report.step_seconds) {
+    text += FallbacksText(report.fallbacks, report.fallback_seconds);
+  }
+  return text;
 }
 
 std::string EpochText(const EpochReport& epoch, const TrainReport& report) {

@@ -52,14 +52,18 @@ TEST(TrainReport, StepsThatWaitForTheDatasetAreTold) {
             "s waiting for the dataset\n");
 }
 
-TEST(TrainReport, SlowNodesAreToldAtTheBeginning) {
+TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreTold) {
   TrainReport report = After(0);
   report.fallbacks = {"a", "b", "c", "d", "e", "f"};
   report.fallback_seconds = 12e-6;
+  report.step_seconds = 1e-3;
   EXPECT_EQ(TrainBeginText(report),
             "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n"
             "slow 6 nodes without a fast kernel, run by eval in a predicted "
             "12.0 us: a, b, c, d, e, ...\n");
+  report.step_seconds = 2e-3;
+  EXPECT_EQ(TrainBeginText(report),
+            "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n");
 }
 
 TEST(TrainReport, StepsThatTheLossScaleLeftOutAreTold) {
