@@ -289,6 +289,14 @@ bool IsOfKind(const std::string& model, const TrainableKind& kind) {
          !absl::EndsWith(model, ".graph");
 }
 
+std::string ReadersOf(const char* flag) {
+  std::vector<std::string> readers;
+  for (const TrainableKind& kind : kKinds) {
+    if (absl::c_linear_search(kind.flags, flag)) readers.push_back(kind.name);
+  }
+  return absl::StrJoin(readers, ", ");
+}
+
 absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
   for (const TrainableKind& other : kKinds) {
     for (const char* flag : other.flags) {
@@ -297,7 +305,10 @@ absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
       }
       return CalledWrongly(absl::StrCat(
           "--", flag, ": found it with ", kind.name,
-          ", which does not read it; expected ", "it with ", other.name));
+          ", which does not read it; expected it with ", ReadersOf(flag),
+          kind.read == ReadOnnxModel && flag == absl::string_view("batch")
+              ? "; the model's own dimension is bound by --dim NAME=N"
+              : ""));
     }
   }
   return absl::OkStatus();
