@@ -91,9 +91,9 @@ absl::StatusOr<ImageClassifierOptions> ReadImages(
   return options;
 }
 
-constexpr const char* kMnistFlags[] = {"images", "labels",  "test-images",
-                                       "batch",  "dropout", "test-labels",
-                                       "mean",   "stddev"};
+constexpr absl::string_view kMnistFlags[] = {"images", "labels",  "test-images",
+                                             "batch",  "dropout", "test-labels",
+                                             "mean",   "stddev"};
 
 absl::StatusOr<TrainableModel> ReadMnist(const Arguments& arguments) {
   // Of MNIST's own training images.
@@ -124,7 +124,7 @@ void AddBatchNormSettings(int parts, TrainableModel& model) {
   model.settings.push_back({"replicas", absl::StrCat(parts)});
 }
 
-constexpr const char* kResNet18Flags[] = {
+constexpr absl::string_view kResNet18Flags[] = {
     "images",  "labels", "test-images", "test-labels", "batch",
     "classes", "mean",   "stddev",      "batch-norm"};
 
@@ -141,11 +141,11 @@ absl::StatusOr<TrainableModel> ReadResNet18(const Arguments& arguments) {
   return model;
 }
 
-constexpr const char* kGptFlags[] = {
+constexpr absl::string_view kGptFlags[] = {
     "text",  "test-share", "layers",  "width",  "heads",      "context",
     "batch", "untied",     "dropout", "sample", "temperature"};
 
-constexpr const char* kLstmFlags[] = {
+constexpr absl::string_view kLstmFlags[] = {
     "text", "test-share", "width", "context", "batch", "sample", "temperature"};
 
 struct SizeFlag {
@@ -202,7 +202,7 @@ absl::StatusOr<TrainableModel> ReadLstm(const Arguments& arguments) {
   return LstmModel(options, network);
 }
 
-constexpr const char* kOnnxFlags[] = {
+constexpr absl::string_view kOnnxFlags[] = {
     "input", "labels", "test-input", "test-labels",  "mean",       "stddev",
     "loss",  "dim",    "shape",      "label-column", "batch-norm", "bind"};
 
@@ -289,7 +289,7 @@ bool IsOfKind(const std::string& model, const TrainableKind& kind) {
          !absl::EndsWith(model, ".graph");
 }
 
-std::string ReadersOf(const char* flag) {
+std::string ReadersOf(absl::string_view flag) {
   std::vector<std::string> readers;
   for (const TrainableKind& kind : kKinds) {
     if (absl::c_linear_search(kind.flags, flag)) readers.push_back(kind.name);
@@ -299,14 +299,14 @@ std::string ReadersOf(const char* flag) {
 
 absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
   for (const TrainableKind& other : kKinds) {
-    for (const char* flag : other.flags) {
+    for (const absl::string_view flag : other.flags) {
       if (!arguments.has(flag) || absl::c_linear_search(kind.flags, flag)) {
         continue;
       }
       return CalledWrongly(absl::StrCat(
           "--", flag, ": found it with ", kind.name,
           ", which does not read it; expected it with ", ReadersOf(flag),
-          kind.read == ReadOnnxModel && flag == absl::string_view("batch")
+          kind.read == ReadOnnxModel && flag == "batch"
               ? "; the model's own dimension is bound by --dim NAME=N"
               : ""));
     }

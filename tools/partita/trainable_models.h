@@ -17,9 +17,9 @@
 namespace partita {
 
 struct TrainableKind {
-  const char* name;                     // "builtin:mnist"
-  absl::Span<const char* const> flags;  // that it reads itself
-  UpdateRule (*usual)();                // what is trained by if no flag says
+  const char* name;                           // "builtin:mnist"
+  absl::Span<const absl::string_view> flags;  // that it reads itself
+  UpdateRule (*usual)();  // what is trained by if no flag says
   // Reads these flags and opens the datasets.
   absl::StatusOr<TrainableModel> (*read)(const Arguments& arguments);
 };
