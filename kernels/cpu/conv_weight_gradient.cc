@@ -2,6 +2,8 @@
 // weights.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <utility>
+
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/convolution.h"
@@ -16,14 +18,16 @@ bool Accepts(const OpView& node) {
   return rank >= 3 && rank <= 5;
 }
 
-// All as oneDNN likes it, or with weights that the optimizer reads row-major;
-// the same of whole blocks, whatever the channels.
+// All as oneDNN likes it; or with weights that the optimizer reads row-major,
+// and the images as oneDNN likes them, with channels last, which takes the
+// least time where they are few, or in whole blocks, whatever the channels.
 std::vector<LayoutWish> Wishes(const OpView& node) {
-  LayoutWish row_major_result = AnyWish(node);
-  row_major_result.results[0] = Layout();
-  LayoutWish blocks = ImageWishes(node).back();
-  blocks.results[0] = Layout();
-  return {AnyWish(node), row_major_result, blocks, RowMajorWish(node)};
+  std::vector<LayoutWish> wishes = {AnyWish(node), AnyWish(node)};
+  for (LayoutWish& images : ImageWishes(node)) {
+    wishes.push_back(std::move(images));
+  }
+  for (size_t i = 1; i < wishes.size(); ++i) wishes[i].results[0] = Layout();
+  return wishes;
 }
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,

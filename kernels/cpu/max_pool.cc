@@ -157,7 +157,8 @@ class MaxPoolKernel : public BoundKernel {
  private:
   void PoolPlanes(const float* x, float* y, int team) const {
     const auto& [depth, height, width] = image_.axes;
-    const int64_t large = depth.large * height.large * width.large;
+    const int64_t large =
+        depth.large * height.large * width.large * image_.inner;
     RunInTeam(team, image_.planes, [&](int64_t i) {
       RunVectorised<PoolPlane>(&taps_, x + i * large, y + i * taps_.windows);
     });

@@ -186,14 +186,32 @@ double RoundedUp(dnnl::memory::dim extent, int multiple) {
 // sums over them in its innermost loop.
 constexpr int kBrgconvDepth = 4;
 
+bool HasChannelsLast(const dnnl::memory::desc& desc) {
+  const dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
+  return blocking.inner_nblks == 0 && blocking.strides[1] == 1;
+}
+
+// What a gradient by the weights takes longer of images with channels last, of
+// which it reads each position's channels apart.
+constexpr double kChannelsLastExcess = 1.35;
+
 // Multiplications and additions for each that a gradient by the weights asks
-// for: whole blocks on both sides, and shorter vectors.
+// for: whole blocks on both sides, or on that of the output channels where
+// channels are last; and shorter vectors.
 double GradientExcess(const OpView& node, const OnednnRecipe& recipe) {
   const bool half =
       VectorChannels() == 16 &&
       absl::StrContains(ImplementationName(recipe.primitive), "avx2");
+  const int width = half ? 2 : 1;
+  const auto* gradient = DescOf(recipe, DNNL_ARG_DIFF_DST);
+  if (HasChannelsLast(*gradient)) {
+    const dnnl::memory::dim channels = gradient->dims()[1];
+    return width * kChannelsLastExcess *
+           RoundedUp(channels, VectorChannels() / width) /
+           static_cast<double>(channels);
+  }
   const TensorType& dw = node.result_type(0);
-  return (half ? 2 : 1) * StoredBytes(dw, recipe.results[0]) /
+  return width * StoredBytes(dw, recipe.results[0]) /
          static_cast<double>(dw.num_bytes());
 }
 

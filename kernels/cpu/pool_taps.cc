@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace partita {
 namespace {
@@ -17,9 +18,22 @@ std::array<int64_t, 3> Split(int64_t index, int64_t height, int64_t width) {
   return {index / width / height, index / width % height, index % width};
 }
 
+int64_t Elements(const PoolImage& image) {
+  int64_t elements = image.inner;
+  for (const PoolAxis& axis : image.axes) elements *= axis.large;
+  return elements;
+}
+
+// Loops over a line, or over the channels of a position, fill few lanes.
+bool LeavesLanesEmpty(const PoolImage& image) {
+  if (image.inner == 1) return image.axes[2].small <= kShortLine;
+  return image.inner == image.channels && image.inner < kPoolLanes;
+}
+
 int32_t OffsetOf(const PoolImage& image, int64_t window, int64_t tap) {
   const auto& axes = image.axes;
-  const auto position = Split(window, axes[1].small, axes[2].small);
+  const auto position =
+      Split(window / image.inner, axes[1].small, axes[2].small);
   const auto step = Split(tap, axes[1].kernel, axes[2].kernel);
   int64_t offset = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -27,7 +41,7 @@ int32_t OffsetOf(const PoolImage& image, int64_t window, int64_t tap) {
     if (!axes[i].Has(at)) return -1;
     offset = offset * axes[i].large + at;
   }
-  return static_cast<int32_t>(offset);
+  return static_cast<int32_t>(offset * image.inner + window % image.inner);
 }
 
 }  // namespace
@@ -35,10 +49,10 @@ int32_t OffsetOf(const PoolImage& image, int64_t window, int64_t tap) {
 PoolTaps PoolTapsOf(const PoolImage& image) {
   const auto& [depth, height, width] = image.axes;
   PoolTaps table;
-  table.windows = depth.small * height.small * width.small;
+  table.windows = depth.small * height.small * width.small * image.inner;
   table.taps = depth.kernel * height.kernel * width.kernel;
   const int64_t groups = (table.windows + kPoolLanes - 1) / kPoolLanes;
-  if (image.inner > 1 || width.small > kShortLine ||
+  if (!LeavesLanesEmpty(image) || Elements(image) > INT32_MAX ||
       groups * kPoolLanes * table.taps > kMaxOffsets) {
     return table;
   }

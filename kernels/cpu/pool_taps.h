@@ -13,13 +13,13 @@
 
 namespace partita {
 
-// Windows side by side, as many as a vector has lanes. Lines of few windows
-// leave most lanes of a loop over a line empty; loops over the table go on
-// across lines.
+// Windows side by side, as many as a vector has lanes. Lines of few windows, or
+// few channels that lie together, leave most lanes of a loop over them empty;
+// loops over the table go on across them.
 inline constexpr int64_t kPoolLanes = 16;
 
 struct PoolTaps {
-  int64_t windows = 0;  // of a plane
+  int64_t windows = 0;  // of a plane, one for each channel
   int64_t taps = 0;     // of a window
   // [windows / kPoolLanes, rounded up][taps][kPoolLanes] offsets in the plane,
   // taps in row-major order; -1 for padding and for lanes without a window.
@@ -28,8 +28,9 @@ struct PoolTaps {
   bool empty() const { return offsets.empty(); }
 };
 
-// Of an image whose neighbours in memory are neighbours in a line; empty if it
-// is another, if its lines are long, or if the table would be large.
+// Of an image whose neighbours in memory are neighbours in a line, or few
+// channels of one position; empty if it is another, if its lines are long, or
+// if the table would be large.
 PoolTaps PoolTapsOf(const PoolImage& image);
 
 // What one tap of the windows meets; anything where that is padding.
