@@ -11,6 +11,7 @@
 
 #include "kernels/codegen/object_code.h"
 #include "lld/Common/Driver.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 LLD_HAS_DRIVER(elf)
@@ -40,6 +41,16 @@ class PrivateFolder {
   std::string path_;
 };
 
+// lld has a dozen signals handled, so that its file is removed if one ends the
+// process; LLVM keeps them so for good, where the process ignored them too.
+class SignalsGivenBack {
+ public:
+  SignalsGivenBack() = default;
+  ~SignalsGivenBack() { llvm::sys::unregisterHandlers(); }
+  SignalsGivenBack(const SignalsGivenBack&) = delete;
+  SignalsGivenBack& operator=(const SignalsGivenBack&) = delete;
+};
+
 bool RunLinker(const std::string& from, const std::string& to,
                std::string& error) {
   const std::vector<const char*> arguments = {"ld.lld",
@@ -55,6 +66,7 @@ bool RunLinker(const std::string& from, const std::string& to,
                                               "-o",
                                               to.c_str(),
                                               from.c_str()};
+  const SignalsGivenBack signals;
   llvm::raw_string_ostream said(error);
   const lld::Result result =
       lld::lldMain(arguments, said, said, {{lld::Gnu, &lld::elf::link}});

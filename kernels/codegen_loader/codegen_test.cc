@@ -1,6 +1,8 @@
 // Generated kernels against eval and against the interpreter.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <signal.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -536,6 +538,30 @@ TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {
     return images->front();
   };
   EXPECT_EQ(build({&kExp, &kTanh}), build({&kTanh, &kExp, &kExp}));
+}
+
+// What each signal does; null for those that nobody may ask for.
+std::vector<void (*)(int)> SignalHandlers() {
+  std::vector<void (*)(int)> handlers;
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action = {};
+    const bool known = sigaction(signal, nullptr, &action) == 0;
+    handlers.push_back(known ? action.sa_handler : nullptr);
+  }
+  return handlers;
+}
+
+TEST(Codegen, SignalsStayWhatTheProcessMadeThem) {
+  signal(SIGINT, SIG_IGN);
+  const auto before = SignalHandlers();
+  OneNode root(kSqrt, {F32({4})});
+  for (int i = 0; i < 2; ++i) {
+    const auto program = ReadProgram(root.node(), "avx2");
+    ASSERT_TRUE(program.ok()) << program.status();
+    ASSERT_TRUE(BuildSharedObject({*program}, "avx2").ok());
+    EXPECT_EQ(SignalHandlers(), before);
+  }
+  signal(SIGINT, SIG_DFL);
 }
 
 TEST(Codegen, AnExponentBesideTheNodeDecidesWhatIsGenerated) {
