@@ -49,6 +49,10 @@ absl::Status CheckOutput(const Graph& graph, const std::string& loss) {
     return Refuse(where, type.ToString(), "[n, classes, d...]");
   }
   if (type.rank() < 1) return Refuse(where, type.ToString(), "[n, d...]");
+  if (type.num_elements() == 0) {
+    return Refuse(where, type.ToString(),
+                  "one sample or more in a batch; bind it by --dim or --shape");
+  }
   return absl::OkStatus();
 }
 

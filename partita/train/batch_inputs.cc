@@ -4,9 +4,11 @@
 #include "partita/train/batch_inputs.h"
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
@@ -15,18 +17,27 @@
 namespace partita {
 namespace {
 
-// The first of the elements that is no finite number, but for labels that are
-// not known: of them only if there is no other.
+// The first element that is no finite number. A label may be unknown.
 std::optional<int64_t> NotFiniteIn(const HostTensor& values, bool are_labels,
                                    int64_t elements) {
-  bool all_nan = true;
   for (int64_t i = 0; i < elements; ++i) {
     const double value = GetAsDouble(values, i);
     if (std::isinf(value) || (std::isnan(value) && !are_labels)) return i;
-    all_nan = all_nan && std::isnan(value);
   }
-  if (all_nan && elements > 0) return 0;
   return std::nullopt;
+}
+
+bool AllUnknown(const HostTensor& labels, int64_t elements) {
+  for (int64_t i = 0; i < elements; ++i) {
+    if (!std::isnan(GetAsDouble(labels, i))) return false;
+  }
+  return elements > 0;
+}
+
+std::string PlaceText(const DatasetField& field, int64_t sample, double value) {
+  return absl::StrCat(field.source, field.source.empty() ? "" : ": ", "sample ",
+                      sample, ": ", field.name, ": ",
+                      std::isnan(value) ? "nan" : "infinity");
 }
 
 }  // namespace
@@ -37,14 +48,36 @@ std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch) {
     const DatasetField& field = dataset.fields()[f];
     if (!IsFloat(field.type.dtype)) continue;
     const HostTensor& values = batch.field(static_cast<int>(f));
+    const bool are_labels = field.name == kLabelField;
     const int64_t per_sample = field.type.num_elements();
-    const std::optional<int64_t> place = NotFiniteIn(
-        values, field.name == kLabelField, share.num_counted * per_sample);
+    const int64_t elements = share.num_counted * per_sample;
+    std::optional<int64_t> place = NotFiniteIn(values, are_labels, elements);
+    if (!place.has_value() && are_labels && AllUnknown(values, elements)) {
+      place = 0;
+    }
     if (!place.has_value()) continue;
-    const bool is_nan = std::isnan(GetAsDouble(values, *place));
-    return absl::StrCat(field.source, field.source.empty() ? "" : ": ",
-                        "sample ", share.samples[*place / per_sample], ": ",
-                        field.name, ": ", is_nan ? "nan" : "infinity");
+    return PlaceText(field, share.samples[*place / per_sample],
+                     GetAsDouble(values, *place));
+  }
+  return "";
+}
+
+absl::StatusOr<std::string> FindNotFiniteSample(const Dataset& dataset) {
+  std::vector<HostTensor> values;
+  std::vector<std::byte*> to;
+  for (const DatasetField& field : dataset.fields()) {
+    to.push_back(values.emplace_back(field.type).bytes());
+  }
+  for (int64_t sample = 0; sample < dataset.num_samples(); ++sample) {
+    PARTITA_RETURN_IF_ERROR(dataset.CopySample(sample, to));
+    for (size_t f = 0; f < values.size(); ++f) {
+      const DatasetField& field = dataset.fields()[f];
+      if (!IsFloat(field.type.dtype)) continue;
+      const std::optional<int64_t> place = NotFiniteIn(
+          values[f], field.name == kLabelField, field.type.num_elements());
+      if (!place.has_value()) continue;
+      return PlaceText(field, sample, GetAsDouble(values[f], *place));
+    }
   }
   return "";
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "partita/session.h"
 #include "runtime/dataset/dataset.h"
@@ -29,6 +30,9 @@ absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
 // "x.npy: sample 17: x: nan"; empty if they all are. A label that is NaN is not
 // known, which is fine unless all of the batch are.
 std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch);
+
+// The same of all samples; but unknown labels are fine.
+absl::StatusOr<std::string> FindNotFiniteSample(const Dataset& dataset);
 
 // Binds the inputs to the batch's own bytes, which must outlive the step.
 absl::Status BindBatch(const Dataset& dataset, const LoadedBatch& batch,

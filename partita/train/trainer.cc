@@ -41,6 +41,11 @@ absl::Status CheckPosition(const std::string& path,
                  "the file is damaged");
 }
 
+std::string StepText(const TrainingPosition& position) {
+  return absl::StrCat("step ", position.step + 1, " (epoch ",
+                      position.epoch + 1, " batch ", position.batch + 1, ")");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(
@@ -77,6 +82,13 @@ absl::Status Trainer::Resume(const std::string& path, ResumeOn resume_on) {
       ReadCheckpoint(path, options_.settings, session_, resume_on));
   PARTITA_RETURN_IF_ERROR(
       CheckPosition(path, resumed.position, steps_per_epoch()));
+  if (resumed.position.step > num_steps()) {
+    return BadFile(
+        path, absl::StrCat("a training after step ", resumed.position.step),
+        absl::StrCat("at most the ", num_steps(), " steps of ", options_.epochs,
+                     " epochs"),
+        "train for more epochs, or continue another checkpoint");
+  }
   position_ = resumed.position;
   resumed_by_another_plan_ = resumed.by_another_plan;
   return absl::OkStatus();
@@ -119,7 +131,8 @@ absl::StatusOr<TrainingStep> Trainer::Step(LoadedBatch& batch) {
   PARTITA_RETURN_IF_ERROR(session_.UseEntry(kEntry));
   IgnoreFilling(*dataset_, kIgnoredLabel, batch);
   PARTITA_RETURN_IF_ERROR(BindBatch(*dataset_, batch, session_));
-  PARTITA_RETURN_IF_ERROR(session_.Run(options_.run));
+  const absl::Status run = session_.Run(options_.run);
+  if (!run.ok()) return AtPlace(StepText(position_), run);
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* loss, session_.GetOutput(kLoss));
   return TrainingStep{.epoch = position_.epoch,
                       .batch = position_.batch,
@@ -133,20 +146,26 @@ absl::Status Trainer::CheckLoss(const TrainingStep& step,
   if (!options_.stop_at_nan || std::isfinite(step.loss)) {
     return absl::OkStatus();
   }
-  const std::string found =
-      absl::StrCat("step ", step.step + 1, " (epoch ", step.epoch + 1,
-                   " batch ", step.batch + 1, "): found loss ",
-                   std::isnan(step.loss) ? "nan" : "infinity");
-  const std::string at_fault = FindNotFinite(*dataset_, batch);
-  if (!at_fault.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        found, ", as of its batch in ", at_fault,
-        "; expected finite numbers; correct the dataset, or go on by --nan ",
-        "continue"));
+  PARTITA_ASSIGN_OR_RETURN(const std::string fault, FaultOf(batch));
+  return absl::FailedPreconditionError(
+      absl::StrCat(StepText(position_), ": found loss ",
+                   std::isnan(step.loss) ? "nan" : "infinity", fault,
+                   ", or go on by --nan continue"));
+}
+
+// A batch may spoil the weights without spoiling its own loss.
+absl::StatusOr<std::string> Trainer::FaultOf(const LoadedBatch& batch) const {
+  std::string how = ", as of its batch in ";
+  std::string place = FindNotFinite(*dataset_, batch);
+  if (place.empty()) {
+    how = ", perhaps as of an earlier batch in ";
+    PARTITA_ASSIGN_OR_RETURN(place, FindNotFiniteSample(*dataset_));
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      found, "; expected a finite number; lower the learning rate, or go on by",
-      " --nan continue"));
+  if (place.empty()) {
+    return std::string("; expected a finite number; lower the learning rate");
+  }
+  return absl::StrCat(how, place,
+                      "; expected finite numbers; correct the dataset");
 }
 
 void Trainer::Advance() {

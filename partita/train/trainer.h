@@ -77,7 +77,8 @@ class Trainer {
   static absl::StatusOr<std::unique_ptr<Trainer>> Create(
       Session& session, SharedDataset dataset, TrainerOptions options);
 
-  // Continues the training of this checkpoint.
+  // Continues the training of this checkpoint. InvalidArgument if it has gone
+  // further than this one goes.
   absl::Status Resume(const std::string& path,
                       ResumeOn resume_on = ResumeOn::kSamePlan);
 
@@ -101,6 +102,8 @@ class Trainer {
   absl::StatusOr<TrainingStep> Step(LoadedBatch& batch);
   absl::Status CheckLoss(const TrainingStep& step,
                          const LoadedBatch& batch) const;
+  // Of a loss that is no finite number, and what is to be done.
+  absl::StatusOr<std::string> FaultOf(const LoadedBatch& batch) const;
   void Advance();
   // Writes one if the position is not that of the last.
   absl::Status KeepCheckpoint();

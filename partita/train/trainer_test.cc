@@ -18,6 +18,7 @@
 #include "graph/builder/examples/models.h"
 #include "graph/status_macros.h"
 #include "partita/train/bar_images.h"
+#include "partita/train/batch_inputs.h"
 #include "partita/train/dataset_hash.h"
 #include "partita/train/evaluation.h"
 #include "partita/train/labelled_images.h"
@@ -374,6 +375,14 @@ TEST(Trainer, ASampleThatIsNoNumberIsToldByItsFile) {
                          "correct the dataset, or go on by --nan continue"));
 }
 
+TEST(Trainer, ASampleOfAnEarlierBatchIsToldToo) {
+  const SharedDataset images = ImagesWithNan();
+  EXPECT_EQ(
+      *FindNotFiniteSample(*images),
+      absl::StrCat(images->fields()[0].source, ": sample 3: images: nan"));
+  EXPECT_EQ(*FindNotFiniteSample(*Images(kBatch)), "");
+}
+
 TEST(Trainer, OrNotIfItIsToGoOn) {
   StopsAfter never(0);
   const auto end = Diverge(false, never);
@@ -410,6 +419,22 @@ TEST(Trainer, APositionThatNoTrainingHasIsRefused) {
             path +
                 ": found step 9 at epoch 1 batch 2; expected epochs of 6 "
                 "batches; the file is damaged");
+}
+
+TEST(Trainer, AnEndBeforeTheCheckpointIsRefused) {
+  const std::string path = TestPath("further");
+  StopsAfter never(0);
+  ASSERT_EQ(*TrainOn(path, never, SharedPlan()), TrainingEnd::kDone);
+  const auto session = VirtualSession(SharedPlan());
+  TrainerOptions options = Options("");
+  options.epochs = 2;
+  const auto trainer = Trainer::Create(*session, Images(), options);
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  EXPECT_EQ((*trainer)->Resume(path).message(),
+            path +
+                ": found a training after step 18; expected at most the 12 "
+                "steps of 2 epochs; train for more epochs, or continue another "
+                "checkpoint");
 }
 
 TEST(Trainer, AFolderThatIsNotThereIsToldBeforeTheFirstStep) {

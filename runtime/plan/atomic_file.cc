@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -59,6 +61,21 @@ int OpenNameless(const std::string& folder) {
   return -1;
 }
 
+constexpr int kMostLinks = 40;  // as Linux
+
+// Where the name leads to: what a link stands for is replaced, and not the
+// link.
+std::string BehindLinks(std::string path) {
+  for (int i = 0; i < kMostLinks; ++i) {
+    std::error_code error;
+    const std::filesystem::path target =
+        std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = (std::filesystem::path(FolderOf(path)) / target).string();
+  }
+  return path;
+}
+
 }  // namespace
 
 absl::Status AtomicFile::Failure(int error, const char* what) const {
@@ -73,9 +90,12 @@ absl::Status AtomicFile::Failure(int error, const char* what) const {
 absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
     const std::string& path) {
   std::unique_ptr<AtomicFile> file(new AtomicFile);
-  file->path_ = path;
   struct stat found;
-  if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+  const bool exists = stat(path.c_str(), &found) == 0;
+  // Some links of /proc, as /dev/stdout is one, lead to no name.
+  const bool is_file = !exists || S_ISREG(found.st_mode);
+  file->path_ = is_file ? BehindLinks(path) : path;
+  if (!is_file) {
     file->replaces_ = false;
     file->fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file->fd_ >= 0) return file;
@@ -84,7 +104,7 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
         CodeOf(error),
         absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
   }
-  file->fd_ = OpenNameless(FolderOf(path));
+  file->fd_ = OpenNameless(FolderOf(file->path_));
   file->nameless_ = file->fd_ >= 0;
   if (!file->nameless_) PARTITA_RETURN_IF_ERROR(file->OpenNamed());
   return file;

@@ -19,7 +19,8 @@ namespace partita {
 // it one. A process that dies before leaves nothing behind. (Where the file
 // system has no files without names, it is another name until Commit; that is
 // removed again, but by a process that is killed.) A device or a pipe, which
-// cannot be replaced, is written to as it is.
+// cannot be replaced, is written to as it is. Of a symbolic link what it stands
+// for is replaced, whether that is there or not.
 class AtomicFile {
  public:
   static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(

@@ -56,6 +56,20 @@ absl::Status WriteSome(AtomicFile& file, const std::string& text) {
       {reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 
+TEST_F(AtomicFileTest, ALinkStaysAndLeadsToWhatIsWritten) {
+  fs::create_directories(folder_ + "/disk");
+  fs::create_symlink("disk/real", path_);
+  for (const char* text : {"first", "then"}) {
+    auto file = AtomicFile::Create(path_);
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE(WriteSome(**file, text).ok());
+    ASSERT_TRUE((*file)->Commit().ok());
+    EXPECT_TRUE(fs::is_symlink(path_));
+    EXPECT_FALSE(fs::is_symlink(folder_ + "/disk/real"));
+    EXPECT_EQ(Content(), text);
+  }
+}
+
 TEST_F(AtomicFileTest, TheNewFileTakesThePlaceOfTheOld) {
   for (const std::string text : {"one", "another", "the third"}) {
     auto file = AtomicFile::Create(path_);

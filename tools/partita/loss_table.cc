@@ -3,11 +3,14 @@
 
 #include "tools/partita/loss_table.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <tuple>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -54,12 +57,18 @@ absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
 
 }  // namespace
 
-absl::StatusOr<LossTable> LossTable::Create(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
+absl::StatusOr<LossTable> LossTable::Open(const std::string& path,
+                                          const char* mode, uintmax_t size) {
+  std::FILE* file = std::fopen(path.c_str(), mode);
   if (file == nullptr) return CannotWrite(path, errno);
-  LossTable table(path, file);
-  absl::FPrintF(file, "%s\n", kHead);
-  PARTITA_RETURN_IF_ERROR(table.Flush());
+  // A row is written as a whole, or a part of it that can be cut off.
+  std::setvbuf(file, nullptr, _IONBF, 0);
+  return LossTable(path, file, static_cast<off_t>(size));
+}
+
+absl::StatusOr<LossTable> LossTable::Create(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(LossTable table, Open(path, "w", 0));
+  PARTITA_RETURN_IF_ERROR(table.Write(absl::StrCat(kHead, "\n")));
   return table;
 }
 
@@ -71,21 +80,24 @@ absl::StatusOr<LossTable> LossTable::Continue(const std::string& path,
   PARTITA_ASSIGN_OR_RETURN(const uintmax_t size, SizeOfSteps(path, steps));
   std::filesystem::resize_file(path, size, error);
   if (error) return CannotWrite(path, error.value());
-  std::FILE* file = std::fopen(path.c_str(), "a");
-  if (file == nullptr) return CannotWrite(path, errno);
-  return LossTable(path, file);
+  return Open(path, "a", size);
 }
 
 absl::Status LossTable::Add(int64_t step, int64_t epoch, double loss,
                             double seconds) {
-  absl::FPrintF(file_.get(), "%d,%d,%.9g,%.6f\n", step, epoch,
-                WithoutSignOfNan(loss), seconds);
-  return Flush();
+  return Write(absl::StrFormat("%d,%d,%.9g,%.6f\n", step, epoch,
+                               WithoutSignOfNan(loss), seconds));
 }
 
-absl::Status LossTable::Flush() {
-  if (std::fflush(file_.get()) == 0) return absl::OkStatus();
-  return CannotWrite(path_, errno);
+absl::Status LossTable::Write(const std::string& row) {
+  if (std::fwrite(row.data(), 1, row.size(), file_.get()) == row.size()) {
+    size_ += static_cast<off_t>(row.size());
+    return absl::OkStatus();
+  }
+  const int error = errno;
+  // What is no file, as a pipe, has no length.
+  std::ignore = ftruncate(fileno(file_.get()), size_);
+  return CannotWrite(path_, error);
 }
 
 }  // namespace partita

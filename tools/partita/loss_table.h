@@ -4,6 +4,8 @@
 #ifndef PARTITA_TOOLS_PARTITA_LOSS_TABLE_H_
 #define PARTITA_TOOLS_PARTITA_LOSS_TABLE_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -29,19 +31,22 @@ class LossTable {
   static absl::StatusOr<LossTable> Continue(const std::string& path,
                                             int64_t steps);
 
-  // ResourceExhausted if the file has no room.
+  // ResourceExhausted if the file has no room; it ends with a whole row then.
   absl::Status Add(int64_t step, int64_t epoch, double loss, double seconds);
 
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  LossTable(const std::string& path, std::FILE* file)
-      : path_(path), file_(file) {}
-  absl::Status Flush();
+  LossTable(const std::string& path, std::FILE* file, off_t size)
+      : path_(path), file_(file), size_(size) {}
+  static absl::StatusOr<LossTable> Open(const std::string& path,
+                                        const char* mode, uintmax_t size);
+  absl::Status Write(const std::string& row);
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
+  off_t size_;  // of whole rows
 };
 
 }  // namespace partita

@@ -78,7 +78,9 @@ constexpr FlagDef kOwnFlags[] = {
     {"learning-rate", "X", "the largest; the model's own if left out"},
     {"momentum", "X", "of sgd and rmsprop; the model's own if left out"},
     {"nesterov", nullptr, "of sgd: Nesterov's momentum"},
-    {"weight-decay", "X", "of the optimizer; the model's own if left out"},
+    {"weight-decay", "X",
+     "of the optimizer; if left out the model's own, or 0.01 of an adamw that "
+     "is not"},
     {"schedule", "NAME",
      "of the learning rate: constant (default), step, exponential or cosine",
      ScheduleNames},
@@ -127,11 +129,13 @@ constexpr FlagDef kOwnFlags[] = {
      FileUse::kWritesModel},
     {"nan", "stop|continue", "where a loss is no finite number (default stop)",
      NanChoices},
-    {"csv", "FILE", "write step, epoch, loss and seconds of each step", nullptr,
-     FileUse::kWrites},
+    {"csv", "FILE",
+     "write step, epoch, loss and the seconds of training until then, for each "
+     "step",
+     nullptr, FileUse::kWrites},
     {"trace", "FILE",
-     "write the last step's measured timeline in Chrome's format", nullptr,
-     FileUse::kWrites},
+     "write the last step's measured timeline in Chrome's format, at the end",
+     nullptr, FileUse::kWrites},
     {"json", nullptr, "report as JSON"},
 };
 constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags, kPlacementFlags);
@@ -399,9 +403,10 @@ absl::Status Run(const Arguments& arguments) {
        .test = model.test.samples,
        .batch_size = model.batch,
        .interruption = interruption.has_value() ? &*interruption : nullptr,
-       .trace = arguments.Get("trace", ""),
+       .traces = arguments.has("trace"),
        .tells_epochs = !as_json},
       arguments, progress, report));
+  report.untraced = arguments.has("trace") && report.trace.empty();
   report.checkpoint = arguments.Get("checkpoint", "");
   PARTITA_ASSIGN_OR_RETURN(report.loss_scale, LossScaleOf(prepared));
   if (!report.interrupted) {
@@ -411,6 +416,11 @@ absl::Status Run(const Arguments& arguments) {
   progress.Done();
   PARTITA_RETURN_IF_ERROR(
       WriteText("-", as_json ? TrainJson(report) : TrainEndText(report)));
+  // Last, so that a disk without room for it costs nothing else.
+  if (!report.trace.empty()) {
+    PARTITA_RETURN_IF_ERROR(
+        WriteText(arguments.Get("trace", ""), report.trace));
+  }
   if (report.interrupted) interruption->Obey();
   return absl::OkStatus();
 }

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "runtime/tensor_file/bad_file.h"
 
 namespace partita {
 namespace {
@@ -44,8 +46,10 @@ absl::Status TrainLog::OnStep(const TrainingStep& step) {
   if (!std::isfinite(step.loss)) ++report_.num_nan;
   ShowProgress(step.loss);
   if (options_.table == nullptr) return absl::OkStatus();
-  return options_.table->Add(step.step + 1, step.epoch + 1, step.loss,
-                             report_.trained.seconds);
+  const absl::Status added = options_.table->Add(
+      step.step + 1, step.epoch + 1, step.loss, report_.trained.seconds);
+  if (added.ok()) return absl::OkStatus();
+  return AtPlace(absl::StrCat("row of step ", step.step + 1), added);
 }
 
 void TrainLog::ShowProgress(double loss) {
@@ -58,7 +62,7 @@ absl::Status TrainLog::OnEpoch(int64_t epoch) {
   EpochReport finished = {.epoch = epoch,
                           .trained = std::exchange(epoch_, TrainedSpan()),
                           .test = {}};
-  PARTITA_RETURN_IF_ERROR(WriteTrace());
+  if (epoch + 1 == report_.epochs) PARTITA_RETURN_IF_ERROR(KeepTrace());
   PARTITA_ASSIGN_OR_RETURN(finished.test, Test());
   report_.finished.push_back(finished);
   if (options_.tells_epochs) {
@@ -74,8 +78,7 @@ bool TrainLog::WantsStop() {
 }
 
 absl::Status TrainLog::End() {
-  report_.untraced = !options_.trace.empty() && report_.trained.steps == 0;
-  if (report_.interrupted) return WriteTrace();
+  if (report_.interrupted) return KeepTrace();
   if (!report_.finished.empty()) {
     report_.test = report_.finished.back().test;
     return absl::OkStatus();
@@ -84,11 +87,10 @@ absl::Status TrainLog::End() {
   return absl::OkStatus();
 }
 
-absl::Status TrainLog::WriteTrace() const {
-  if (options_.trace.empty()) return absl::OkStatus();
-  PARTITA_ASSIGN_OR_RETURN(const std::string trace,
-                           options_.session->LastTraceJson());
-  return WriteText(options_.trace, trace);
+absl::Status TrainLog::KeepTrace() {
+  if (!options_.traces) return absl::OkStatus();
+  PARTITA_ASSIGN_OR_RETURN(report_.trace, options_.session->LastTraceJson());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<Evaluation>> TrainLog::Test() {

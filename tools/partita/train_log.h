@@ -28,7 +28,7 @@ struct TrainLogOptions {
   int64_t batch_size = 0;  // of `test`
   LossTable* table = nullptr;
   const Interruption* interruption = nullptr;
-  std::string trace;          // path of the last step's timeline; empty: none
+  bool traces = false;        // keeps the last step's timeline
   bool tells_epochs = false;  // a line each, to standard output
 };
 
@@ -49,7 +49,7 @@ class TrainLog final : public TrainingObserver {
   using Clock = std::chrono::steady_clock;
   absl::StatusOr<std::optional<Evaluation>> Test();
   // While the step is the last thing that the session has done.
-  absl::Status WriteTrace() const;
+  absl::Status KeepTrace();
   void ShowProgress(double loss);
   // Since the step before, or since the training began or went on.
   double SecondsOfStep();

@@ -16,8 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Beyond, digits before the point are a row that nobody counts.
+constexpr double kLongLoss = 1e6;
+
 std::string LossText(double loss) {
-  return absl::StrFormat("%.4f", WithoutSignOfNan(loss));
+  const bool is_long = std::isfinite(loss) && std::fabs(loss) >= kLongLoss;
+  return is_long ? absl::StrFormat("%.4e", loss)
+                 : absl::StrFormat("%.4f", WithoutSignOfNan(loss));
 }
 
 std::string TestText(const std::optional<Evaluation>& test) {

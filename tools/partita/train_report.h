@@ -63,6 +63,7 @@ struct TrainReport {
   std::string checkpoint;  // path, if one was written
   std::string exported;    // path, if the trained model was written
   std::string generated;   // by the trained model; empty: nothing
+  std::string trace;       // the last step's timeline, if it was asked for
 
   int64_t num_steps() const { return epochs * steps_per_epoch; }
 };

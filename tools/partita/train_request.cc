@@ -16,6 +16,8 @@ namespace {
 
 constexpr int64_t kMaxEpochs = 1'000'000;
 constexpr int64_t kMaxSteps = int64_t{1} << 40;
+// As PyTorch's AdamW has it: without, it is Adam.
+constexpr double kAdamWDecay = 0.01;
 constexpr const char* kPrecisions[] = {"f32", "bf16", "f16"};
 
 // A flag that the choice of another makes no use of.
@@ -40,7 +42,11 @@ absl::Status ReadNesterov(const Arguments& arguments,
 
 absl::Status ReadOptimizer(const Arguments& arguments,
                            OptimizerChoice& optimizer) {
-  optimizer.name = arguments.Get("optimizer", optimizer.name);
+  const std::string own = optimizer.name;
+  optimizer.name = arguments.Get("optimizer", own);
+  if (optimizer.name == "adamw" && own != "adamw") {
+    optimizer.weight_decay = kAdamWDecay;
+  }
   PARTITA_RETURN_IF_ERROR(
       CheckTakes(arguments, "momentum", TakesMomentum(optimizer.name),
                  "optimizer " + optimizer.name, "--optimizer sgd or rmsprop"));
