@@ -159,7 +159,7 @@ absl::StatusOr<SharedDataset> Open(const Graph& graph,
   for (ValueId input : graph.inputs()) {
     const TensorType& type = graph.type(input);
     // Others, as of tokens, are taken as they are (CheckBatchInputs).
-    if (type.dtype != DType::kF32 && type.dtype != DType::kF64) continue;
+    if (!IsNormalized(type)) continue;
     const std::string& name = graph.value(input).name;
     absl::StatusOr<SharedDataset> shaped = LikeModel(
         std::move(dataset), name, type,
@@ -185,6 +185,10 @@ absl::StatusOr<TrainingData> OpenFiles(const Graph& graph,
 }
 
 }  // namespace
+
+bool IsNormalized(const TensorType& input) {
+  return input.dtype == DType::kF32 || input.dtype == DType::kF64;
+}
 
 absl::StatusOr<TrainableModel> ImportedModel(
     Module module, const ImportedModelOptions& options) {
