@@ -124,7 +124,8 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
   DecideHomes(function, homes);
   // What differs between micro-batches is not exchanged with what does not.
   if (options_.micro_batches == 1) {
-    PARTITA_RETURN_IF_ERROR(FillBuckets(function, options_.bucket_bytes));
+    PARTITA_RETURN_IF_ERROR(FillBuckets(
+        function, options_.bucket_bytes.value_or(kUsualBucketBytes)));
   }
   PARTITA_RETURN_IF_ERROR(Verify(function));
   return VerifySplit(*before, function);

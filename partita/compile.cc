@@ -51,6 +51,7 @@ absl::StatusOr<Attempt> TryForTexts(Compilation& compilation,
 absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
                                  const CompileOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
+  PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Planner> planners,
                            PlannersFor(module, options));
   Compilation compilation(module.Clone(), machine, options);
@@ -87,6 +88,7 @@ absl::StatusOr<std::string> CompileTo(absl::string_view stage, Module module,
                      "optimised, placed, kernels or plan"));
   }
   PARTITA_RETURN_IF_ERROR(CheckRequest(machine, options));
+  PARTITA_RETURN_IF_ERROR(CheckBuckets(module, machine, options));
   Compilation compilation(module.Clone(), machine, options);
   PARTITA_RETURN_IF_ERROR(compilation.Optimise());
   if (stage == "optimised") return PrintModule(compilation.source());

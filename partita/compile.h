@@ -23,6 +23,8 @@
 
 namespace partita {
 
+inline constexpr int64_t kUsualBucketBytes = int64_t{4} << 20;
+
 struct CompileOptions {
   std::string strategy = "auto";  // or a name of Planners()
   // What auto keeps the best of, summed over the module's functions; nothing:
@@ -37,8 +39,8 @@ struct CompileOptions {
   int micro_batches = 1;
   std::optional<PipelineSchedule> schedule;
   // Of gradients that replicas exchange at once: docs/data_parallel.md. 0: each
-  // by itself.
-  int64_t bucket_bytes = int64_t{4} << 20;
+  // by itself; nothing: kUsualBucketBytes.
+  std::optional<int64_t> bucket_bytes;
   // Where the step's outputs are brought; empty: where they are made, or, of
   // parts on several devices, the first of these.
   std::string output_device;

@@ -15,6 +15,7 @@ namespace {
 
 // Chooses among the plans of all the others, and so is none of Planners().
 constexpr char kAuto[] = "auto";
+constexpr char kData[] = "data";  // that of Planners()
 constexpr int kMostMicroBatches = 4096;
 
 struct StrategyOption {
@@ -71,6 +72,18 @@ bool HasPins(const Module& module, const CompileOptions& options) {
   return !options.pins.empty() ||
          absl::c_any_of(module.functions(), [&](const auto& function) {
            return absl::c_any_of(function->ops(), is_placed);
+         });
+}
+
+// Whether the user put a node on several devices: `on` in a graph's text, too.
+bool PinsReplicate(const Module& module, const CompileOptions& options) {
+  const auto is_replicated = [](const OpView& op) {
+    return op.node().placement.devices.size() > 1;
+  };
+  const auto to_several = [](const Pin& pin) { return pin.devices.size() > 1; };
+  return absl::c_any_of(options.pins, to_several) ||
+         absl::c_any_of(module.functions(), [&](const auto& function) {
+           return absl::c_any_of(function->ops(), is_replicated);
          });
 }
 
@@ -153,6 +166,27 @@ absl::Status CheckRequest(const Machine& machine,
                      machine.DeviceNames()));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckBuckets(const Module& module, const Machine& machine,
+                          const CompileOptions& options) {
+  if (!options.bucket_bytes.has_value() || PinsReplicate(module, options)) {
+    return absl::OkStatus();
+  }
+  std::string found;
+  if (options.strategy != kAuto && options.strategy != kData) {
+    found = absl::StrCat("strategy ", options.strategy);
+  } else if (machine.devices.size() == 1) {
+    found = "a machine of one device";
+  } else if (options.micro_batches > 1) {
+    found = "micro-batches";
+  } else {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "option bucket-size: found it with ", found, ", where no gradients are ",
+      "exchanged; expected strategy data or auto on several devices, or pins ",
+      "to several; leave it out"));
 }
 
 absl::Status CheckSource(const Module& module) {

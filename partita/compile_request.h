@@ -39,6 +39,10 @@ Goal GoalOf(const CompileOptions& options);
 absl::Status CheckRequest(const Machine& machine,
                           const CompileOptions& options);
 
+// InvalidArgument for a size of buckets where no plan can have any.
+absl::Status CheckBuckets(const Module& module, const Machine& machine,
+                          const CompileOptions& options);
+
 // InvalidArgument for a module that holds what only compiling puts into graphs:
 // layouts, copies, reorders, sums over micro-batches.
 absl::Status CheckSource(const Module& module);

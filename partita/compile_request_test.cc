@@ -76,6 +76,15 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
        },
        "option goal: found it with strategy single, which does not read it; "
        "expected strategy auto"},
+      {[](CompileOptions& options, Machine&) {
+         options.strategy = "list";
+         options.bucket_bytes = 1;
+       },
+       "option bucket-size: found it with strategy list, where no gradients "
+       "are exchanged; expected strategy data or auto on several devices, or "
+       "pins to several; leave it out"},
+      {[](CompileOptions& options, Machine&) { options.bucket_bytes = 1; },
+       "option bucket-size: found it with a machine of one device, where no"},
       {[](CompileOptions&, Machine& machine) { machine.devices.clear(); },
        "machine m: found no device; expected at least one"},
       {[](CompileOptions& options, Machine&) {

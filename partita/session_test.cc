@@ -467,8 +467,8 @@ void ExpectMadeForAnotherMachine(absl::string_view plan,
   EXPECT_TRUE(absl::StrContains(status.message(), difference)) << status;
   EXPECT_TRUE(absl::StartsWith(
       status.message(),
-      "plan @f was made for another machine; compile it for this one, or load "
-      "it with virtual devices (--virtual)\n  "))
+      "plan @f is for another machine than this host; let this host play its "
+      "devices (--virtual), or compile the model for this host\n  "))
       << status;
   auto played = Session::Create(PlanOf(plan), {.devices = DeviceMode::kTimed});
   EXPECT_FALSE(absl::StrContains(played.status().message(), "another machine"))

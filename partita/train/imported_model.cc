@@ -40,11 +40,29 @@ absl::StatusOr<SharedDataset> LikeModel(SharedDataset dataset,
   return Normalize(std::move(dataset), field, normalization);
 }
 
+// Where the output has dimensions behind the classes, they may stand elsewhere
+// than whoever exported it believes.
+absl::Status CheckLabelCount(const Dataset& dataset, const TensorType& output,
+                             const TensorType& labels) {
+  PARTITA_ASSIGN_OR_RETURN(const int index, dataset.FieldIndex(kLabelField));
+  const TensorType& found = dataset.fields()[index].type;
+  const TensorType expected = {labels.dtype, WithoutBatch(labels), {}};
+  if (output.rank() == 2 || found.num_elements() == expected.num_elements()) {
+    return absl::OkStatus();
+  }
+  return BadFile(kLabelField, found.ToString(),
+                 absl::StrCat("as many elements as ", expected.ToString()),
+                 absl::StrCat("of the output ", output.ToString(),
+                              " dimension 1 is the classes, [n, classes, "
+                              "d...]: transpose it if they are another"));
+}
+
 absl::StatusOr<SharedDataset> WithLabels(SharedDataset dataset,
                                          const TensorType& output,
                                          const std::string& loss) {
   const TensorType labels = LabelsOf(output, loss);
   if (HasClasses(loss)) {
+    PARTITA_RETURN_IF_ERROR(CheckLabelCount(*dataset, output, labels));
     return CheckLabels(
         std::move(dataset), kLabelField,
         {.num_classes = output.dims[1], .dims = WithoutBatch(labels)});
@@ -141,7 +159,7 @@ absl::StatusOr<SharedDataset> Open(const Graph& graph,
   for (ValueId input : graph.inputs()) {
     const TensorType& type = graph.type(input);
     // Others, as of tokens, are taken as they are (CheckBatchInputs).
-    if (type.dtype != DType::kF32 && type.dtype != DType::kF64) continue;
+    if (!IsNormalized(type)) continue;
     const std::string& name = graph.value(input).name;
     absl::StatusOr<SharedDataset> shaped = LikeModel(
         std::move(dataset), name, type,
@@ -167,6 +185,10 @@ absl::StatusOr<TrainingData> OpenFiles(const Graph& graph,
 }
 
 }  // namespace
+
+bool IsNormalized(const TensorType& input) {
+  return input.dtype == DType::kF32 || input.dtype == DType::kF64;
+}
 
 absl::StatusOr<TrainableModel> ImportedModel(
     Module module, const ImportedModelOptions& options) {

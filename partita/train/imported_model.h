@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "graph/tensor_type.h"
 #include "partita/train/trainable_model.h"
 
 namespace partita {
@@ -26,12 +27,16 @@ struct ImportedModelOptions {
   // 1. Where it is an input's file as well, the others are the input. Classes
   // may be words, which TrainableModel::class_names then tells.
   std::string label_column;
-  // Of f32 and f64 inputs: (x - mean) / stddev; bytes are divided by 255
-  // before. One for all, or one for each extent of a sample's first dimension.
+  // Of inputs that are normalized: (x - mean) / stddev; bytes are divided by
+  // 255 before. One for all, or one for each extent of a sample's first
+  // dimension.
   std::vector<double> mean = {0};
   std::vector<double> stddev = {1};
   int batch_norm_parts = 1;  // of the batch: BatchNormTrainingOptions
 };
+
+// Whether mean and stddev apply to an input of this type.
+bool IsNormalized(const TensorType& input);
 
 // `module` as the importer makes it with weights_as_variables, of the function
 // "train". What a sample of a file is must have as many elements as the model

@@ -255,5 +255,25 @@ TEST(ImportedModel, DataThatDoNotFitAreRefused) {
                 "2]");
 }
 
+// The output is [n, positions, classes].
+TEST(ImportedModel, WhereClassesAreIsTold) {
+  GraphBuilder b("train");
+  const Tensor x = b.Input("pixels", DType::kF32, {4, 1, 2, 2});
+  const Tensor w = b.Variable("w", HostTensor({DType::kF32, {4, 6}, {}}));
+  b.Output("y", Reshape(MatMul(Reshape(x, {4, 4}), w), {4, 2, 3}));
+  auto module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  const std::string path = BytesFile(
+      "two.idx", {0, 0, 8, 2, 0, 0, 0, 6, 0, 0, 0, 2}, std::string(12, 0));
+  EXPECT_EQ(
+      ImportedModel(*std::move(module), {.train = {Pixels(), {"labels", path}}})
+          .status()
+          .message(),
+      path +
+          ": labels: found u8[2]; expected as many elements as i64[3]; "
+          "of the output f32[4, 2, 3] dimension 1 is the classes, [n, "
+          "classes, d...]: transpose it if they are another");
+}
+
 }  // namespace
 }  // namespace partita

@@ -34,6 +34,20 @@ absl::StatusOr<TrainingData> WindowsOf(std::vector<int32_t> tokens,
   return TrainingData{*std::move(windows), source};
 }
 
+// That a window would fit, were the text not divided.
+absl::Status CheckPart(size_t tokens, size_t of, int64_t context,
+                       double test_share, const std::string& place) {
+  const auto fits = [&](size_t count) {
+    return static_cast<int64_t>(count) > context;
+  };
+  if (fits(tokens) || !fits(of)) return absl::OkStatus();
+  return BadFile(place,
+                 absl::StrCat(tokens, " of ", of, " tokens by test-share ",
+                              DoubleText(test_share)),
+                 absl::StrCat("at least ", context, " + 1"),
+                 "choose another share, more text or shorter windows");
+}
+
 // The end of the text is held out.
 absl::Status Divide(std::vector<int32_t> tokens, int64_t context,
                     const TextModelOptions& options, TrainableModel& model) {
@@ -41,12 +55,18 @@ absl::Status Divide(std::vector<int32_t> tokens, int64_t context,
   const auto first_of_test =
       tokens.end() - static_cast<int64_t>(static_cast<double>(tokens.size()) *
                                           options.test_share);
+  const size_t whole = tokens.size();
   if (options.test_share > 0) {
-    PARTITA_ASSIGN_OR_RETURN(
-        model.test,
-        WindowsOf({first_of_test, tokens.end()}, context, "end of " + source));
+    const std::string end = "end of " + source;
+    std::vector<int32_t> held_out(first_of_test, tokens.end());
+    PARTITA_RETURN_IF_ERROR(
+        CheckPart(held_out.size(), whole, context, options.test_share, end));
+    PARTITA_ASSIGN_OR_RETURN(model.test,
+                             WindowsOf(std::move(held_out), context, end));
   }
   tokens.erase(first_of_test, tokens.end());
+  PARTITA_RETURN_IF_ERROR(
+      CheckPart(tokens.size(), whole, context, options.test_share, source));
   PARTITA_ASSIGN_OR_RETURN(model.train,
                            WindowsOf(std::move(tokens), context, source));
   return absl::OkStatus();

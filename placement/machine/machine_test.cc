@@ -203,6 +203,9 @@ TEST(MachineTest, SyntaxErrorsHaveLineAndColumn) {
             "e.json:1:1: found no valid JSON; expected RFC 8259; syntax error "
             "while parsing value - unexpected end of input; expected '[', "
             "'{', or a literal");
+  EXPECT_EQ(ParseMachine("\x93NUMPY", "x.npy").status().message(),
+            "x.npy:1:1: found no valid JSON; expected RFC 8259; syntax error "
+            "while parsing value - invalid literal; last read: '\\x93'");
 }
 
 TEST(MachineTest, HostileTextsAreRefused) {

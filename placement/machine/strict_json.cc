@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
@@ -79,12 +80,26 @@ class KeyWatch {
   bool too_deep_ = false;
 };
 
+// What is read may be no text: a byte that is no printable ASCII as "\xff".
+std::string Printable(absl::string_view text) {
+  std::string printable;
+  for (const char c : text) {
+    if (absl::ascii_isprint(c)) {
+      printable += c;
+    } else {
+      absl::StrAppend(&printable, "\\x", absl::Hex(c, absl::kZeroPad2));
+    }
+  }
+  return printable;
+}
+
 // Drops nlohmann's own prefix: "[json.exception...] parse error at line ...: ".
-absl::string_view Complaint(absl::string_view what) {
+std::string Complaint(absl::string_view what) {
   const size_t syntax = what.find("syntax error");
-  if (syntax != absl::string_view::npos) return what.substr(syntax);
+  if (syntax != absl::string_view::npos) return Printable(what.substr(syntax));
   const size_t bracket = what.find("] ");
-  return bracket == absl::string_view::npos ? what : what.substr(bracket + 2);
+  if (bracket != absl::string_view::npos) what.remove_prefix(bracket + 2);
+  return Printable(what);
 }
 
 }  // namespace

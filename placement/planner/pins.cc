@@ -16,6 +16,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "placement/cost/node_roles.h"
+#include "placement/partition/shard.h"
 
 namespace partita {
 namespace {
@@ -77,18 +78,62 @@ bool HasDimension(const OpView& node, int dim) {
   return true;
 }
 
-// Stored values lie as their readers want them.
-Placement PlacementOf(const Pin& pin, const OpView& node) {
+// One node, as its user has written it, and not a group that it is found in.
+bool NamesNode(const Pin& pin, const OpView& node) {
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (pin.pattern == node.result(i).name()) return true;
+  }
+  return false;
+}
+
+Placement WholePlacement(const Pin& pin) {
   Placement placement;
   placement.devices.assign(pin.devices.begin(), pin.devices.end());
-  if (pin.dim < 0 || IsStored(node) || !HasDimension(node, pin.dim)) {
-    return placement;
-  }
+  return placement;
+}
+
+Placement SplitPlacement(const Pin& pin, const OpView& node) {
+  Placement placement = WholePlacement(pin);
   placement.results.assign(
       node.num_results(),
       Sharding{.kind = Sharding::Kind::kSplit, .dim = pin.dim});
   return placement;
 }
+
+// A layer's scope holds nodes of its gradient too, which nobody has written:
+// those that cannot be divided so stay whole. Of a node that is named itself
+// partition says why it cannot be.
+absl::Status CheckDivision(const Pin& pin, const OpView& node) {
+  if (NamesNode(pin, node)) return absl::OkStatus();
+  return ShardNode(node, SplitPlacement(pin, node)).status();
+}
+
+// Stored values lie as their readers want them.
+Placement PlacementOf(const Pin& pin, const OpView& node) {
+  if (pin.dim < 0 || IsStored(node) || !HasDimension(node, pin.dim) ||
+      !CheckDivision(pin, node).ok()) {
+    return WholePlacement(pin);
+  }
+  return SplitPlacement(pin, node);
+}
+
+// What a pin found among the nodes that it matches.
+struct Matches {
+  bool any = false;
+  bool with_dim = false;  // that the pin divides along
+  bool divided = false;
+  absl::Status fault;  // the first reason why one of them stays whole
+
+  void Add(const Pin& pin, const OpView& node) {
+    any = true;
+    if (pin.dim < 0 || !HasDimension(node, pin.dim)) return;
+    with_dim = true;
+    if (IsStored(node)) return;
+    absl::Status status = CheckDivision(pin, node);
+    divided = divided || status.ok();
+    fault.Update(std::move(status));
+  }
+};
 
 // By node id: what an output or update needs. Other nodes go as dead ones.
 std::vector<bool> NeededNodes(const Graph& graph) {
@@ -156,10 +201,7 @@ std::string NearestNames(const Module& module, absl::string_view pattern) {
 class Writer {
  public:
   Writer(absl::Span<const Pin> pins, const Machine& machine)
-      : pins_(pins),
-        machine_(machine),
-        matched_(pins.size()),
-        divides_(pins.size()) {
+      : pins_(pins), machine_(machine), matches_(pins.size()) {
     for (const Pin& pin : pins) written_.push_back({PinText(pin), {}});
   }
 
@@ -179,16 +221,22 @@ class Writer {
   absl::Status CheckMatched(const Module& module) const {
     for (size_t i = 0; i < pins_.size(); ++i) {
       const std::string where = absl::StrCat("pin ", PinText(pins_[i]), ": ");
-      if (!matched_[i]) {
+      const Matches& matches = matches_[i];
+      if (!matches.any) {
         return absl::InvalidArgumentError(absl::StrCat(
             where, "found no node with such a scope or result name; expected ",
             NearestNames(module, pins_[i].pattern),
             "; * stands for any run of characters"));
       }
-      if (divides_[i]) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          where, "found no dimension ", pins_[i].dim,
-          " of the nodes that match; expected one of their results'"));
+      if (pins_[i].dim >= 0 && !matches.with_dim) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            where, "found no dimension ", pins_[i].dim,
+            " of the nodes that match; expected one of their results'"));
+      }
+      if (matches.divided || matches.fault.ok()) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, "found no node that it divides; expected one; ",
+                       "the first is ", matches.fault.message()));
     }
     return absl::OkStatus();
   }
@@ -209,8 +257,7 @@ class Writer {
     }
     for (size_t i = 0; i < pins_.size(); ++i) {
       if (!MatchesNode(pins_[i], node)) continue;
-      matched_[i] = true;
-      divides_[i] = divides_[i] || HasDimension(node, pins_[i].dim);
+      matches_[i].Add(pins_[i], node);
       if (found < 0) {
         found = static_cast<int>(i);
         placement = PlacementOf(pins_[i], node);
@@ -233,8 +280,7 @@ class Writer {
 
   const absl::Span<const Pin> pins_;
   const Machine& machine_;
-  std::vector<bool> matched_;        // by pin
-  std::vector<bool> divides_;        // by pin: some match has its dimension
+  std::vector<Matches> matches_;     // by pin
   std::vector<WrittenPin> written_;  // the pins, then what the text places
 };
 

@@ -19,8 +19,10 @@ namespace partita {
 
 // Nodes whose scope or result name matches `pattern` (MatchesPattern) go to
 // `devices`: whole on each of them, or divided along dimension `dim` of their
-// results if it is not negative and they have it. Pins that match one node must
-// say the same of it.
+// results if it is not negative and they have it. Of those that match by scope
+// or by wildcard, which may be nodes of a gradient that nobody has written,
+// what cannot be divided so stays whole. Pins that match one node must say the
+// same of it.
 struct Pin {
   std::string pattern;
   std::vector<std::string> devices;
@@ -47,8 +49,8 @@ struct WrittenPin {
 // that has a placement keeps it: `on` in a graph's text stands before all pins.
 // What a placement says of operands goes, as it follows from the results.
 // InvalidArgument for a device that the machine lacks, for one device to split
-// over, for a pattern that matches no node of any function or none with
-// dimension `dim`, and for two pins that put one node in two places.
+// over, for a pattern that matches no node of any function or none that can be
+// divided along `dim`, and for two pins that put one node in two places.
 absl::StatusOr<std::vector<WrittenPin>> WritePins(Module& module,
                                                   const Machine& machine,
                                                   absl::Span<const Pin> pins);

@@ -187,6 +187,48 @@ TEST(PinnedTest, APinToSeveralDevicesDividesTheResults) {
   EXPECT_TRUE(placement(-1).results.empty());  // replicated
 }
 
+// As in a layer's gradient: what nobody has named is whole where it must be.
+TEST(PinnedTest, AGroupIsSplitWhereItCanBe) {
+  SampleGraph g;
+  const ValueId row = g.graph().AddInput("row", {DType::kF32, {1, 8}, {}});
+  const ValueId rows = g.graph().AddInput("rows", {DType::kF32, {4, 8}, {}});
+  const ValueId columns =
+      g.graph().AddInput("columns", {DType::kF32, {8, 6}, {}});
+  const auto product = [&](ValueId a, const std::string& name) {
+    NodeSpec spec;
+    spec.op = &kMatmul;
+    spec.operands = {a, columns};
+    spec.result_names = {name};
+    return g.graph().AddValue(std::move(spec)).value();
+  };
+  const ValueId t = product(row, "layer.t");
+  const ValueId y = product(rows, "layer.y");
+  g.Return({t, y});
+  const auto write = [&](const std::string& pattern, int dim) {
+    for (const OpView& node : g.graph().ops()) {
+      g.graph().node(node.id()).placement = {};
+    }
+    return WritePins(g.module(), EqualCpus(2, 10000),
+                     {{pattern, {"cpu:0", "cpu:1"}, dim}})
+        .status();
+  };
+  const auto results = [&](ValueId value) {
+    return g.graph().node(g.node(value)).placement.results;
+  };
+  ASSERT_TRUE(write("layer*", 0).ok());
+  EXPECT_TRUE(results(t).empty());  // [1, 6]
+  EXPECT_EQ(results(y), std::vector<Sharding>(
+                            {{Sharding::Kind::kSplit, 0, Reduction::kSum}}));
+  // One that is named itself is refused by partition, with its place.
+  ASSERT_TRUE(write("layer.t", 0).ok());
+  EXPECT_FALSE(results(t).empty());
+  EXPECT_EQ(write("layer?t", 0).message(),
+            "pin layer?t=cpu:0,cpu:1/split0: found no node that it divides; "
+            "expected one; the first is matmul %layer.t: found a split along "
+            "dimension 0, which has extent 1; expected a dimension to divide; "
+            "choose another dimension");
+}
+
 TEST(PinnedTest, FaultyPinsAreRefused) {
   Chain g(1);
   const Machine machine = CpuAndGpus(1, 10000);
@@ -222,8 +264,8 @@ TEST(PinnedTest, PinsThatDisagreeOnANodeAreRefused) {
             "pins net/a=gpu:0 and net/?=gpu:1: found both for work %a; "
             "expected pins that agree on a node; narrow one of the patterns");
   const std::vector<std::string> both = {"gpu:0", "gpu:1"};
-  EXPECT_EQ(placed({{"b", both}, {"?", both, 0}}),
-            "pins b=gpu:0,gpu:1 and ?=gpu:0,gpu:1/split0: found both for work "
+  EXPECT_EQ(placed({{"b", both}, {"b", both, 0}}),
+            "pins b=gpu:0,gpu:1 and b=gpu:0,gpu:1/split0: found both for work "
             "%b; expected pins that agree on a node; narrow one of the "
             "patterns");
   // Where they agree, both hold.

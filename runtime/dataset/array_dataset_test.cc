@@ -208,6 +208,14 @@ TEST(CheckLabels, ALabelOutOfRangeIsAnErrorOfItsSample) {
             "the number of classes");
 }
 
+TEST(CheckLabels, ALabelBeyondAllDoublesIsToldExactly) {
+  const SharedDataset y = OneField<uint64_t>({1}, {(uint64_t{1} << 63) + 1});
+  const auto dataset = CheckLabels(y, "x", {.num_classes = 10});
+  EXPECT_EQ(SampleText(**dataset, 0),
+            "x: found label 9223372036854775809; expected 0..9; correct the "
+            "dataset or the number of classes");
+}
+
 TEST(CheckLabels, LabelsTakeTheModelsShape) {
   const SharedDataset column = OneField<uint8_t>({2, 1}, {3, 4});
   ClassLabels scalars = {.num_classes = 10};

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/host_tensor.h"
 #include "graph/status_macros.h"
+#include "graph/text/number_text.h"
 #include "runtime/dataset/transform.h"
 #include "runtime/tensor_file/bad_file.h"
 
@@ -63,7 +64,7 @@ absl::StatusOr<SharedDataset> CheckLabels(SharedDataset dataset,
       const bool ignored =
           labels.ignored.has_value() && label == Number(*labels.ignored);
       if (!in_range && !ignored) {
-        return BadFile(name, absl::StrCat("label ", label.ToDouble()),
+        return BadFile(name, absl::StrCat("label ", NumberText(label)),
                        Expected(labels),
                        "correct the dataset or the number of classes");
       }

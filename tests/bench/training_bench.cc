@@ -95,10 +95,9 @@ absl::Status CompileStep(const Arguments& arguments) {
                                                   static_cast<int>(parts)));
   CompileOptions options;
   options.strategy = devices > 1 ? "data" : "single";
-  PARTITA_ASSIGN_OR_RETURN(
-      const int64_t bucket_size,
-      arguments.GetInt("bucket-size", options.bucket_bytes >> 20, 0, 1 << 20));
-  options.bucket_bytes = bucket_size << 20;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,
+                           arguments.GetInt("bucket-size", 0, 0, 1 << 20));
+  if (arguments.has("bucket-size")) options.bucket_bytes = bucket_size << 20;
   PARTITA_ASSIGN_OR_RETURN(
       const Compiled compiled,
       Compile(std::move(module), MachineOf(devices, Count(words[4])), options));

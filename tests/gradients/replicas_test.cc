@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,7 @@ int Count(const Plan& plan, Command::Kind kind) {
 
 std::unique_ptr<Session> OverReplicas(int devices, int64_t batch,
                                       int64_t memory = kTrainingMemory,
-                                      int64_t bucket = 4 << 20) {
+                                      std::optional<int64_t> bucket = {}) {
   CompileOptions options;
   options.strategy = "data";
   options.bucket_bytes = bucket;

@@ -220,10 +220,9 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t replicas,
                            arguments.GetInt("replicas", 0, 1, 1 << 16));
   options.planner.replicas = static_cast<int>(replicas);
-  PARTITA_ASSIGN_OR_RETURN(
-      const int64_t bucket_size,
-      arguments.GetInt("bucket-size", options.bucket_bytes >> 20, 0, 1 << 20));
-  options.bucket_bytes = bucket_size << 20;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,
+                           arguments.GetInt("bucket-size", 0, 0, 1 << 20));
+  if (arguments.has("bucket-size")) options.bucket_bytes = bucket_size << 20;
   options.output_device = arguments.Get("output-device", "");
   PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
                            arguments.GetInt("micro-batches", 1, 1, 4096));

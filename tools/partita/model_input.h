@@ -52,9 +52,8 @@ inline constexpr FlagDef kPlacementFlags[] = {
      GoalNames},
     {"pin", "PATTERN=DEVICE,..[/splitDIM]",
      "nodes of that scope or result name go there, whole on each of several "
-     "devices or split over them along a dimension of their results, where "
-     "they have it; "
-     "repeatable",
+     "devices or split over them along a dimension of their results, where it "
+     "can be divided; repeatable",
      nullptr, FileUse::kNone, true},
     {"device", "NAME", "for --strategy single: which one"},
     {"stages", "N", "for --strategy pipeline: how many"},

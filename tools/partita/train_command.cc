@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/builder/inference_training.h"
 #include "graph/builder/loss_scaling.h"
@@ -142,11 +143,28 @@ constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags, kPlacementFlags);
 
 // A flag that says something about another one.
 absl::Status CheckTogether(const Arguments& arguments) {
-  for (const auto& [flag, about] : {std::pair("every", "checkpoint"),
-                                    std::pair("another-plan", "resume")}) {
+  for (const auto& [flag, about] :
+       {std::pair("every", "checkpoint"), std::pair("another-plan", "resume"),
+        std::pair("temperature", "sample")}) {
     if (!arguments.has(flag) || arguments.has(about)) continue;
     return CalledWrongly(absl::StrCat("--", flag, ": found it without --",
                                       about, "; expected both"));
+  }
+  // No model that is trained carries pins of its own.
+  if (arguments.Get("strategy", "") != "pinned" || arguments.has("pin")) {
+    return absl::OkStatus();
+  }
+  return CalledWrongly("--strategy: found pinned without --pin; expected both");
+}
+
+// Standard output has the lines of the epochs already.
+absl::Status CheckNoDash(const Arguments& arguments) {
+  for (const char* flag : {"checkpoint", "export", "csv", "trace"}) {
+    if (arguments.Get(flag, "") != "-") continue;
+    return CalledWrongly(
+        absl::StrCat("--", flag,
+                     ": found -, and standard output tells how the "
+                     "training goes; expected the name of a file"));
   }
   return absl::OkStatus();
 }
@@ -154,6 +172,7 @@ absl::Status CheckTogether(const Arguments& arguments) {
 // A checkpoint may replace the one that it continues, and no other input.
 absl::Status KeepInputs(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckTogether(arguments));
+  PARTITA_RETURN_IF_ERROR(CheckNoDash(arguments));
   if (!arguments.has("checkpoint")) return absl::OkStatus();
   return InputFiles(arguments.With("resume", {}), kFlags)
       .Keep("checkpoint", arguments.Get("checkpoint", ""));
@@ -178,12 +197,15 @@ int64_t StepsPerEpoch(const TrainableModel& model, bool drop_last) {
 }
 
 // Before a plan is made for it.
-absl::Status CheckSteps(const TrainableModel& model, int64_t steps) {
+absl::Status CheckSteps(const TrainableModel& model, int64_t steps,
+                        const TrainableKind& kind) {
   if (steps > 0) return absl::OkStatus();
+  const bool reads_batch = absl::c_linear_search(kind.flags, "batch");
   return CalledWrongly(absl::StrCat(
       "--drop-last: found ", model.train.samples->num_samples(), " ",
       model.samples_name, ", less than a batch of ", model.batch,
-      "; expected a whole one; leave it out, or lower --batch"));
+      "; expected a whole one; leave it out, or ",
+      reads_batch ? "lower --batch" : "bind a smaller batch by --dim NAME=N"));
 }
 
 ExportedFunction ExportedOf(const TrainableModel& model, const Module& module) {
@@ -374,7 +396,7 @@ absl::StatusOr<Opened> Open(const Arguments& arguments, Progress& progress) {
                            HashOf(opened.model.train, progress));
   PARTITA_RETURN_IF_ERROR(HashOf(opened.model.test, progress).status());
   const int64_t steps = StepsPerEpoch(opened.model, opened.request.drop_last);
-  PARTITA_RETURN_IF_ERROR(CheckSteps(opened.model, steps));
+  PARTITA_RETURN_IF_ERROR(CheckSteps(opened.model, steps, *kind));
   FillDecaySteps(arguments, steps, opened.request);
   return opened;
 }

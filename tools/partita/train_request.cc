@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/dtype.h"
 #include "graph/status_macros.h"
@@ -132,10 +133,7 @@ std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
                                         const TrainableModel& model) {
   const auto& [optimizer, schedule, clip_norm, label_smoothing, precision] =
       request.recipe.update;
-  // Of a file its name, wherever it lies.
-  const std::string name = request.model.substr(request.model.rfind('/') + 1);
   std::vector<TrainingSetting> settings = {
-      {"model", name},
       {"batch", absl::StrCat(model.batch)},
       {"drop-last", request.drop_last ? "yes" : "no"},
       {"seed", absl::StrCat(request.recipe.seed)},
@@ -148,6 +146,10 @@ std::vector<TrainingSetting> SettingsOf(const TrainRequest& request,
       {"clip-norm", DoubleText(clip_norm)},
       {"label-smoothing", DoubleText(label_smoothing)},
       {"precision", std::string(DTypeName(precision))}};
+  // Of a file the graph's fingerprint tells, whatever it is called.
+  if (absl::StartsWith(request.model, "builtin:")) {
+    settings.insert(settings.begin(), {"model", request.model});
+  }
   if (optimizer.name == "sgd") {
     settings.push_back({"nesterov", optimizer.nesterov ? "yes" : "no"});
   }

@@ -238,6 +238,34 @@ absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
   return files;
 }
 
+// Columns are those of a table of labels.
+absl::Status CheckLabelColumn(const Arguments& arguments) {
+  const auto is_table = [&](const char* labels) {
+    return absl::EndsWith(arguments.Get(labels, ""), ".csv");
+  };
+  if (!arguments.has("label-column") || is_table("labels") ||
+      is_table("test-labels")) {
+    return absl::OkStatus();
+  }
+  return CalledWrongly(absl::StrCat(
+      "--label-column: found it with --labels ", arguments.Get("labels", ""),
+      ", which is no table; expected a .csv file"));
+}
+
+absl::Status CheckNormalized(const Module& module, const Arguments& arguments) {
+  const Graph& graph = module.main();
+  const bool takes = absl::c_any_of(graph.inputs(), [&](ValueId input) {
+    return IsNormalized(graph.type(input));
+  });
+  for (const char* flag : {"mean", "stddev"}) {
+    if (takes || !arguments.has(flag)) continue;
+    return CalledWrongly(absl::StrCat(
+        "--", flag, ": found it with inputs that are neither f32 nor f64, ",
+        "which are taken as they are; expected one that is; leave it out"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(
       Module module, ReadTrainedOnnx(arguments.positional()[0], arguments));
@@ -248,6 +276,7 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
         "--label-smoothing: found it with --loss ", options.loss,
         ", which has no classes; expected --loss cross-entropy or nll"));
   }
+  PARTITA_RETURN_IF_ERROR(CheckNormalized(module, arguments));
   options.label_column = arguments.Get("label-column", "");
   PARTITA_ASSIGN_OR_RETURN(options.train,
                            ReadFiles(module, arguments, "input", "labels"));
@@ -256,6 +285,7 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
         options.test,
         ReadFiles(module, arguments, "test-input", "test-labels"));
   }
+  PARTITA_RETURN_IF_ERROR(CheckLabelColumn(arguments));
   PARTITA_RETURN_IF_ERROR(
       ReadNormalization(arguments, options.mean, options.stddev));
   PARTITA_ASSIGN_OR_RETURN(options.batch_norm_parts,

@@ -98,8 +98,8 @@ class Comparison {
     if (codes_.empty()) return absl::OkStatus();
     const std::string text = absl::StrCat(
         "plan @", plan_.name,
-        " was made for another machine; compile it for this one, or load it "
-        "with virtual devices (--virtual)",
+        " is for another machine than this host; let this host play its "
+        "devices (--virtual), or compile the model for this host",
         differences_);
     for (const Code code : {Code::kUnavailable, Code::kResourceExhausted}) {
       if (absl::c_linear_search(codes_, code)) return absl::Status(code, text);

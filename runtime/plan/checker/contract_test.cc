@@ -11,8 +11,8 @@ namespace partita {
 namespace {
 
 constexpr char kMadeForAnother[] =
-    "plan @f was made for another machine; compile it for this one, or load it "
-    "with virtual devices (--virtual)";
+    "plan @f is for another machine than this host; let this host play its "
+    "devices (--virtual), or compile the model for this host";
 
 // Two CPUs of 2 threads and 200 bytes each: 100 that persist, and two steps.
 Plan TwoCpus() {
