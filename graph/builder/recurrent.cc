@@ -24,9 +24,13 @@ bool IsSequence(Tensor x, Tensor hidden) {
   return false;
 }
 
-// The inputs' share of all gates at all times, in one product.
+// The inputs' share of all gates at all times, in one product. Its gradients
+// sum over rows of all examples at all times: examples come first, so that
+// those of a micro-batch lie together there.
 Tensor InputShare(Tensor x, const RecurrentWeights& w) {
-  return Add(MatMul(x, w.input, kByRows), w.input_bias);
+  const Tensor by_example = Transpose(x, {1, 0, 2});
+  const Tensor share = Add(MatMul(by_example, w.input, kByRows), w.input_bias);
+  return Transpose(share, {1, 0, 2});
 }
 
 Tensor HiddenShare(Tensor hidden, const RecurrentWeights& w) {

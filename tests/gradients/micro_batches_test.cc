@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/builder/examples/models.h"
+#include "graph/builder/random_tensor.h"
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
@@ -127,6 +129,41 @@ TEST(MicroBatchTraining, SchedulesStagesAndDelaysChangeNoBit) {
       const auto session = Perceptron(devices, 4, schedule);
       ASSERT_NE(session, nullptr);
       EXPECT_EQ(Trained(*session, 7), expected) << devices;
+    }
+  }
+}
+
+// Four windows of a recurrent network, whose products are over all of its
+// times.
+std::vector<Numbers> LstmLosses(const CompileOptions& options, int devices) {
+  absl::StatusOr<Module> module =
+      LstmTraining({.batch = 4, .width = 16, .context = 6, .vocabulary = 16});
+  EXPECT_TRUE(module.ok()) << module.status();
+  const auto session = TrainingSession(
+      *std::move(module), EqualCpus(devices, kTrainingMemory), options);
+  std::vector<Numbers> losses;
+  if (session == nullptr) return losses;
+  std::vector<HostTensor> inputs;
+  for (int i = 0; i < session->num_inputs(); ++i) {
+    inputs.push_back(RandomTensor(session->input_type(i), i + 1, 0, 15));
+  }
+  for (int step = 0; step < 4; ++step) {
+    losses.push_back(LossOf(*session, inputs, {}));
+  }
+  return losses;
+}
+
+TEST(MicroBatchTraining, ARecurrentNetworkTrainsAsWithTheWholeBatch) {
+  const auto expected =
+      LstmLosses(InParts(1, 1, PipelineSchedule::kOneForwardOneBackward), 1);
+  ASSERT_EQ(expected.size(), 4u);
+  EXPECT_LT(expected[3][0], expected[0][0]);
+  for (const int devices : {1, 2}) {
+    const auto losses = LstmLosses(
+        InParts(devices, 2, PipelineSchedule::kOneForwardOneBackward), devices);
+    ASSERT_EQ(losses.size(), 4u);
+    for (int step = 0; step < 4; ++step) {
+      EXPECT_NEAR(losses[step][0], expected[step][0], 1e-5) << step;
     }
   }
 }
