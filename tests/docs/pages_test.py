@@ -9,7 +9,7 @@ import unittest
 import console_blocks
 
 PAGES = ["README.md", "docs/how_a_graph_runs.md", "docs/your_model.md",
-         "docs/machine_file.md", "docs/data_parallel.md",
+         "docs/machine_file.md", "docs/data_parallel.md", "docs/model_parallel.md",
          "docs/pipeline_training.md", "docs/errors.md",
          "docs/plan_format.md", "docs/proof.md",
          "tests/docs/program_errors.md", "tests/docs/program_reports.md"]
