@@ -106,6 +106,49 @@ TEST(Dropout, DropsWholeChannels) {
   EXPECT_LT(dropped, 48);
 }
 
+using Drop = Tensor (*)(Tensor, double, const Randomness&, CallSite);
+
+// The sum of squares of what a dropout leaves of w's squares, and its gradient
+// by w.
+absl::StatusOr<Module> DroppedSquares(Drop drop, const Shape& dims) {
+  GraphBuilder b("f");
+  const Tensor w = b.Variable("w", HostTensor({DType::kF64, dims, {}}));
+  const Randomness random = RandomOfSteps(b, 1, b.Constant(Word(0)));
+  const Tensor y = drop(w * w, 0.5, random, CallSite::current());
+  const Tensor loss = ReduceSum(y * y, {0, 1, 2}, /*keep_dims=*/false);
+  b.Output("loss", loss);
+  b.Output("gradient", b.Gradients(loss)[0].gradient);
+  return b.Build();
+}
+
+TEST(Dropout, GradientsAreSlopes) {
+  constexpr double kStep = 1e-4;
+  for (const Drop drop : {&Dropout, &Dropout2d}) {
+    HostTensor w({DType::kF64, {4, 3, 2}, {}});
+    for (int i = 0; i < 24; ++i) w.data<double>()[i] = 0.1 * (i + 1);
+    const auto module = DroppedSquares(drop, w.type().dims);
+    ASSERT_TRUE(module.ok()) << module.status();
+    const auto at_w = [&](int output) {
+      const auto values = Evaluate(module->main(), {}, {{"w", &w}});
+      EXPECT_TRUE(values.ok()) << values.status();
+      return Numbers((*values)[output]);
+    };
+    const std::vector<double> gradient = at_w(1);
+    EXPECT_GT(absl::c_count(gradient, 0), 0);
+    EXPECT_LT(absl::c_count(gradient, 0), 24);
+    for (int i = 0; i < 24; ++i) {
+      double& element = w.data<double>()[i];
+      const double value = element;
+      element = value + kStep;
+      const double above = at_w(0)[0];
+      element = value - kStep;
+      const double below = at_w(0)[0];
+      element = value;
+      EXPECT_NEAR(gradient[i], (above - below) / (2 * kStep), 1e-5) << i;
+    }
+  }
+}
+
 // The step that docs/gradients.md shows.
 TEST(Training, TheStepOfThePageRuns) {
   GraphBuilder b("train");
