@@ -14,11 +14,14 @@ def record_optimizers(out):
         "sgd": lambda w: torch.optim.SGD(w, 0.1),
         "sgd momentum": lambda w: torch.optim.SGD(w, 0.1, momentum=0.9, weight_decay=0.01),
         "sgd nesterov": lambda w: torch.optim.SGD(w, 0.1, momentum=0.9, nesterov=True),
+        "sgd nesterov decay": lambda w: torch.optim.SGD(w, 0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
         "adam": lambda w: torch.optim.Adam(w, 0.1, weight_decay=0.01),
         "adamw": lambda w: torch.optim.AdamW(w, 0.1),
+        "adamw decay": lambda w: torch.optim.AdamW(w, 0.1, weight_decay=0.3),
         "adagrad": lambda w: torch.optim.Adagrad(w, 0.1, weight_decay=0.01),
         "rmsprop": lambda w: torch.optim.RMSprop(w, 0.1, weight_decay=0.01),
         "rmsprop momentum": lambda w: torch.optim.RMSprop(w, 0.1, alpha=0.9, momentum=0.5),
+        "rmsprop momentum decay": lambda w: torch.optim.RMSprop(w, 0.1, alpha=0.9, momentum=0.5, weight_decay=0.01),
     }
     for name, make in makers.items():
         w = drawn([3], 0).requires_grad_()
@@ -152,11 +155,12 @@ def record_replicas(out):
 
 
 def record_clipping(out):
-    values = [drawn([3], 0).requires_grad_(), drawn([2, 2], 1).requires_grad_()]
-    for value in values:
-        value.grad = drawn(list(value.shape), 2)
-    torch.nn.utils.clip_grad_norm_(values, 1.5)
-    out.write("clipped: %s\n" % " ".join(numbers(value.grad) for value in values))
+    for name, most in (("clipped", 1.5), ("not clipped", 100)):
+        values = [drawn([3], 0).requires_grad_(), drawn([2, 2], 1).requires_grad_()]
+        for value in values:
+            value.grad = drawn(list(value.shape), 2)
+        torch.nn.utils.clip_grad_norm_(values, most)
+        out.write("%s: %s\n" % (name, " ".join(numbers(value.grad) for value in values)))
 
 
 def record(out):
