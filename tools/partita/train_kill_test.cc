@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,15 +57,17 @@ std::string Losses(const std::string& checkpoint) {
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 struct Length {
-  const char* epochs;  // of 6 steps
-  const char* every;   // steps from one checkpoint to the next
+  int epochs;  // of 6 steps
+  int every;   // steps from one checkpoint to the next
+
+  int checkpoints() const { return epochs * 6 / every + 1; }
 };
 
 // A third of its time goes into checkpoints, at all places of an epoch.
-constexpr Length kShort = {.epochs = "20", .every = "7"};
+constexpr Length kShort = {.epochs = 20, .every = 7};
 // Says more to standard output than fits into a pipe (Program's), and so does
 // not end before it is read.
-constexpr Length kTalkative = {.epochs = "200", .every = "40"};
+constexpr Length kTalkative = {.epochs = 200, .every = 40};
 
 // The same training each time, of dropout, momenta and a last batch that is
 // not whole; continues the checkpoint if there is one.
@@ -73,12 +76,18 @@ std::vector<std::string> CommandLine(const std::string& checkpoint,
   static const ImageFiles& files =
       *new ImageFiles(WriteBarImages(Path(""), 43, 1));
   std::vector<std::string> words = {
-      kProgram,       "train",       "builtin:mnist", "--images",
-      files.images,   "--labels",    files.labels,    "--machine",
-      kMachine,       "--strategy",  "single",        "--virtual",
-      "--batch",      "8",           "--seed",        "3",
-      "--epochs",     length.epochs, "--every",       length.every,
-      "--checkpoint", checkpoint,    "--csv",         checkpoint + ".csv"};
+      kProgram,        "train",
+      "builtin:mnist", "--images",
+      files.images,    "--labels",
+      files.labels,    "--machine",
+      kMachine,        "--strategy",
+      "single",        "--virtual",
+      "--batch",       "8",
+      "--seed",        "3",
+      "--epochs",      absl::StrCat(length.epochs),
+      "--every",       absl::StrCat(length.every),
+      "--checkpoint",  checkpoint,
+      "--csv",         checkpoint + ".csv"};
   if (Exists(checkpoint)) words.insert(words.end(), {"--resume", checkpoint});
   return words;
 }
@@ -125,6 +134,11 @@ class Program {
     }
     return last;
   }
+  bool HasEnded() const {
+    siginfo_t info = {};
+    return waitid(P_PID, pid_, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid_;
+  }
   // To its end; the status that waitpid gives.
   int Wait() {
     int status = 0;
@@ -156,13 +170,25 @@ Written ReadWritten(const std::string& path) {
   return {Content(path), Losses(path)};
 }
 
+struct Pace {
+  Clock::duration start;       // up to the first step
+  Clock::duration checkpoint;  // from one to the next
+};
+
 // What a training writes that nobody disturbs.
-Written Undisturbed(const Length& length) {
+Written Undisturbed(const Length& length, Pace* pace = nullptr) {
   const std::string path = Path("undisturbed");
   unlink(path.c_str());
+  const Clock::time_point start = Clock::now();
   Program program(CommandLine(path, length));
+  program.ReadLine();
+  const Clock::time_point first_step = Clock::now();
   program.ReadLines("");
   EXPECT_TRUE(EndedWell(program.Wait()));
+  if (pace != nullptr) {
+    *pace = {.start = first_step - start,
+             .checkpoint = (Clock::now() - first_step) / length.checkpoints()};
+  }
   return ReadWritten(path);
 }
 
@@ -176,28 +202,54 @@ uint64_t Seed() {
   return seed;
 }
 
+// Another file has taken its place if that differs; 0 if there is none.
+ino_t FileNumber(const std::string& path) {
+  struct stat file;
+  return stat(path.c_str(), &file) == 0 ? file.st_ino : 0;
+}
+
+// Until another checkpoint stands at the path, or the program has ended.
+void WaitForCheckpoint(const std::string& path, ino_t before,
+                       const Program& program) {
+  while (FileNumber(path) == before && !program.HasEnded()) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+// One run in five is killed before it writes anything, while it reads, compiles
+// or resumes; the others within two checkpoints after their first.
 TEST(TrainKill, KilledAtAnyMomentItGoesOnFromTheLastWholeCheckpoint) {
-  const Clock::time_point start = Clock::now();
-  const Written undisturbed = Undisturbed(kShort);
+  Pace pace;
+  const Written undisturbed = Undisturbed(kShort, &pace);
   ASSERT_FALSE(undisturbed.checkpoint.empty());
-  // Of which half is enough: every run begins where the last was killed.
-  const auto whole = Clock::now() - start;
   std::mt19937_64 random(Seed());
+  std::uniform_real_distribution<double> fraction(0, 1);
   const std::string path = Path("killed");
-  for (int kills = 0; kills < kKills;) {
+  int kills = 0, advanced = 0, trainings = 0;
+  while (kills < kKills) {
+    const std::string before = Content(path);
+    const ino_t file = FileNumber(path);
     Program program(CommandLine(path, kShort));
-    std::this_thread::sleep_for(
-        whole / 2 * (static_cast<double>(random() >> 11) * 0x1p-53));
+    if (kills % 5 == 0) {
+      std::this_thread::sleep_for(fraction(random) * pace.start);
+    } else {
+      WaitForCheckpoint(path, file, program);
+      std::this_thread::sleep_for(fraction(random) * 2 * pace.checkpoint);
+    }
     program.Signal(SIGKILL);
     const int status = program.Wait();
     if (EndedBy(status, SIGKILL)) {
       ++kills;
+      advanced += Content(path) != before;
       continue;
     }
     ASSERT_TRUE(EndedWell(status)) << status;
     ASSERT_EQ(ReadWritten(path), undisturbed) << "after " << kills << " kills";
+    ++trainings;
     unlink(path.c_str());
   }
+  EXPECT_GE(advanced, kKills * 4 / 5) << "kills came too early to matter";
+  EXPECT_GE(trainings, 1);
   Program last(CommandLine(path, kShort));
   EXPECT_TRUE(EndedWell(last.Wait()));
   EXPECT_EQ(ReadWritten(path), undisturbed);
