@@ -152,8 +152,10 @@ void MoveBefore(Graph& graph, NodeId last_before, NodeId place) {
 }
 
 // What the output is then: it may have been a batch norm's.
-ValueId UseBatchStatistics(GraphBuilder& b, ValueId output, int parts) {
+absl::StatusOr<ValueId> UseBatchStatistics(GraphBuilder& b, ValueId output,
+                                           int parts) {
   Graph& graph = b.graph();
+  bool used = false;
   for (const OpView& op : graph.ops(kBatchNorm)) {
     const auto mean = NameRead(b, op.operand(3).id());
     const auto variance = NameRead(b, op.operand(4).id());
@@ -165,10 +167,17 @@ ValueId UseBatchStatistics(GraphBuilder& b, ValueId output, int parts) {
         b.TensorOf(op.operand(2).id()), *mean, *variance,
         {.epsilon = op.attr_float("epsilon"), .parts = parts});
     if (!y.valid()) return output;
+    used = true;
     MoveBefore(graph, last, op.id());
     if (op.result(0).id() == output) output = y.id();
     graph.ReplaceAllUses(op.result(0).id(), y.id());
     graph.Erase(op.id());
+  }
+  if (parts > 1 && !used) {
+    return Refuse("batch norms", "none with statistics to train",
+                  absl::StrCat("one at least, for ", parts,
+                               " parts of the batch with statistics of their "
+                               "own"));
   }
   return output;
 }
@@ -242,7 +251,8 @@ absl::StatusOr<Module> AddStep(Module module, ValueId output,
   const std::string step_name = StepName(module);
   GraphBuilder b(std::move(module), "train");
   const Tensor step = CountSteps(b, step_name);
-  output = UseBatchStatistics(b, output, batch_norm_parts);
+  PARTITA_ASSIGN_OR_RETURN(output,
+                           UseBatchStatistics(b, output, batch_norm_parts));
   const Tensor loss = LossOf(b, b.TensorOf(output), loss_name,
                              {.label_smoothing = update.label_smoothing});
   PARTITA_RETURN_IF_ERROR(Minimize(b, loss, step, update));
