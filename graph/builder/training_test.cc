@@ -191,6 +191,30 @@ TEST(ClipByNorm, ScalesEachGradientInTheScopeOfItsLayer) {
   EXPECT_EQ(clipped[0].gradient.scope(), "layer");
 }
 
+std::vector<float> Clipped(const std::vector<float>& gradient,
+                           double max_norm) {
+  GraphBuilder b("clip");
+  const Tensor w = b.Constant(
+      HostTensor::Of<float>({static_cast<int64_t>(gradient.size())}, gradient));
+  b.Output("clipped", ClipByNorm({{"w", w, w}}, max_norm)[0].gradient);
+  const auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  const auto values = Evaluate(module->main(), {});
+  EXPECT_TRUE(values.ok()) << values.status();
+  const auto clipped = (*values)[0].data<float>();
+  return {clipped.begin(), clipped.end()};
+}
+
+// Of norm 0.5, and of none.
+TEST(ClipByNorm, GradientsBelowTheLimitStayBitForBit) {
+  const std::vector<float> gradient = {0.3f, -0.4f, 1e-20f};
+  for (const double max_norm : {0.51, 1.0, 1e6}) {
+    EXPECT_EQ(Clipped(gradient, max_norm), gradient) << max_norm;
+  }
+  EXPECT_EQ(Clipped({0, 0}, 1), std::vector<float>({0, 0}));
+  EXPECT_NEAR(Clipped(gradient, 0.25)[1], -0.2, 1e-6);
+}
+
 // Two batches, then one update by the mean of their gradients: 1 and 3 of w =
 // 10 at rate 1.
 TEST(AccumulatedGradients, UpdateByTheirMeanAndStartAgain) {

@@ -4,9 +4,11 @@
 #include "partita/train/trainer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -400,6 +402,50 @@ TEST(Trainer, AFullDiskIsToldWithTheStep) {
   EXPECT_EQ((*trainer)->Run(never).status().message(),
             "checkpoint after step 6: /dev/full: cannot be written: No space "
             "left on device");
+}
+
+// While it is there no file of this process grows further.
+class LimitsFiles {
+ public:
+  explicit LimitsFiles(size_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &limit_), 0);
+    const rlimit lower = {.rlim_cur = bytes, .rlim_max = limit_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &lower), 0);
+  }
+  ~LimitsFiles() {
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit_), 0);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit limit_;
+  void (*const handler_)(int);
+};
+
+TEST(Trainer, ACheckpointOutlivesTheNextOneThatHasNoRoom) {
+  const std::string whole = TrainedAtOnce();
+  const std::string path = TestPath("no_room");
+  unlink(path.c_str());
+  StopsAfter first(7), until_the_next(0), rest(0);
+  ASSERT_EQ(*TrainOn(path, first), TrainingEnd::kStopped);
+  const std::string kept = FileContent(path);
+  {
+    const auto session = VirtualSession(SharedPlan());
+    const auto trainer = Trainer::Create(*session, Images(), Options(path));
+    ASSERT_TRUE(trainer.ok()) << trainer.status();
+    ASSERT_TRUE((*trainer)->Resume(path).ok());
+    const size_t room = kept.size() / 2;
+    const LimitsFiles limit(room);
+    EXPECT_EQ((*trainer)->Run(until_the_next).status().message(),
+              absl::StrCat("checkpoint after step 12: ", path,
+                           ": cannot be written: File too large; after ", room,
+                           " bytes, which are removed again"));
+  }
+  EXPECT_EQ(until_the_next.losses.size(), 5u);
+  EXPECT_EQ(FileContent(path), kept);
+  EXPECT_EQ(*TrainOn(path, rest), TrainingEnd::kDone);
+  EXPECT_EQ(rest.losses.size(), 11u);
+  EXPECT_EQ(FileContent(path), whole);
 }
 
 TEST(Trainer, APositionThatNoTrainingHasIsRefused) {

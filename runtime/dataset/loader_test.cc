@@ -5,15 +5,17 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/tensor_file/bad_file.h"
 
@@ -34,7 +36,11 @@ class Numbers final : public Dataset {
 
   absl::Status CopySample(int64_t sample,
                           absl::Span<std::byte* const> to) const override {
-    reads_.fetch_add(1);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++reads_;
+    }
+    read_.notify_all();
     std::this_thread::sleep_for(takes_);
     if (sample == bad_) return BadFile("pair", "it bad", "a good one");
     int32_t* pair = reinterpret_cast<int32_t*>(to[0]);
@@ -43,12 +49,23 @@ class Numbers final : public Dataset {
     *reinterpret_cast<int64_t*>(to[1]) = -sample;
     return absl::OkStatus();
   }
-  int64_t reads() const { return reads_.load(); }
+  int64_t reads() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return reads_;
+  }
+  // Waits until so many were read; false if that does not come.
+  bool WaitForReads(int64_t reads) const {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return read_.wait_for(lock, std::chrono::seconds(30),
+                          [&] { return reads_ >= reads; });
+  }
 
  private:
   const int64_t bad_;
   const std::chrono::milliseconds takes_;
-  mutable std::atomic<int64_t> reads_{0};
+  mutable std::mutex mutex_;  // guards reads_
+  mutable std::condition_variable read_;
+  mutable int64_t reads_ = 0;
 };
 
 std::unique_ptr<Loader> Make(SharedDataset dataset,
@@ -175,6 +192,40 @@ TEST_P(LoaderTest, ReadingAheadEndsWhereTheRingIsFull) {
   const auto second = loader->Next();
   // Four buffers, of which two are held: no fifth batch is begun.
   EXPECT_LE(dataset->reads(), 4 * 10);
+}
+
+// Nobody asks for the second batch: the workers read it all the same.
+TEST_P(LoaderTest, TheRingIsFilledWhileABatchIsHeld) {
+  const auto dataset = std::make_shared<Numbers>(1000);
+  const auto loader =
+      Make(dataset, {.batch_size = 10}, {.workers = GetParam(), .buffers = 4});
+  ASSERT_TRUE(dataset->WaitForReads(4 * 10)) << "before the first batch";
+  for (int given_back = 0; given_back < 6; ++given_back) {
+    {
+      const auto held = loader->Next();
+      ASSERT_TRUE(held.ok()) << held.status();
+      EXPECT_EQ(dataset->reads(), (4 + given_back) * 10);
+    }
+    ASSERT_TRUE(dataset->WaitForReads((5 + given_back) * 10))
+        << "after batch " << given_back;
+  }
+}
+
+TEST_P(LoaderTest, BuffersAreAllocatedOnce) {
+  const auto loader = Make(std::make_shared<Numbers>(1000), {.batch_size = 10},
+                           {.workers = GetParam(), .buffers = 4});
+  std::vector<const int32_t*> first_round;
+  for (int i = 0; i < 10 * 4; ++i) {
+    const auto loaded = loader->Next();
+    ASSERT_TRUE(loaded.ok() && loaded->has_value()) << loaded.status();
+    const LoadedBatch& batch = **loaded;
+    const int32_t* pairs = batch.field(0).data<int32_t>().data();
+    if (i < 4) {
+      EXPECT_FALSE(absl::c_linear_search(first_round, pairs)) << "batch " << i;
+      first_round.push_back(pairs);
+    }
+    EXPECT_EQ(pairs, first_round[i % 4]) << "batch " << i;
+  }
 }
 
 TEST_P(LoaderTest, WaitingForABatchIsCounted) {
