@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,6 +98,38 @@ TEST(DataParallel, SmallNetworksUnderChaos) {
   for (const int devices : {2, 3, 4}) {
     ExpectDataParallel(*conv_net, devices, 20);
     ExpectDataParallel(*perceptron, devices, 20);
+  }
+}
+
+// Devices that outputs are read from.
+std::set<int> FetchedFrom(const Plan& plan) {
+  std::set<int> devices;
+  const Entry& entry = plan.entries[0];
+  const auto commands = Expand(entry);
+  EXPECT_TRUE(commands.ok()) << commands.status();
+  for (const Command& command : *commands) {
+    if (command.kind != Command::Kind::kFetch) continue;
+    devices.insert(entry.buffers[command.operands[0].index].device.index);
+  }
+  return devices;
+}
+
+TEST(DataParallel, OutputsAreGatheredOnTheDeviceThatIsChosen) {
+  const auto module = SmallConvNet({.batch = 5});
+  ASSERT_TRUE(module.ok());
+  for (int device = 0; device < 3; ++device) {
+    CompileOptions options;
+    options.strategy = "data";
+    options.output_device = absl::StrCat("cpu:", device);
+    absl::StatusOr<Compiled> compiled =
+        Compile(module->Clone(), EqualCpus(3, kRoom), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_GE(DividedNodes(compiled->plan), 3);
+    EXPECT_EQ(FetchedFrom(compiled->plan), std::set<int>{device});
+    const auto run = RunVirtually(std::move(compiled->plan),
+                                  RandomInputs(module->main(), 1));
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(SameBits(run->outputs, run->reference), absl::OkStatus());
   }
 }
 
