@@ -41,10 +41,18 @@ std::unique_ptr<Session> SessionOf(Module module, const std::string& strategy,
   return *std::move(session);
 }
 
+// Images, or tokens and labels, of all inputs of the entry in use.
+void SetInputs(Session& session, uint64_t seed) {
+  for (int i = 0; i < session.num_inputs(); ++i) {
+    const TensorType& type = session.input_type(i);
+    const double high = type.dtype == DType::kF32 ? 1 : 9;
+    ASSERT_TRUE(
+        session.SetInput(i, RandomTensor(type, seed + i, 0, high)).ok());
+  }
+}
+
 std::vector<float> LogProbabilities(Session& session) {
-  const HostTensor images =
-      RandomTensor(TensorType{DType::kF32, {kBatch, 1, 28, 28}, {}}, 3, -1, 1);
-  EXPECT_TRUE(session.SetInput("images", images).ok());
+  SetInputs(session, 3);
   EXPECT_TRUE(session.Run().ok());
   const auto output = session.GetOutput("log_probabilities");
   EXPECT_TRUE(output.ok()) << output.status();
@@ -53,31 +61,28 @@ std::vector<float> LogProbabilities(Session& session) {
 }
 
 void TrainTwoSteps(Session& session) {
-  const HostTensor labels = HostTensor::Of<int64_t>({kBatch}, {1, 0, 9, 3});
-  const HostTensor images =
-      RandomTensor(TensorType{DType::kF32, {kBatch, 1, 28, 28}, {}}, 1, -1, 1);
   ASSERT_TRUE(session.UseEntry("train").ok());
-  ASSERT_TRUE(session.SetInput("images", images).ok());
-  ASSERT_TRUE(session.SetInput("labels", labels).ok());
+  SetInputs(session, 1);
   for (int step = 0; step < 2; ++step) ASSERT_TRUE(session.Run().ok());
   ASSERT_TRUE(session.UseEntry("evaluate").ok());
 }
 
-void ExpectReadBackAlike(const std::string& strategy, int devices) {
-  const Module module = *MnistTraining(
-      {.batch = kBatch, .update = {.schedule = {.learning_rate = 0.1}}});
+void ExpectReadBackAlike(const absl::StatusOr<Module>& module,
+                         const std::string& strategy, int devices) {
+  ASSERT_TRUE(module.ok()) << module.status();
   const std::string path =
       absl::StrCat(testing::TempDir(), "/", getpid(), strategy, ".onnx");
-  ASSERT_TRUE(CheckExport({module}, path).ok());
+  unlink(path.c_str());
+  ASSERT_TRUE(CheckExport({*module}, path).ok());
   EXPECT_NE(access(path.c_str(), F_OK), 0);
-  const auto session = SessionOf(module.Clone(), strategy, devices);
+  const auto session = SessionOf(module->Clone(), strategy, devices);
   ASSERT_TRUE(session->UseEntry("evaluate").ok());
   const std::vector<float> untrained = LogProbabilities(*session);
   TrainTwoSteps(*session);
   const std::vector<float> trained = LogProbabilities(*session);
   EXPECT_NE(trained, untrained);
 
-  const absl::Status written = ExportEvaluation({module}, *session, path);
+  const absl::Status written = ExportEvaluation({*module}, *session, path);
   ASSERT_TRUE(written.ok()) << written;
   absl::StatusOr<Module> read = ImportOnnx(path, {});
   ASSERT_TRUE(read.ok()) << read.status();
@@ -91,16 +96,37 @@ void ExpectReadBackAlike(const std::string& strategy, int devices) {
   }
 }
 
+absl::StatusOr<Module> Mnist() {
+  return MnistTraining(
+      {.batch = kBatch, .update = {.schedule = {.learning_rate = 0.1}}});
+}
+
 TEST(ExportedEvaluation, OneDeviceToldTheSame) {
-  ExpectReadBackAlike("single", 1);
+  ExpectReadBackAlike(Mnist(), "single", 1);
 }
 
 TEST(ExportedEvaluation, ReplicasToldTheSame) {
-  ExpectReadBackAlike("data", 2);
+  ExpectReadBackAlike(Mnist(), "data", 2);
+}
+
+TEST(ExportedEvaluation, EveryExampleToldTheSame) {
+  ExpectReadBackAlike(
+      ResNet18Training({.batch = kBatch, .image = 8, .width = 8}), "single", 1);
+  ExpectReadBackAlike(GptTraining({.batch = kBatch,
+                                   .layers = 2,
+                                   .width = 16,
+                                   .heads = 2,
+                                   .context = 8,
+                                   .vocabulary = 16}),
+                      "single", 1);
+  ExpectReadBackAlike(
+      LstmTraining(
+          {.batch = kBatch, .width = 16, .context = 6, .vocabulary = 16}),
+      "single", 1);
 }
 
 TEST(ExportedEvaluation, WhatCannotBeWrittenIsToldBeforeTheFirstStep) {
-  const Module trained = *MnistTraining({.batch = kBatch});
+  const Module trained = *Mnist();
   EXPECT_TRUE(
       absl::StartsWith(CheckExport({trained}, "/nowhere/at/all.onnx").message(),
                        "/nowhere/at/all.onnx: cannot be created: "));
