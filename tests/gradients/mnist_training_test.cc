@@ -14,6 +14,7 @@
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/plan.h"
 #include "tests/gradients/mnist_steps.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {
