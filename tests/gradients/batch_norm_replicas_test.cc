@@ -122,6 +122,21 @@ TEST(BatchNormOfReplicas, OwnStatisticsAreNotExchanged) {
   EXPECT_EQ(JoinedSums(*shared), 1 + 6 + 2);
 }
 
+// Of five examples one device has three and the other two: sums are weighed by
+// what they are of.
+TEST(BatchNormOfReplicas, UnevenSharesHaveTheStatisticsOfTheBatch) {
+  const auto one = OverDevices(TrainingModule(/*parts=*/1, 5), 1);
+  const auto two = OverDevices(TrainingModule(/*parts=*/1, 5), 2);
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(two, nullptr);
+  EXPECT_EQ(JoinedSums(*two), 1 + 6 + 2);
+  ExpectNear(Train(*two, 5), Train(*one, 5));
+  for (const auto& [name, expected] : VariablesOf(*one)) {
+    SCOPED_TRACE(name);
+    ExpectNear(ValueOf(*two, name), expected);
+  }
+}
+
 Module SmallResNet18(int parts) {
   auto module = ResNet18Training({.batch = 8,
                                   .image = 8,

@@ -8,8 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/builder/batch_norm_training.h"
 #include "graph/builder/examples/models.h"
+#include "graph/builder/losses.h"
+#include "graph/builder/ops.h"
+#include "graph/builder/optimizers.h"
+#include "graph/builder/parameter_gradients.h"
 #include "graph/builder/random_tensor.h"
 #include "gtest/gtest.h"
 #include "partita/partita.h"
@@ -171,6 +177,69 @@ TEST(MicroBatchTraining, ARecurrentNetworkTrainsAsWithTheWholeBatch) {
   ExpectTrainsInParts(
       LstmTraining({.batch = 4, .width = 16, .context = 6, .vocabulary = 16}),
       15, kRoundings);
+}
+
+TEST(MicroBatchTraining, AttentionAndDropoutTrainAsWithTheWholeBatch) {
+  ExpectTrainsInParts(
+      GptTraining({.batch = 4,
+                   .layers = 2,
+                   .width = 16,
+                   .heads = 2,
+                   .context = 8,
+                   .vocabulary = 16,
+                   .dropout = 0.2,
+                   .update = {.optimizer = {.momentum = 0.9},
+                              .schedule = {.learning_rate = 0.1}}}),
+      15, kRoundings);
+}
+
+// Statistics are those of the whole batch, running ones too.
+Module NormalizedTraining(int parts) {
+  GraphBuilder b("train");
+  Tensor x = b.Input("x", DType::kF32, {8, 6});
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string name = absl::StrCat("layer", layer);
+    const GraphBuilder::Scope scope(b, name);
+    const auto variable = [&](const char* of, double value,
+                              bool trainable = true) {
+      HostTensor first({DType::kF32, {6}, {}});
+      for (float& x : first.data<float>()) x = value;
+      return b.Variable(name + of, std::move(first), trainable);
+    };
+    const Tensor w =
+        b.Variable(name + ".weight", HeWeights({6, 6}, 6, 7 + layer));
+    variable(".mean", 0, false);
+    variable(".variance", 1, false);
+    x = BatchNormTraining(MatMul(x, w), variable(".scale", 1),
+                          variable(".bias", 0), name + ".mean",
+                          name + ".variance", {.parts = parts});
+    x = Tanh(x);
+  }
+  const Tensor loss = MseLoss(x, b.Input("target", DType::kF32, {8, 6}));
+  Sgd(b.Gradients(loss), b.Scalar(DType::kF32, 0.1), {.momentum = 0.9});
+  b.Output("loss", loss);
+  auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+TEST(MicroBatchTraining, BatchNormsHaveTheStatisticsOfTheWholeBatch) {
+  ExpectTrainsInParts(NormalizedTraining(/*parts=*/1), 1, 3 * kRoundings);
+}
+
+// Running statistics are those of the first part, which is not a sum over all.
+TEST(MicroBatchTraining, BatchNormsOfPartsAreRefused) {
+  for (const int devices : {1, 2}) {
+    const auto compiled = Compile(
+        NormalizedTraining(/*parts=*/2), EqualCpus(devices, kTrainingMemory),
+        InParts(devices, 2, PipelineSchedule::kOneForwardOneBackward));
+    EXPECT_TRUE(absl::StartsWith(
+        compiled.status().message(),
+        "micro-batches of @train: found what needs the whole batch at once; "
+        "expected examples apart from each other, and sums over them; leave "
+        "out micro-batches, or write it as a sum:\n  slice "))
+        << compiled.status();
+  }
 }
 
 // Its text has commands once for each form of a turn, not for each micro-batch.

@@ -76,6 +76,25 @@ TEST(MnistTraining, LayersPinnedToTwoDevicesTrainAsEvalDoes) {
   }
 }
 
+// Every activation and every gradient between layers crosses.
+TEST(MnistTraining, AlternatingPinsChangeNoBit) {
+  const auto pinned = [](const char* odd, const char* even) {
+    CompileOptions options;
+    options.strategy = "pinned";
+    options.pins = {
+        {"conv1", {odd}}, {"conv2", {even}}, {"fc1", {odd}}, {"fc2", {even}}};
+    return TrainingSession(MnistModule(0.2), CpuAndGpus(2, kTrainingMemory),
+                           options);
+  };
+  const auto one = pinned("gpu:0", "gpu:0");
+  const auto two = pinned("gpu:0", "gpu:1");
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(two, nullptr);
+  ExpectTrainsAsEvalDoes(*one);
+  ExpectTrainsAsEvalDoes(*two);
+  ExpectSameBits(*two, *one);
+}
+
 TEST(MnistTraining, EvaluationReadsTheTrainedWeights) {
   const auto session = OnOneCpu(MnistModule(0.2));
   ASSERT_NE(session, nullptr);

@@ -133,5 +133,23 @@ TEST(PipelineTraining, AModelThatDoesNotFitOneDeviceIsTrainedOnSeveral) {
   }
 }
 
+// Sums over micro-batches are in their order, whatever the schedule and the
+// stages: two hundred steps have the bits of one device's.
+TEST(PipelineTraining, SchedulesOverManyStepsChangeNoBit) {
+  const PerceptronSizes sizes = {.layers = 4, .width = 32, .batch = 32};
+  const auto one = Training(1, kTrainingMemory, sizes, InStages(1, 4));
+  ASSERT_NE(one, nullptr);
+  const Numbers expected = Losses(*one, sizes);
+  ASSERT_EQ(expected.size(), 200u);
+  EXPECT_LT(expected.back(), expected.front() / 2);
+  for (const PipelineSchedule schedule : {kGPipe, k1F1B}) {
+    const auto stages =
+        Training(2, kTrainingMemory, sizes, InStages(2, 4, schedule));
+    ASSERT_NE(stages, nullptr);
+    EXPECT_EQ(Losses(*stages, sizes), expected);
+    ExpectSameBits(*stages, *one);
+  }
+}
+
 }  // namespace
 }  // namespace partita

@@ -103,6 +103,8 @@ TEST(DataParallelTraining, ABatchSmallerThanTheMachineLeavesDevicesOut) {
   const auto session = OverReplicas(4, 3);
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(session->plan().devices.size(), 3u);
+  ExpectTrainsAsEvalDoes(
+      *session, [](Session& trained) { ExpectEqualReplicas(trained, 3); });
 }
 
 TEST(DataParallelTraining, DelaysChangeNoBit) {
