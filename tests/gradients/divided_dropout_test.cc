@@ -12,6 +12,7 @@
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
 #include "tests/gradients/drawn.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {
@@ -39,20 +40,14 @@ Numbers Outputs(int dim) {
   CompileOptions options;
   options.strategy = dim < 0 ? "single" : "list";
   if (dim >= 0) options.pins = {{"drop", {"gpu:0", "gpu:1"}, dim}};
-  auto compiled =
-      Compile(DropoutModule(), CpuAndGpus(2, int64_t{1} << 20), options);
-  EXPECT_TRUE(compiled.ok()) << compiled.status();
-  if (!compiled.ok()) return {};
-  auto session =
-      Session::Create(std::make_shared<Plan>(std::move(compiled->plan)),
-                      {.devices = DeviceMode::kVirtual});
-  EXPECT_TRUE(session.ok()) << session.status();
-  if (!session.ok()) return {};
-  EXPECT_TRUE((*session)->SetInput("x", Ones()).ok());
+  const auto session = TrainingSession(
+      DropoutModule(), CpuAndGpus(2, int64_t{1} << 20), options);
+  if (session == nullptr) return {};
+  std::vector<HostTensor> inputs;
+  inputs.push_back(Ones());
   Numbers outputs;
   for (int step = 0; step < 3; ++step) {
-    EXPECT_TRUE((*session)->Run().ok());
-    const Numbers y = ToNumbers(**(*session)->GetOutput("y"));
+    const Numbers y = CheckedStep(*session, step, inputs);
     outputs.insert(outputs.end(), y.begin(), y.end());
   }
   return outputs;

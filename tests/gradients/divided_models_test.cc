@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
 #include "graph/builder/random_tensor.h"
@@ -15,12 +16,11 @@
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
-#include "tests/gradients/mnist_steps.h"
+#include "tests/gradients/drawn.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {
-
-constexpr int kSteps = 2;
 
 // Channels fill the kernels' blocks, and each of three replicas has statistics
 // of four values at least.
@@ -31,18 +31,22 @@ Module ResNet18(int parts) {
   return *std::move(module);
 }
 
-// Five windows, which two and three devices share unevenly.
-Module Gpt() {
-  auto module = GptTraining({.batch = 5,
+// By plain gradients: that of the keys' biases is zero but for rounding, which
+// Adam would divide by its own size.
+Module Gpt(int64_t windows) {
+  auto module = GptTraining({.batch = windows,
                              .layers = 2,
                              .width = 16,
                              .heads = 2,
                              .context = 8,
-                             .vocabulary = 16});
+                             .vocabulary = 16,
+                             .update = {.optimizer = {.momentum = 0.9},
+                                        .schedule = {.learning_rate = 0.1}}});
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);
 }
 
+// Five windows, which two and three devices share unevenly.
 Module Lstm() {
   auto module =
       LstmTraining({.batch = 5, .width = 16, .context = 6, .vocabulary = 16});
@@ -72,68 +76,90 @@ std::unique_ptr<Session> OverDevices(Module module, int devices) {
   return session;
 }
 
-void ExpectEqualReplicas(Session& session, int devices) {
-  for (const Variable& variable : session.plan().module.variables()) {
-    SCOPED_TRACE(variable.name);
-    const auto values = session.ReadReplicas(variable.name);
-    ASSERT_TRUE(values.ok()) << values.status();
-    ASSERT_EQ(static_cast<int>(values->size()), devices);
-    for (const HostTensor& value : *values) {
-      EXPECT_EQ(ToNumbers(value), ToNumbers(values->front()));
-    }
-  }
+Numbers CheckedLoss(Session& session, int step) {
+  const Numbers loss = CheckedStep(session, step, Batch(session, step));
+  ExpectEqualReplicas(session, session.plan().devices.size());
+  return loss;
 }
 
-// The losses of a few steps, each with the bits of its reference, and variables
-// with those of the first replica: weights, optimizer state, statistics.
-Numbers Train(Session& session, int devices) {
-  Numbers losses;
-  for (int step = 0; step < kSteps; ++step) {
-    const std::vector<HostTensor> inputs = Batch(session, step);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      EXPECT_TRUE(session.SetInput(static_cast<int>(i), inputs[i]).ok());
-    }
-    const auto reference = session.RunReference();
-    EXPECT_TRUE(reference.ok()) << reference.status();
-    if (!reference.ok()) return losses;
-    losses.push_back(LossOf(session, inputs, {}).front());
-    EXPECT_EQ(losses.back(), ToNumbers(reference->front()).front());
-    ExpectEqualReplicas(session, devices);
-  }
-  return losses;
+// How far from one device a model may be: about ten times what was seen, in
+// roundings (training_steps.h).
+struct Bounds {
+  double first = 0;   // of variables after the first step
+  double second = 0;  // of those after the second
+  double losses = 0;
+  // The batch is, and each replica computes the whole of it.
+  bool gathered = false;
+};
+
+// True if the gradient of every weight is a sum of parts of the replicas.
+bool GradientsAreJoined(const Session& session) {
+  return JoinedSums(session) >=
+         absl::c_count_if(session.plan().module.variables(),
+                          [](const Variable& v) { return v.trainable; });
 }
 
-// The plan is proved when it is compiled, and when the session is made.
-void ExpectTrainsAsOneDeviceDoes(const Module& module, int devices) {
+// Variables, optimizer state and statistics among them, after two steps. The
+// plan is proved when it is compiled, and when the session is made.
+void ExpectTrainsAsOneDeviceDoes(const Module& module, int devices,
+                                 const Bounds& bounds) {
   SCOPED_TRACE(absl::StrCat(devices, " devices"));
   const auto one = OverDevices(module.Clone(), 1);
   const auto divided = OverDevices(module.Clone(), devices);
   ASSERT_NE(one, nullptr);
   ASSERT_NE(divided, nullptr);
-  const Numbers expected = Train(*one, 1);
-  const Numbers losses = Train(*divided, devices);
-  ASSERT_EQ(losses.size(), expected.size());
-  for (int step = 0; step < kSteps; ++step) {
-    EXPECT_NEAR(losses[step], expected[step], 1e-3 * expected[step]) << step;
+  EXPECT_EQ(GradientsAreJoined(*divided), !bounds.gathered);
+  for (int step = 0; step < 2; ++step) {
+    SCOPED_TRACE(absl::StrCat("step ", step));
+    const Numbers expected = CheckedLoss(*one, step);
+    ASSERT_EQ(expected.size(), 1u);
+    EXPECT_LE(RoundingsApart(CheckedLoss(*divided, step), expected),
+              bounds.losses);
+    ExpectSameVariables(VariablesOf(*divided), VariablesOf(*one),
+                        step == 0 ? bounds.first : bounds.second);
   }
 }
 
+// An input of relu that is zero but for rounding may have either sign in the
+// second step. The loss does not leap there, but gradients do, by a tenth and
+// more where a channel has few values: all that is asked of them then is to be
+// numbers of their size. The loss tells that the first update was right.
+constexpr double kLeaps = 1e7;
+
 TEST(DividedModels, ResNet18WithStatisticsOfTheBatch) {
-  ExpectTrainsAsOneDeviceDoes(ResNet18(1), 2);
+  ExpectTrainsAsOneDeviceDoes(ResNet18(1), 2,
+                              {.first = 100, .second = kLeaps, .losses = 100});
 }
 
+// A variance of four values may be small, and what is divided by it so much
+// further off.
 TEST(DividedModels, ResNet18WithStatisticsOfEachReplica) {
   for (int devices : {2, 3}) {
-    ExpectTrainsAsOneDeviceDoes(ResNet18(devices), devices);
+    ExpectTrainsAsOneDeviceDoes(
+        ResNet18(devices), devices,
+        {.first = 1300, .second = kLeaps, .losses = 150});
   }
 }
 
 TEST(DividedModels, Gpt) {
-  for (int devices : {2, 3}) ExpectTrainsAsOneDeviceDoes(Gpt(), devices);
+  for (int devices : {2, 3}) {
+    ExpectTrainsAsOneDeviceDoes(Gpt(6), devices,
+                                {.first = 50, .second = 50, .losses = 10});
+  }
+}
+
+// Rows that are windows one behind the other are cut evenly or not at all: each
+// device gathers all five windows.
+TEST(DividedModels, GptOfUnevenWindows) {
+  ExpectTrainsAsOneDeviceDoes(
+      Gpt(5), 2, {.first = 50, .second = 50, .losses = 10, .gathered = true});
 }
 
 TEST(DividedModels, Lstm) {
-  for (int devices : {2, 3}) ExpectTrainsAsOneDeviceDoes(Lstm(), devices);
+  for (int devices : {2, 3}) {
+    ExpectTrainsAsOneDeviceDoes(Lstm(), devices,
+                                {.first = 30, .second = 30, .losses = 10});
+  }
 }
 
 // A convolution's weight gradient is made in blocks of channels. What waits to

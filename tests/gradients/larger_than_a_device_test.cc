@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
-#include "tests/gradients/mnist_steps.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {

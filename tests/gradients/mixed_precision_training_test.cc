@@ -12,6 +12,7 @@
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
 #include "tests/gradients/mnist_steps.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {
@@ -39,19 +40,10 @@ std::unique_ptr<Session> OnOne(DType precision) {
   return TrainingIn(precision, 1, options);
 }
 
-// Each step has the bits of its reference.
 Numbers LossesOf(Session& session) {
   Numbers losses;
   for (int step = 0; step < kSteps; ++step) {
-    const std::vector<HostTensor> inputs = MnistBatch(step);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      EXPECT_TRUE(session.SetInput(static_cast<int>(i), inputs[i]).ok());
-    }
-    const auto reference = session.RunReference();
-    EXPECT_TRUE(reference.ok()) << reference.status();
-    if (!reference.ok()) return losses;
-    const Numbers loss = LossOf(session, inputs, {});
-    EXPECT_EQ(loss, ToNumbers((*reference)[0])) << "step " << step;
+    const Numbers loss = CheckedStep(session, step, MnistBatch(step));
     losses.insert(losses.end(), loss.begin(), loss.end());
   }
   return losses;
@@ -94,15 +86,7 @@ TEST(MixedPrecisionTraining, ReplicasTrainNearlyAsOneDeviceDoesAndStayEqual) {
     ASSERT_NE(one, nullptr);
     ASSERT_NE(replicas, nullptr);
     ExpectNearly(LossesOf(*replicas), LossesOf(*one));
-    for (const Variable& variable : replicas->plan().module.variables()) {
-      SCOPED_TRACE(variable.name);
-      const auto values = replicas->ReadReplicas(variable.name);
-      ASSERT_TRUE(values.ok()) << values.status();
-      ASSERT_EQ(values->size(), 3u);
-      for (const HostTensor& value : *values) {
-        EXPECT_EQ(ToNumbers(value), ToNumbers(values->front()));
-      }
-    }
+    ExpectEqualReplicas(*replicas, 3);
   }
 }
 

@@ -5,38 +5,28 @@
 #define PARTITA_TESTS_GRADIENTS_MNIST_STEPS_H_
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "graph/graph.h"
 #include "graph/host_tensor.h"
 #include "partita/partita.h"
-#include "tests/gradients/drawn.h"
 
 namespace partita {
 
 inline constexpr int64_t kMnistBatch = 8;
-inline constexpr int64_t kTrainingMemory = int64_t{1} << 30;
 
 Module MnistModule(double dropout, int64_t batch = kMnistBatch,
                    DType precision = DType::kF32);
 
 // Noise with a bright bar whose place says the label: a batch that a network
 // can learn.
-std::vector<HostTensor> MnistBatch(uint64_t seed);
+std::vector<HostTensor> MnistBatch(uint64_t seed, int64_t batch = kMnistBatch);
 
-// Of virtual devices. Null, and a failure of the test, if it does not compile.
-std::unique_ptr<Session> TrainingSession(Module module, const Machine& machine,
-                                         const CompileOptions& options);
-
-// The loss of one more step.
-Numbers LossOf(Session& session, const std::vector<HostTensor>& inputs,
-               const RunOptions& options);
-
-// Four steps of MnistModule(0.2). The plan is proved when the session is made.
-// Every step has the bits of its reference and, but for rounding, the loss and
-// the weights of eval, random numbers included. `after_step` may look at more.
+// Four steps of MnistModule(0.2, batch). The plan is proved when the session is
+// made. Every step has the bits of its reference and, but for rounding, the
+// loss and the weights of eval, random numbers included. `after_step` may look
+// at more.
 void ExpectTrainsAsEvalDoes(
     Session& session,
     absl::FunctionRef<void(Session&)> after_step = [](Session&) {});

@@ -14,6 +14,7 @@
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/plan.h"
 #include "tests/gradients/mnist_steps.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {
@@ -73,6 +74,25 @@ TEST(MnistTraining, LayersPinnedToTwoDevicesTrainAsEvalDoes) {
               op.node().scope.rfind("conv", 0) == 0 ? "gpu:0" : "gpu:1")
         << op.ToString() << " of " << op.node().scope;
   }
+}
+
+// Every activation and every gradient between layers crosses.
+TEST(MnistTraining, AlternatingPinsChangeNoBit) {
+  const auto pinned = [](const char* odd, const char* even) {
+    CompileOptions options;
+    options.strategy = "pinned";
+    options.pins = {
+        {"conv1", {odd}}, {"conv2", {even}}, {"fc1", {odd}}, {"fc2", {even}}};
+    return TrainingSession(MnistModule(0.2), CpuAndGpus(2, kTrainingMemory),
+                           options);
+  };
+  const auto one = pinned("gpu:0", "gpu:0");
+  const auto two = pinned("gpu:0", "gpu:1");
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(two, nullptr);
+  ExpectTrainsAsEvalDoes(*one);
+  ExpectTrainsAsEvalDoes(*two);
+  ExpectSameBits(*two, *one);
 }
 
 TEST(MnistTraining, EvaluationReadsTheTrainedWeights) {

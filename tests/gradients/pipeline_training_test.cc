@@ -12,8 +12,8 @@
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
-#include "tests/gradients/mnist_steps.h"
 #include "tests/gradients/pipeline_steps.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {
@@ -106,8 +106,7 @@ Numbers Losses(Session& session, const PerceptronSizes& sizes) {
   Numbers losses;
   for (int step = 0; step < 200; ++step) {
     const Numbers loss = LossOf(session, PerceptronBatch(sizes, step), {});
-    if (loss.empty()) break;
-    losses.push_back(loss[0]);
+    losses.insert(losses.end(), loss.begin(), loss.end());
   }
   return losses;
 }
@@ -129,12 +128,26 @@ TEST(PipelineTraining, AModelThatDoesNotFitOneDeviceIsTrainedOnSeveral) {
     SCOPED_TRACE(absl::StrCat(devices, " devices"));
     const auto session = Training(devices, kSmall, sizes, InStages(devices, 4));
     ASSERT_NE(session, nullptr);
-    const Numbers losses = Losses(*session, sizes);
-    ASSERT_EQ(losses.size(), expected.size());
-    for (size_t step = 0; step < losses.size(); ++step) {
-      ASSERT_NEAR(losses[step], expected[step], 1e-4 * expected[step])
-          << "step " << step;
-    }
+    // Some ten times what was seen, of the largest loss.
+    EXPECT_LE(RoundingsApart(Losses(*session, sizes), expected), 100);
+  }
+}
+
+// Sums over micro-batches are in their order, whatever the schedule and the
+// stages: two hundred steps have the bits of one device's.
+TEST(PipelineTraining, SchedulesOverManyStepsChangeNoBit) {
+  const PerceptronSizes sizes = {.layers = 4, .width = 32, .batch = 32};
+  const auto one = Training(1, kTrainingMemory, sizes, InStages(1, 4));
+  ASSERT_NE(one, nullptr);
+  const Numbers expected = Losses(*one, sizes);
+  ASSERT_EQ(expected.size(), 200u);
+  EXPECT_LT(expected.back(), expected.front() / 2);
+  for (const PipelineSchedule schedule : {kGPipe, k1F1B}) {
+    const auto stages =
+        Training(2, kTrainingMemory, sizes, InStages(2, 4, schedule));
+    ASSERT_NE(stages, nullptr);
+    EXPECT_EQ(Losses(*stages, sizes), expected);
+    ExpectSameBits(*stages, *one);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/plan.h"
 #include "tests/gradients/mnist_steps.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {
@@ -34,18 +35,6 @@ std::unique_ptr<Session> OverReplicas(int devices, int64_t batch,
   options.bucket_bytes = bucket;
   return TrainingSession(MnistModule(0.2, batch), EqualCpus(devices, memory),
                          options);
-}
-
-void ExpectEqualReplicas(Session& session, size_t replicas) {
-  for (const Variable& variable : session.plan().module.variables()) {
-    SCOPED_TRACE(variable.name);
-    const auto values = session.ReadReplicas(variable.name);
-    ASSERT_TRUE(values.ok()) << values.status();
-    ASSERT_EQ(values->size(), replicas);
-    for (const HostTensor& value : *values) {
-      EXPECT_EQ(ToNumbers(value), ToNumbers(values->front()));
-    }
-  }
 }
 
 // Even and uneven shares: 8 over 2 and 4 devices, and over 3.
@@ -114,6 +103,8 @@ TEST(DataParallelTraining, ABatchSmallerThanTheMachineLeavesDevicesOut) {
   const auto session = OverReplicas(4, 3);
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(session->plan().devices.size(), 3u);
+  ExpectTrainsAsEvalDoes(
+      *session, [](Session& trained) { ExpectEqualReplicas(trained, 3); });
 }
 
 TEST(DataParallelTraining, DelaysChangeNoBit) {
@@ -128,6 +119,7 @@ TEST(DataParallelTraining, DelaysChangeNoBit) {
     EXPECT_EQ(LossOf(*delayed, MnistBatch(step), chaos), loss);
   }
   ExpectEqualReplicas(*delayed, 3);
+  ExpectSameBits(*delayed, *calm);
 }
 
 TEST(DataParallelTraining, AReplicaThatDoesNotFitIsRefused) {

@@ -20,6 +20,7 @@
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
 #include "tests/gradients/drawn.h"
+#include "tests/gradients/training_steps.h"
 
 namespace partita {
 namespace {
@@ -76,43 +77,23 @@ Module TwoFunctions(const Batches& batches) {
 
 std::unique_ptr<Session> SessionOf(const Batches& batches, int devices,
                                    const CompileOptions& options) {
-  auto compiled = Compile(TwoFunctions(batches),
-                          EqualCpus(devices, int64_t{1} << 24), options);
-  EXPECT_TRUE(compiled.ok()) << compiled.status();
-  if (!compiled.ok()) return nullptr;
-  auto session =
-      Session::Create(std::make_shared<Plan>(std::move(compiled->plan)),
-                      {.devices = DeviceMode::kVirtual});
-  EXPECT_TRUE(session.ok()) << session.status();
-  return session.ok() ? *std::move(session) : nullptr;
-}
-
-// The one output, which is that of the reference bit for bit.
-Numbers Output(Session& session) {
-  const auto reference = session.RunReference();
-  EXPECT_TRUE(reference.ok()) << reference.status();
-  EXPECT_TRUE(session.Run().ok());
-  const Numbers found = ToNumbers(**session.GetOutput(0));
-  EXPECT_EQ(found, ToNumbers((*reference)[0]));
-  return found;
+  return TrainingSession(TwoFunctions(batches),
+                         EqualCpus(devices, int64_t{1} << 24), options);
 }
 
 // What the steps' losses are, and what evaluation tells then.
 Numbers TrainAndEvaluate(Session& session, const Batches& batches) {
   Numbers all;
   for (int step = 0; step < kSteps; ++step) {
-    EXPECT_TRUE(
-        session.SetInput("x", Drawn({batches.train, kWidths[0]}, step)).ok());
-    EXPECT_TRUE(session
-                    .SetInput("target", Drawn({batches.train, kWidths[kLayers]},
-                                              9 + step))
-                    .ok());
-    all.push_back(Output(session)[0]);
+    std::vector<HostTensor> inputs;
+    inputs.push_back(Drawn({batches.train, kWidths[0]}, step));
+    inputs.push_back(Drawn({batches.train, kWidths[kLayers]}, 9 + step));
+    absl::c_copy(CheckedStep(session, step, inputs), std::back_inserter(all));
   }
   EXPECT_TRUE(session.UseEntry("evaluate").ok());
-  EXPECT_TRUE(
-      session.SetInput("x", Drawn({batches.evaluate, kWidths[0]}, 20)).ok());
-  absl::c_copy(Output(session), std::back_inserter(all));
+  std::vector<HostTensor> inputs;
+  inputs.push_back(Drawn({batches.evaluate, kWidths[0]}, 20));
+  absl::c_copy(CheckedStep(session, kSteps, inputs), std::back_inserter(all));
   return all;
 }
 
