@@ -1,0 +1,188 @@
+// Every optimizer, accumulated gradients and recurrent layers as plans, on one
+// device and on two replicas that share a batch unevenly.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "graph/builder/dropout.h"
+#include "graph/builder/losses.h"
+#include "graph/builder/ops.h"
+#include "graph/builder/optimizers.h"
+#include "graph/builder/parameter_gradients.h"
+#include "graph/builder/random_tensor.h"
+#include "graph/builder/recurrent.h"
+#include "graph/builder/update_rule.h"
+#include "gtest/gtest.h"
+#include "placement/machine/sample_machines.h"
+#include "tests/gradients/training_steps.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kBatch = 5;
+constexpr int64_t kFeatures = 6;
+constexpr int64_t kTime = 3;
+constexpr int64_t kHidden = 4;
+constexpr int kSteps = 4;
+// Between one device and two; found 2.
+constexpr double kRoundings = 16;
+
+HostTensor Floats(Shape dims, uint64_t seed) {
+  return RandomTensor({DType::kF32, std::move(dims), {}}, seed, -1, 1);
+}
+
+using Layers = absl::FunctionRef<Tensor(GraphBuilder&, Tensor)>;
+
+// x to [kBatch, 3].
+Tensor TwoLayers(GraphBuilder& b, Tensor x) {
+  const Tensor hidden =
+      Relu(MatMul(x, b.Variable("w1", Floats({kFeatures, 8}, 1))) +
+           b.Variable("b1", Floats({8}, 2)));
+  return MatMul(hidden, b.Variable("w2", Floats({8, 3}, 3)));
+}
+
+Tensor MeanSquare(GraphBuilder& b, Shape x, Layers layers) {
+  const Tensor y = layers(b, b.Input("x", DType::kF32, std::move(x)));
+  return MseLoss(y, b.Input("target", DType::kF32, y.type().dims));
+}
+
+Module Built(GraphBuilder& b) {
+  auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+Module TrainedBy(const UpdateRule& rule, Shape x, Layers layers) {
+  GraphBuilder b("train");
+  const Tensor step = CountSteps(b);
+  const Tensor loss = MeanSquare(b, std::move(x), layers);
+  EXPECT_TRUE(Minimize(b, loss, step, rule).ok());
+  b.Output("loss", loss);
+  return Built(b);
+}
+
+std::unique_ptr<Session> OverDevices(const Module& module, int devices) {
+  CompileOptions options;
+  options.strategy = devices == 1 ? "single" : "data";
+  return TrainingSession(module.Clone(), EqualCpus(devices, kTrainingMemory),
+                         options);
+}
+
+std::vector<HostTensor> Batch(const Session& session, int step) {
+  std::vector<HostTensor> inputs;
+  for (int i = 0; i < session.num_inputs(); ++i) {
+    inputs.push_back(Floats(session.input_type(i).dims, 10 * step + i + 9));
+  }
+  return inputs;
+}
+
+// Every step has the bits of its reference, on every device; two devices leave
+// what one does but for the order of sums.
+void ExpectTrains(const Module& module) {
+  const auto one = OverDevices(module, 1);
+  const auto two = OverDevices(module, 2);
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(two, nullptr);
+  for (int step = 0; step < kSteps; ++step) {
+    const std::vector<HostTensor> inputs = Batch(*one, step);
+    const Numbers loss = CheckedStep(*one, step, inputs);
+    EXPECT_LE(RoundingsApart(CheckedStep(*two, step, inputs), loss),
+              kRoundings);
+    ExpectEqualReplicas(*two, 2);
+  }
+  ExpectSameVariables(VariablesOf(*two), VariablesOf(*one), kRoundings);
+}
+
+TEST(OptimizerPlans, EachOptimizerKeepsReplicasEqual) {
+  std::vector<OptimizerChoice> choices = {
+      {.name = "sgd", .momentum = 0.9, .weight_decay = 0.1, .nesterov = true},
+      {.name = "rmsprop", .momentum = 0.5, .weight_decay = 0.1}};
+  for (const std::string& name : OptimizerNames()) {
+    choices.push_back({.name = name});
+    choices.push_back({.name = name, .weight_decay = 0.1});
+  }
+  for (const OptimizerChoice& choice : choices) {
+    SCOPED_TRACE(absl::StrCat(choice.name, ", momentum ", choice.momentum,
+                              ", decay ", choice.weight_decay));
+    ExpectTrains(TrainedBy({.optimizer = choice,
+                            .schedule = {.learning_rate = 0.01},
+                            .clip_norm = 0.5},
+                           {kBatch, kFeatures}, TwoLayers));
+  }
+}
+
+RecurrentWeights WeightsOf(GraphBuilder& b, int64_t gates) {
+  const int64_t rows = gates * kHidden;
+  return {b.Variable("w", Floats({rows, kFeatures}, 1)),
+          b.Variable("u", Floats({rows, kHidden}, 2)),
+          b.Variable("b", Floats({rows}, 3)),
+          b.Variable("c", Floats({rows}, 4))};
+}
+
+// The last states, [kBatch, kHidden], of x[kBatch, kTime, kFeatures].
+template <typename Recurrence>
+Tensor LastState(GraphBuilder& b, Tensor x, int64_t gates,
+                 const Recurrence& recurrence) {
+  const Tensor start =
+      b.Constant(HostTensor({DType::kF32, {kBatch, kHidden}, {}}));
+  return recurrence(Transpose(x, {1, 0, 2}), start, WeightsOf(b, gates)).hidden;
+}
+
+TEST(OptimizerPlans, RecurrentLayersTrain) {
+  const UpdateRule rule = {.schedule = {.learning_rate = 0.1}};
+  const Shape x = {kBatch, kTime, kFeatures};
+  ExpectTrains(TrainedBy(rule, x, [](GraphBuilder& b, Tensor x) {
+    return LastState(b, x, 1, [](auto... of) { return Rnn(of...); });
+  }));
+  ExpectTrains(TrainedBy(rule, x, [](GraphBuilder& b, Tensor x) {
+    return LastState(b, x, 3, [](auto... of) { return Gru(of...); });
+  }));
+}
+
+// @train adds a batch's gradients to the sum, @update goes by their mean.
+Module Accumulating(int batches) {
+  GraphBuilder b("train");
+  const Tensor loss = MeanSquare(b, {kBatch, kFeatures}, TwoLayers);
+  b.Output("loss", loss);
+  const std::vector<Parameter> parameters = b.Gradients(loss);
+  AccumulateGradients(parameters);
+  b.BeginFunction("update");
+  const Tensor rate = b.Scalar(DType::kF32, 0.1);
+  Sgd(AccumulatedGradients(b, parameters, batches), rate, {.momentum = 0.9});
+  b.Output("rate", rate);
+  return Built(b);
+}
+
+Numbers StepOf(Session& session, const char* entry, int step) {
+  EXPECT_TRUE(session.UseEntry(entry).ok());
+  return CheckedStep(session, step, Batch(session, step));
+}
+
+TEST(OptimizerPlans, GradientsAreAccumulatedOverBatches) {
+  const Module module = Accumulating(/*batches=*/3);
+  const auto one = OverDevices(module, 1);
+  const auto two = OverDevices(module, 2);
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(two, nullptr);
+  for (int update = 0; update < 2; ++update) {
+    for (int batch = 0; batch < 3; ++batch) {
+      const int step = 3 * update + batch;
+      const Numbers loss = StepOf(*one, "train", step);
+      EXPECT_LE(RoundingsApart(StepOf(*two, "train", step), loss), kRoundings);
+    }
+    StepOf(*one, "update", update);
+    StepOf(*two, "update", update);
+  }
+  EXPECT_EQ(two->ReadReplicas("w1")->size(), 2u);
+  EXPECT_EQ(two->ReadReplicas("w1.gradient")->size(), 2u);
+  ExpectSameVariables(VariablesOf(*two), VariablesOf(*one), kRoundings);
+}
+
+}  // namespace
+}  // namespace partita
