@@ -92,9 +92,10 @@ struct Bounds {
   bool gathered = false;
 };
 
-// True if the gradient of every weight is a sum of parts of the replicas.
+// True if gradients of weights are sums of the replicas' parts: at least of
+// half of them, as weights may share one.
 bool GradientsAreJoined(const Session& session) {
-  return JoinedSums(session) >=
+  return 2 * JoinedSums(session) >
          absl::c_count_if(session.plan().module.variables(),
                           [](const Variable& v) { return v.trainable; });
 }
