@@ -83,6 +83,9 @@ struct EntryReport {
   double step_seconds = 0;   // predicted, with depth steps overlapping
   // No plan for this machine can be faster, whole nodes or cut.
   double bound_seconds = 0;
+  // Of the nodes' predicted seconds, what is in those that several devices
+  // compute whole, each of them.
+  double repeated_share = 0;
 };
 
 struct StageTime {

@@ -94,8 +94,14 @@ void CountNodes(const Plan& plan, const Entry& entry,
   for (size_t d = 0; d < plan.devices.size(); ++d) {
     by_name[plan.devices[d].traits.name] = d;
   }
+  double seconds = 0;
+  double repeated_seconds = 0;
   for (const ChosenKernel& kernel : chosen) {
     const OpView op = entry.graph->view(kernel.node);
+    seconds += kernel.seconds;
+    if (op.node().placement.devices.size() > 1 && !IsCut(op)) {
+      repeated_seconds += kernel.seconds;
+    }
     for (const std::string& name : op.node().placement.devices) {
       ++entry_report.devices[by_name[name]].nodes;
     }
@@ -103,6 +109,7 @@ void CountNodes(const Plan& plan, const Entry& entry,
     report.fallbacks.push_back(op.ToString());
     report.fallback_seconds += kernel.seconds;
   }
+  if (seconds > 0) entry_report.repeated_share = repeated_seconds / seconds;
 }
 
 absl::Status CountCopies(const Entry& entry, EntryReport& report) {

@@ -182,6 +182,7 @@ nlohmann::ordered_json EntryJson(const CompileReport& report,
   nlohmann::ordered_json json = {{"entry", entry.name},
                                  {"step_seconds", entry.step_seconds},
                                  {"bound_seconds", entry.bound_seconds},
+                                 {"repeated_share", entry.repeated_share},
                                  {"copies", entry.copies},
                                  {"copied_bytes", entry.copied_bytes}};
   for (size_t d = 0; d < entry.devices.size(); ++d) {
@@ -219,6 +220,17 @@ std::string FallbacksText(const std::vector<std::string>& fallbacks,
       fallbacks.size() > named ? ", ..." : "", "\n");
 }
 
+std::string RepeatedText(absl::string_view entry, double repeated_share) {
+  constexpr double kMost = 0.5;
+  if (repeated_share <= kMost) return "";
+  return absl::StrFormat(
+      "repeated %.0f %% of @%s's predicted kernel seconds are computed whole "
+      "by each device; a batch that is a multiple of the devices may be "
+      "divided "
+      "further\n",
+      100 * repeated_share, entry);
+}
+
 std::string CompileSummary(const Compiled& compiled,
                            const std::optional<WrittenWeights>& written) {
   const CompileReport& report = compiled.report;
@@ -227,6 +239,9 @@ std::string CompileSummary(const Compiled& compiled,
     absl::StrAppend(&text, "tried ", CandidatesText(report), "\n");
   }
   text += FallbacksText(report.fallbacks, report.fallback_seconds);
+  for (const EntryReport& entry : report.entries) {
+    text += RepeatedText(entry.name, entry.repeated_share);
+  }
   for (const std::string& pin : report.idle_pins) {
     absl::StrAppend(&text, "pin ", pin,
                     " places nothing: its nodes were folded, or do nothing, or "

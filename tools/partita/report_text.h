@@ -28,6 +28,10 @@ std::string CompileJson(const Compiled& compiled,
 std::string FallbacksText(const std::vector<std::string>& fallbacks,
                           double seconds);
 
+// A line about an entry whose devices each compute most of it whole
+// (EntryReport::repeated_share); empty if they divide it.
+std::string RepeatedText(absl::string_view entry, double repeated_share);
+
 // "1.24 ms", "61.0 us".
 std::string SecondsText(double seconds);
 // "1 step", "3 steps".

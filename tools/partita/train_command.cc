@@ -221,6 +221,7 @@ struct Prepared {
   std::vector<std::string> fallbacks;
   double fallback_seconds = 0;
   double step_seconds = 0;  // predicted
+  double repeated_share = 0;
   std::vector<TrainingSetting> settings;
 };
 
@@ -265,7 +266,9 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   prepared.strategy = compiled.report.strategy;
   prepared.fallbacks = std::move(compiled.report.fallbacks);
   prepared.fallback_seconds = compiled.report.fallback_seconds;
-  prepared.step_seconds = compiled.report.entries.front().step_seconds;
+  const EntryReport& step = compiled.report.entries.front();
+  prepared.step_seconds = step.step_seconds;
+  prepared.repeated_share = step.repeated_share;
   // Placements and kernels: another plan has the same numbers but for rounding.
   prepared.settings.push_back({"plan",
                                FingerprintOf(compiled.plan.module).ToString(),
@@ -315,6 +318,7 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .fallbacks = prepared.fallbacks,
           .fallback_seconds = prepared.fallback_seconds,
           .step_seconds = prepared.step_seconds,
+          .repeated_share = prepared.repeated_share,
           .samples_name = model.samples_name,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,

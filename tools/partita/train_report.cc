@@ -125,6 +125,7 @@ std::string TrainBeginText(const TrainReport& report) {
   if (report.fallback_seconds > kNoticeable * report.step_seconds) {
     text += FallbacksText(report.fallbacks, report.fallback_seconds);
   }
+  text += RepeatedText("train", report.repeated_share);
   return text;
 }
 
@@ -206,6 +207,7 @@ std::string TrainJson(const TrainReport& report) {
   json["seconds_waited_for_dataset"] = report.seconds_waited;
   json["fallbacks"] = report.fallbacks;
   json["fallback_seconds"] = report.fallback_seconds;
+  json["repeated_share"] = report.repeated_share;
   if (report.loss_scale.has_value()) {
     json["loss_scale"] = report.loss_scale->scale;
     json["skipped_steps"] = report.loss_scale->skipped_steps;

@@ -44,6 +44,7 @@ struct TrainReport {
   std::vector<std::string> fallbacks;    // nodes that only eval computes
   double fallback_seconds = 0;           // of them, predicted
   double step_seconds = 0;               // of a step, predicted
+  double repeated_share = 0;             // EntryReport's
   std::string samples_name;              // "images"
   int64_t samples = 0;                   // of the dataset
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
