@@ -14,6 +14,7 @@
 #include "runtime/executor/plan_builder.h"
 #include "runtime/executor/reference_run.h"
 #include "runtime/executor/test_session.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
@@ -29,65 +30,109 @@ constexpr Sharding kSum{.kind = Sharding::Kind::kPartial};
 
 int64_t RowsBefore(int member, int members) { return member * kRows / members; }
 
-// A node on all devices.
-ValueId OnAll(PlanBuilder& b, const OpDef& op, ValueId operand,
-              const std::string& name, Sharding from, Sharding to) {
+// A node on the devices.
+ValueId OnDevices(PlanBuilder& b, const std::vector<int>& devices,
+                  const OpDef& op, ValueId operand, const std::string& name,
+                  Sharding from, Sharding to) {
   NodeSpec spec{.op = &op, .operands = {operand}, .result_names = {name}};
   if (&op == &kReduceSum) {
     spec.attributes.Set("axes", std::vector<int64_t>{0});
   }
-  for (const PlanDevice& device : b.plan().devices) {
-    spec.placement.devices.push_back(device.traits.name);
+  for (const int device : devices) {
+    spec.placement.devices.push_back(b.plan().devices[device].traits.name);
   }
   spec.placement.operands = {from};
   spec.placement.results = {to};
   return *b.graph().AddValue(std::move(spec));
 }
 
-// x[13, 37] on every member, each of which computes its rows of
-//   p = relu s      and, gathered or exchanged,      r = p in another sharding
+// How p is made and r wanted: r of member m lies on device (m + turn) modulo
+// their number. With `one_root`, device 0 alone makes p.
+struct Kind {
+  CollectiveKind kind;
+  Sharding made;
+  Sharding wanted;
+  bool in_place = false;
+  bool one_root = false;
+  int turn = 0;
+};
+// reduce_sum keeps a row of extent 1, so it scatters columns.
+constexpr Kind kAllReduce = {CollectiveKind::kAllReduce, kSum, kWhole};
+constexpr Kind kAllGather = {CollectiveKind::kAllGather, kRowsSplit, kWhole};
+constexpr Kind kKinds[] = {
+    kAllReduce,
+    {CollectiveKind::kAllReduce, kSum, kWhole, /*in_place=*/true},
+    {CollectiveKind::kReduceScatter, kSum, kColumnsSplit},
+    kAllGather,
+    {CollectiveKind::kAllToAll, kRowsSplit, kColumnsSplit},
+    {.kind = CollectiveKind::kBroadcast, .one_root = true},
+    {.kind = CollectiveKind::kBroadcast, .one_root = true, .turn = 1},
+    {.kind = CollectiveKind::kPermute,
+     .made = kRowsSplit,
+     .wanted = kRowsSplit,
+     .turn = 1}};
+
+bool Sums(const Kind& kind) {
+  return kind.made.kind == Sharding::Kind::kPartial;
+}
+
+// x[13, 37] on every device that makes its rows of
+//   p = relu s      and, gathered or moved,          r = p in another sharding
 //   p = sum of rows s, a partial sum, and, reduced,  r = p
 // and every member's r is fetched, to its place in an output of the whole. One
-// stream a member.
-std::shared_ptr<Plan> CollectivePlan(int members, Sharding made,
-                                     Sharding wanted, bool in_place = false) {
+// stream a device.
+std::shared_ptr<Plan> CollectivePlan(int members, const Kind& kind) {
   PlanBuilder b(members);
+  std::vector<int> makers, takers;
+  for (int d = 0; d < members; ++d) {
+    if (d == 0 || !kind.one_root) makers.push_back(d);
+    takers.push_back((d + kind.turn) % members);
+  }
+  const int pieces = static_cast<int>(makers.size());
+  const Sharding rows = kind.one_root ? kWhole : kRowsSplit;
   const ValueId x = b.Input("x", {DType::kF32, {kRows, kColumns}, {}});
-  const ValueId s = OnAll(b, kCopy, x, "s", kWhole, kRowsSplit);
-  const bool reduces = made.kind == Sharding::Kind::kPartial;
-  const ValueId p =
-      OnAll(b, reduces ? kReduceSum : kRelu, s, "p", kRowsSplit, made);
+  const ValueId s = OnDevices(b, makers, kCopy, x, "s", kWhole, rows);
+  const ValueId p = OnDevices(b, makers, Sums(kind) ? kReduceSum : kRelu, s,
+                              "p", rows, kind.made);
   b.graph().node(b.graph().value(p).defining_node).kernel =
       KernelBinding{.kernel = "test.eval"};
-  const ValueId r = OnAll(b, kCopy, p, "r", made, wanted);
+  const ValueId r = OnDevices(b, takers, kCopy, p, "r", kind.made, kind.wanted);
+  const NodeId collective = b.graph().value(r).defining_node;
+  EXPECT_EQ(CollectiveOf(b.graph().view(collective)), kind.kind);
   std::vector<StreamId> streams;
-  std::vector<BufferId> partials, results;
-  for (int m = 0; m < members; ++m) {
-    const TensorType part = InstanceType(b.graph().type(p), made, m, members);
-    const TensorType result =
-        InstanceType(b.graph().type(r), wanted, m, members);
-    streams.push_back(b.NewStream("s", m));
+  for (int d = 0; d < members; ++d) streams.push_back(b.NewStream("s", d));
+  std::vector<BufferId> partials(members);
+  for (int m = 0; m < pieces; ++m) {
+    const TensorType part =
+        InstanceType(b.graph().type(p), kind.made, m, pieces);
     const BufferId whole = b.Room("x", m, x);
-    Buffer rows = b.entry().buffers[whole.index];
-    rows.range.offset += RowsBefore(m, members) * kColumns * 4;
-    rows.range.block =
-        (RowsBefore(m + 1, members) - RowsBefore(m, members)) * kColumns * 4;
-    b.entry().buffers.push_back(rows);
-    const BufferId piece(static_cast<int32_t>(b.entry().buffers.size()) - 1);
-    partials.push_back(b.RoomOf("p", m, part.num_bytes()));
-    results.push_back(in_place ? partials.back()
-                               : b.RoomOf("r", m, result.num_bytes()));
+    Buffer piece = b.entry().buffers[whole.index];
+    piece.range.offset += RowsBefore(m, pieces) * kColumns * 4;
+    piece.range.block =
+        (RowsBefore(m + 1, pieces) - RowsBefore(m, pieces)) * kColumns * 4;
+    b.entry().buffers.push_back(piece);
+    const BufferId read(static_cast<int32_t>(b.entry().buffers.size()) - 1);
+    partials[m] = b.RoomOf("p", m, part.num_bytes());
     b.Feed(streams[m], 0, whole);
-    Command& kernel = b.Kernel(streams[m], p, {piece}, partials[m]);
-    kernel.instance.member = m;
+    b.Kernel(streams[m], p, {read}, partials[m]).instance.member = m;
   }
-  const GroupId group = b.NewGroup(streams);
+  std::vector<StreamId> of_members;
+  for (const int device : takers) of_members.push_back(streams[device]);
+  const GroupId group = b.NewGroup(of_members);
   for (int m = 0; m < members; ++m) {
-    b.Collective(streams[m], r, m, partials[m], results[m], group);
-  }
-  for (int m = 0; m < members; ++m) {
+    const int device = takers[m];
+    const TensorType result =
+        InstanceType(b.graph().type(r), kind.wanted, m, members);
+    // What a broadcast's root holds it does not take, and only it gives.
+    const bool root = kind.one_root && device == 0;
+    BufferId found = partials[device];
+    if (!kind.in_place && !root) {
+      found = b.RoomOf("r", device, result.num_bytes());
+    }
+    b.Collective(streams[device], r, m, partials[device],
+                 root ? BufferId() : found, group);
     b.Output("r", r);
-    b.Fetch(streams[m], m, results[m]);
+    b.Fetch(streams[device], m, found);
   }
   return b.Finish();
 }
@@ -132,18 +177,6 @@ void ExpectReference(const Plan& plan, const KernelLibraries& libraries,
   }
 }
 
-struct Kind {
-  Sharding made;
-  Sharding wanted;
-  bool in_place = false;
-};
-// reduce_sum keeps a row of extent 1, so it scatters columns.
-constexpr Kind kKinds[] = {{kSum, kWhole},
-                           {kSum, kWhole, true},
-                           {kSum, kColumnsSplit},
-                           {kRowsSplit, kWhole},
-                           {kRowsSplit, kColumnsSplit}};
-
 // After a failure: nothing of it is left in the next step.
 void ExpectRunsAgain(TestSession& session, const Plan& plan, Sharding wanted) {
   session.library.before_launch = nullptr;
@@ -156,8 +189,7 @@ void ExpectRunsAgain(TestSession& session, const Plan& plan, Sharding wanted) {
 TEST(ExchangeTest, EveryCollectiveEqualsItsReference) {
   for (const Kind& kind : kKinds) {
     for (const int members : {2, 3, 4}) {
-      const auto plan =
-          CollectivePlan(members, kind.made, kind.wanted, kind.in_place);
+      const auto plan = CollectivePlan(members, kind);
       for (const Played played : {Played::kCpu, Played::kVirtual}) {
         TestSession session(plan, played);
         ASSERT_TRUE(session.status().ok()) << session.status();
@@ -174,7 +206,7 @@ TEST(ExchangeTest, EveryCollectiveEqualsItsReference) {
 
 TEST(ExchangeTest, ChaosChangesNoBit) {
   for (const Kind& kind : kKinds) {
-    const auto plan = CollectivePlan(3, kind.made, kind.wanted, kind.in_place);
+    const auto plan = CollectivePlan(3, kind);
     TestSession session(plan, Played::kVirtual);
     std::vector<Floats> first, outputs;
     ASSERT_TRUE(RunPlan(session, *plan, Input(0), first).ok());
@@ -188,26 +220,31 @@ TEST(ExchangeTest, ChaosChangesNoBit) {
 }
 
 TEST(ExchangeTest, AFailureWakesMembersThatWaitInACollective) {
-  const auto plan = CollectivePlan(3, kSum, kWhole);
-  TestSession session(plan);
-  std::vector<Floats> outputs;
-  for (int round = 0; round < 20; ++round) {
-    std::atomic<int> launches{0};
-    session.library.before_launch = [&](const OpView&) {
-      if (++launches < 3) return absl::OkStatus();
-      std::this_thread::sleep_for(milliseconds(2));  // the others wait by now
-      return absl::UnavailableError("injected");
-    };
-    const absl::Status status = RunPlan(session, *plan, Input(0), outputs);
-    ASSERT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-    EXPECT_EQ(session->last_failure()->kind, "kernel");
-    EXPECT_EQ(session->last_failure()->node, "reduce_sum %p");
-    ExpectRunsAgain(session, *plan, kWhole);
+  for (const Kind& kind : kKinds) {
+    SCOPED_TRACE(CollectiveName(kind.kind));
+    const auto plan = CollectivePlan(3, kind);
+    const int makers = kind.one_root ? 1 : 3;
+    TestSession session(plan);
+    std::vector<Floats> outputs;
+    for (int round = 0; round < 5; ++round) {
+      std::atomic<int> launches{0};
+      session.library.before_launch = [&](const OpView&) {
+        if (++launches < makers) return absl::OkStatus();
+        std::this_thread::sleep_for(milliseconds(2));  // the others wait by now
+        return absl::UnavailableError("injected");
+      };
+      const absl::Status status = RunPlan(session, *plan, Input(0), outputs);
+      ASSERT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+      EXPECT_EQ(session->last_failure()->kind, "kernel");
+      EXPECT_EQ(session->last_failure()->node,
+                Sums(kind) ? "reduce_sum %p" : "relu %p");
+      ExpectRunsAgain(session, *plan, kind.wanted);
+    }
   }
 }
 
 TEST(ExchangeTest, ADeadlineInACollectiveNamesACommand) {
-  const auto plan = CollectivePlan(3, kRowsSplit, kWhole);
+  const auto plan = CollectivePlan(3, kAllGather);
   TestSession session(plan);
   std::vector<Floats> outputs;
   std::atomic<int> launches{0};
@@ -226,7 +263,7 @@ TEST(ExchangeTest, ADeadlineInACollectiveNamesACommand) {
 }
 
 TEST(ExchangeTest, ACancelledRunLeavesNobodyInACollective) {
-  const auto plan = CollectivePlan(4, kSum, kWhole);
+  const auto plan = CollectivePlan(4, kAllReduce);
   TestSession session(plan);
   std::vector<Floats> outputs;
   std::stop_source source;

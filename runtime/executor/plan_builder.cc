@@ -152,8 +152,8 @@ void PlanBuilder::Collective(StreamId stream, ValueId result, int member,
                              BufferId from, BufferId to, GroupId group) {
   Command& command = Add(Command::Kind::kCollective, stream);
   command.instance = {graph_->value(result).defining_node, member};
-  command.operands = {from};
-  command.results = {to};
+  if (from.valid()) command.operands = {from};
+  if (to.valid()) command.results = {to};
   command.group = group;
 }
 

@@ -50,7 +50,8 @@ class PlanBuilder {
   void Copy(StreamId stream, BufferId from, BufferId to);
   void Record(StreamId stream, EventId event);
   void Wait(StreamId stream, EventId event);
-  // One member's part of the collective that makes `result`.
+  // One member's part of the collective that makes `result`; a buffer that is
+  // not valid: it gives, or takes, nothing.
   void Collective(StreamId stream, ValueId result, int member, BufferId from,
                   BufferId to, GroupId group);
   GroupId NewGroup(std::vector<StreamId> members);
