@@ -126,16 +126,31 @@ absl::StatusOr<ValueId> Connector::Copy(ValueId value, const Whereabouts& place,
 absl::StatusOr<ValueId> Connector::Provide(ValueId value,
                                            const Whereabouts& need,
                                            const std::string& reader) {
-  if (Satisfies(PlaceOf(value), need)) return value;
-  const auto key = std::make_pair(value, need);
-  if (const auto it = copies_.find(key); it != copies_.end()) return it->second;
   const Whereabouts have = PlaceOf(value);
+  if (Satisfies(have, need)) return value;
   if (have.sharding.kind == Sharding::Kind::kPartial &&
       need.devices != have.devices) {
     PARTITA_ASSIGN_OR_RETURN(const ValueId sum,
                              Provide(value, {have.devices, {}}, reader));
     return Provide(sum, need, reader);
   }
+  return CopyOnce(value, need, reader);
+}
+
+absl::StatusOr<ValueId> Connector::ProvideFirstOn(const std::string& device,
+                                                  ValueId value,
+                                                  const std::string& reader) {
+  const Whereabouts need = {{device}, {}};
+  PARTITA_ASSIGN_OR_RETURN(const ValueId whole, Provide(value, need, reader));
+  if (PlaceOf(whole).devices[0] == device) return whole;
+  return CopyOnce(whole, need, reader);
+}
+
+absl::StatusOr<ValueId> Connector::CopyOnce(ValueId value,
+                                            const Whereabouts& need,
+                                            const std::string& reader) {
+  const auto key = std::make_pair(value, need);
+  if (const auto it = copies_.find(key); it != copies_.end()) return it->second;
   PARTITA_ASSIGN_OR_RETURN(
       const ValueId copy,
       Copy(value, need, CopyName(graph_.value(value).name, need),

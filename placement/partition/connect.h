@@ -32,6 +32,12 @@ class Connector {
   // Partial sums are joined on all their devices, and go on from there.
   absl::StatusOr<ValueId> Provide(ValueId value, const Whereabouts& need,
                                   const std::string& reader);
+  // The whole value, with `device` as the first of its places: what reads a
+  // result from outside takes the first replica. One that is on the device
+  // already is copied there, which costs no bytes: lowering makes it a view.
+  absl::StatusOr<ValueId> ProvideFirstOn(const std::string& device,
+                                         ValueId value,
+                                         const std::string& reader);
   // A copy of its own at `place`, as the last node.
   absl::StatusOr<ValueId> CopyAtEnd(ValueId value, const Whereabouts& place,
                                     const std::string& name,
@@ -47,6 +53,8 @@ class Connector {
   absl::Status CheckLinks(ValueId value, const Whereabouts& have,
                           const Whereabouts& need,
                           const std::string& reader) const;
+  absl::StatusOr<ValueId> CopyOnce(ValueId value, const Whereabouts& need,
+                                   const std::string& reader);
   absl::StatusOr<ValueId> Copy(ValueId value, const Whereabouts& place,
                                const std::string& name, NodeId before,
                                const std::string& reader);

@@ -120,8 +120,8 @@ absl::Status Partitioner::GatherOutputs(Connector& connector) {
         output_device.empty() ? place.devices[0] : output_device;
     PARTITA_ASSIGN_OR_RETURN(
         const ValueId whole,
-        connector.Provide(value, {{to}, {}},
-                          absl::StrCat("output ", graph_.output_names()[i])));
+        connector.ProvideFirstOn(
+            to, value, absl::StrCat("output ", graph_.output_names()[i])));
     graph_.SetOutput(static_cast<int>(i), whole);
   }
   return absl::OkStatus();

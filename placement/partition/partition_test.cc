@@ -304,6 +304,30 @@ TEST(Partition, EveryOutputIsBroughtToTheOutputDevice) {
       {.output_device = "gpu:1"});
 }
 
+TEST(Partition, OutputsAreReadFromTheReplicaOnTheOutputDevice) {
+  constexpr char kReplicas[] =
+      R"(graph @f(%x: f32[4]) -> (f32[4], f32[4]) {
+  %y = neg %x : f32[4] on {gpu:0, gpu:1}
+  return %y, %y
+}
+)";
+  ExpectBecomes(kReplicas,
+                R"(graph @f(%x: f32[4] on {gpu:0, gpu:1}) -> (f32[4], f32[4]) {
+  %y = neg %x : f32[4] on {gpu:0, gpu:1}
+  %y.gpu1 = copy %y : f32[4] on gpu:1
+  return %y.gpu1 as y, %y.gpu1 as y
+}
+)",
+                {.output_device = "gpu:1"});
+  ExpectBecomes(kReplicas,
+                R"(graph @f(%x: f32[4] on {gpu:0, gpu:1}) -> (f32[4], f32[4]) {
+  %y = neg %x : f32[4] on {gpu:0, gpu:1}
+  return %y, %y
+}
+)",
+                {.output_device = "gpu:0"});
+}
+
 TEST(Partition, RefusesACopyWithoutALink) {
   EXPECT_EQ(
       ErrorOf(R"(graph @f(%x: f32[4]) -> f32[4] {
