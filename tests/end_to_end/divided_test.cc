@@ -133,6 +133,53 @@ TEST(DataParallel, OutputsAreGatheredOnTheDeviceThatIsChosen) {
   }
 }
 
+// The mean of x w, and w as it was before it becomes w - mean.
+Module UpdatedByMean() {
+  GraphBuilder b("f");
+  const Tensor x = b.Input("x", DType::kF32, {5, 3});
+  const Tensor w = b.Variable("w", HostTensor::Of<float>({3}, {1, 2, 3}));
+  const Tensor mean = ReduceMean(x * w, {0, 1}, /*keep_dims=*/false);
+  b.Output("mean", mean);
+  b.Output("w", w);
+  b.Update("w", w - mean);
+  return *b.Build();
+}
+
+// The update must not reach the bytes of w before they are read.
+TEST(DataParallel, OutputsOfReplicasAreReadOnTheDeviceThatIsChosen) {
+  const Module module = UpdatedByMean();
+  const std::vector<HostTensor> inputs = RandomInputs(module.main(), 1);
+  for (int device = 0; device < 3; ++device) {
+    CompileOptions options;
+    options.strategy = "data";
+    options.output_device = absl::StrCat("cpu:", device);
+    absl::StatusOr<Compiled> compiled =
+        Compile(module.Clone(), EqualCpus(3, kRoom), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_EQ(FetchedFrom(compiled->plan), std::set<int>{device});
+    const auto session = VirtualSession(
+        std::make_shared<const Plan>(std::move(compiled->plan)), inputs);
+    ASSERT_TRUE(session.ok()) << session.status();
+    for (int step = 0; step < 10; ++step) {
+      // The outputs, and behind them the new w.
+      const auto reference = (*session)->RunReference();
+      ASSERT_TRUE(reference.ok()) << reference.status();
+      RunOptions run;
+      run.chaos_seed = step;
+      const auto found = StepOutputs(**session, run);
+      ASSERT_TRUE(found.ok()) << found.status();
+      const auto replicas = (*session)->ReadReplicas("w");
+      ASSERT_TRUE(replicas.ok()) << replicas.status();
+      EXPECT_EQ(replicas->size(), 3u);
+      for (const HostTensor& w : *replicas) {
+        EXPECT_EQ(SameBits({&w, 1}, {&reference->back(), 1}), absl::OkStatus());
+      }
+      EXPECT_EQ(SameBits(*found, absl::MakeConstSpan(*reference).first(2)),
+                absl::OkStatus());
+    }
+  }
+}
+
 TEST(DataParallel, MoreDevicesThanRowsAreRefused) {
   const auto module = SmallConvNet({.batch = 2});
   CompileOptions options;
