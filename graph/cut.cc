@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
+#include "graph/instance.h"
 #include "graph/op_def.h"
 
 namespace partita {
@@ -21,6 +22,7 @@ using Kind = Sharding::Kind;
 // Alike in what the kind gives a meaning.
 bool Same(const Sharding& a, const Sharding& b) {
   return a.kind == b.kind && (a.kind != Kind::kSplit || a.dim == b.dim) &&
+         (a.kind != Kind::kSplit || a.unit == b.unit) &&
          (a.kind != Kind::kPartial || a.reduction == b.reduction);
 }
 
@@ -34,71 +36,47 @@ bool Divides(const std::vector<Sharding>& shardings) {
   });
 }
 
-// The outermost factor of the first dimension that is split.
-std::optional<int> FirstSplit(const std::vector<Sharding>& shardings,
-                              const std::vector<DimensionRule::Dims>& values) {
-  for (size_t i = 0; i < shardings.size() && i < values.size(); ++i) {
-    const Sharding& sharding = shardings[i];
-    if (sharding.kind != Kind::kSplit) continue;
-    if (sharding.dim < 0 ||
-        sharding.dim >= static_cast<int>(values[i].size()) ||
-        values[i][sharding.dim].empty()) {
-      return std::nullopt;
-    }
-    return values[i][sharding.dim].front();
-  }
-  return std::nullopt;
-}
-
-// The dimension that the factor cuts; -1 if the value does not have it; nothing
-// if there is no single cut: inside a product, twice in one value, or beside
-// other factors unless it is even.
-std::optional<int> CutDimension(const DimensionRule::Dims& dims, int factor,
-                                bool even) {
-  int where = -1;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    for (size_t k = 0; k < dims[d].size(); ++k) {
-      if (dims[d][k] != factor) continue;
-      if (k != 0 || where >= 0 || (dims[d].size() > 1 && !even)) {
-        return std::nullopt;
-      }
-      where = static_cast<int>(d);
+// Whether a value has the factor at one place at most, and not inside another.
+bool MayBeCut(const DimensionRule::Dims& dims, int factor) {
+  bool seen = false;
+  for (const auto& product : dims) {
+    for (size_t k = 0; k < product.size(); ++k) {
+      if (product[k] != factor) continue;
+      if (k != 0 || seen) return false;
+      seen = true;
     }
   }
-  return where;
-}
-
-// What the sharding of a value must be; nothing if it cannot be cut.
-std::optional<Sharding> CutOf(const DimensionRule::Dims& dims, int factor,
-                              bool even) {
-  const std::optional<int> dim = CutDimension(dims, factor, even);
-  if (!dim.has_value()) return std::nullopt;
-  if (*dim < 0) return Sharding();
-  return Sharding{.kind = Kind::kSplit, .dim = *dim};
+  return true;
 }
 
 bool OperandsFollow(const Placement& placement, const DimensionRule& rule,
-                    int factor, bool even) {
+                    const FactorCut& cut) {
+  const int members = static_cast<int>(placement.devices.size());
   for (size_t i = 0; i < rule.operands.size(); ++i) {
-    const std::optional<Sharding> cut = CutOf(rule.operands[i], factor, even);
+    const DimensionRule::Dims& dims = rule.operands[i];
     const Sharding found = At(placement.operands, static_cast<int>(i));
-    if (!cut.has_value() || !Same(*cut, found)) return false;
+    if (!MayBeCut(dims, cut.factor) ||
+        !Same(ShardingUnder(rule, dims, cut, members), found)) {
+      return false;
+    }
   }
   return true;
 }
 
 bool ResultsFollow(const Placement& placement, const DimensionRule& rule,
-                   int factor, bool even) {
-  const Factor& cut = rule.factors[factor];
-  const bool reduced = cut.kind == Factor::Kind::kReduced;
+                   const FactorCut& cut) {
+  const int members = static_cast<int>(placement.devices.size());
+  const Factor& factor = rule.factors[cut.factor];
+  const bool reduced = factor.kind == Factor::Kind::kReduced;
   for (size_t i = 0; i < rule.results.size(); ++i) {
-    std::optional<Sharding> expected = CutOf(rule.results[i], factor, even);
-    if (!expected.has_value()) return false;
-    const bool has_factor = expected->kind == Kind::kSplit;
+    const DimensionRule::Dims& dims = rule.results[i];
+    if (!MayBeCut(dims, cut.factor)) return false;
+    Sharding expected = ShardingUnder(rule, dims, cut, members);
+    const bool has_factor = expected.kind == Kind::kSplit;
     if (has_factor == reduced) return false;
-    if (reduced) *expected = {Kind::kPartial, 0, cut.reduction};
+    if (reduced) expected = {Kind::kPartial, 0, factor.reduction};
     const Sharding found = At(placement.results, static_cast<int>(i));
-    if (!Same(*expected, found)) return false;
+    if (!Same(expected, found)) return false;
   }
   return true;
 }
@@ -111,11 +89,7 @@ absl::Status NoCut() {
 
 TensorType Part(const TensorType& type, const Sharding& sharding, int member,
                 int members) {
-  TensorType part = type.RowMajor();
-  if (sharding.kind != Kind::kSplit) return part;
-  int64_t& extent = part.dims[sharding.dim];
-  extent = (member + 1) * extent / members - member * extent / members;
-  return part;
+  return InstanceType(type.RowMajor(), sharding, member, members);
 }
 
 bool SameExtents(const TensorType& a, const TensorType& b) {
@@ -123,8 +97,8 @@ bool SameExtents(const TensorType& a, const TensorType& b) {
 }
 
 // The op, asked what it makes of the member's operands.
-absl::Status InferPiece(const OpView& node, const Factor& cut, int factor,
-                        int member) {
+absl::Status InferPiece(const OpView& node, const Factor& factor,
+                        const FactorCut& cut, int member) {
   const Placement& placement = node.node().placement;
   const int members = static_cast<int>(placement.devices.size());
   Graph piece("piece", &node.graph().literals());
@@ -135,8 +109,8 @@ absl::Status InferPiece(const OpView& node, const Factor& cut, int factor,
                                 member, members)));
   }
   if (node.op().piece_attributes != nullptr) {
-    node.op().piece_attributes(node, factor, member * cut.size / members,
-                               (member + 1) * cut.size / members,
+    const Interval share = MemberShare(factor.size, cut.unit, member, members);
+    node.op().piece_attributes(node, cut.factor, share.begin, share.end,
                                spec.attributes);
   }
   const absl::StatusOr<NodeId> made = piece.AddNode(std::move(spec));
@@ -167,11 +141,12 @@ bool MovesSummands(const OpView& node) {
 }
 
 // Nodes with bodies infer from them, and a body's extents are the whole's.
-absl::Status InferPieces(const OpView& node, const Factor& cut, int factor) {
+absl::Status InferPieces(const OpView& node, const Factor& factor,
+                         const FactorCut& cut) {
   if (!node.node().regions.empty()) return absl::OkStatus();
   const size_t members = node.node().placement.devices.size();
   for (size_t m = 0; m < members; ++m) {
-    absl::Status status = InferPiece(node, cut, factor, static_cast<int>(m));
+    absl::Status status = InferPiece(node, factor, cut, static_cast<int>(m));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -189,21 +164,16 @@ absl::Status CheckCut(const OpView& node) {
   const DimensionRule rule = node.op().dimension_rule != nullptr
                                  ? node.op().dimension_rule(node)
                                  : WholeRule(node);
-  std::optional<int> factor = FirstSplit(placement.operands, rule.operands);
-  if (!factor.has_value()) {
-    factor = FirstSplit(placement.results, rule.results);
-  }
-  if (!factor.has_value()) return NoCut();
-  const Factor& cut = rule.factors[*factor];
-  const int64_t members = static_cast<int64_t>(placement.devices.size());
-  const bool even = cut.size % members == 0;
-  const bool may_be_cut =
-      cut.kind == Factor::Kind::kKept || cut.kind == Factor::Kind::kReduced;
-  if (!may_be_cut || !OperandsFollow(placement, rule, *factor, even) ||
-      !ResultsFollow(placement, rule, *factor, even)) {
+  const std::optional<FactorCut> cut = CutOfNode(rule, placement);
+  if (!cut.has_value()) return NoCut();
+  const Factor& factor = rule.factors[cut->factor];
+  const bool may_be_cut = factor.kind == Factor::Kind::kKept ||
+                          factor.kind == Factor::Kind::kReduced;
+  if (!may_be_cut || !OperandsFollow(placement, rule, *cut) ||
+      !ResultsFollow(placement, rule, *cut)) {
     return NoCut();
   }
-  return InferPieces(node, cut, *factor);
+  return InferPieces(node, factor, *cut);
 }
 
 }  // namespace partita

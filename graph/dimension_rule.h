@@ -6,6 +6,7 @@
 #define PARTITA_GRAPH_DIMENSION_RULE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,30 @@ struct DimensionRule {
   std::vector<Dims> operands;
   std::vector<Dims> results;
 };
+
+// A factor that is divided among members, `unit` of it staying together.
+struct FactorCut {
+  int factor = 0;
+  int64_t unit = 1;
+};
+
+// The cut of a factor that divides a value of these dimensions as `split` says,
+// which must be along the outermost factor of a dimension. Nothing where no
+// pieces of the factor make up those of the dimension.
+std::optional<FactorCut> CutAs(const DimensionRule& rule,
+                               const DimensionRule::Dims& dims,
+                               const Sharding& split, int members);
+
+// The cut that a node's shardings are, by its first result that is split, or
+// else its first operand; nothing if none is.
+std::optional<FactorCut> CutOfNode(const DimensionRule& rule,
+                                   const Placement& placement);
+
+// How a value of these dimensions lies under the cut: replicated if it does not
+// have the factor.
+Sharding ShardingUnder(const DimensionRule& rule,
+                       const DimensionRule::Dims& dims, const FactorCut& cut,
+                       int members);
 
 // Where a value is cut by a factor, or -1: the dimension whose outermost factor
 // it is.

@@ -41,6 +41,7 @@ class Digest {
   void Add(const Sharding& sharding) {
     Add(static_cast<int64_t>(sharding.kind));
     Add(int64_t{sharding.dim});
+    Add(sharding.unit);
     Add(static_cast<int64_t>(sharding.reduction));
   }
   void Add(const Placement& placement) {

@@ -53,6 +53,7 @@ TEST(Fingerprint, EverythingElseIsToldApart) {
       "%r = add %x, %y on gpu:1",
       "%r = add %x, %y on {gpu:0, gpu:1}",
       "%r = add %x, %y on {gpu:0, gpu:1} -> (split 0)",
+      "%r = add %x, %y on {gpu:0, gpu:1} -> (split 0 by 2)",
       "%r = add %x, %y on {gpu:0, gpu:1} (split 0, split 0) -> (split 0)",
       "%r = add %x, %y by eval",
       "%r = add %x, %y by eval {workspace = 1}",

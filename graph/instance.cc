@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -23,8 +24,10 @@ bool IsSplit(const Sharding& sharding) {
   return sharding.kind == Sharding::Kind::kSplit;
 }
 
-int64_t Begin(int64_t extent, int member, int members) {
-  return member * extent / members;
+// Of a split value.
+Interval ShareOf(const TensorType& whole, const Sharding& sharding, int member,
+                 int members) {
+  return MemberShare(whole.dims[sharding.dim], sharding.unit, member, members);
 }
 
 // Steps through the elements of `part`, which lies at `first` along `dim` of
@@ -43,21 +46,6 @@ void ForEachElement(const TensorType& part, const TensorType& whole, int dim,
       index[d] = 0;
     }
   }
-}
-
-// The factor that the shardings cut, or -1.
-int CutFactor(const DimensionRule& rule, const Placement& placement) {
-  const auto find = [](const std::vector<Sharding>& shardings,
-                       const std::vector<DimensionRule::Dims>& dims) {
-    for (size_t i = 0; i < shardings.size() && i < dims.size(); ++i) {
-      if (shardings[i].kind != Sharding::Kind::kSplit) continue;
-      const auto& factors = dims[i][shardings[i].dim];
-      if (!factors.empty()) return factors.front();
-    }
-    return -1;
-  };
-  const int factor = find(placement.results, rule.results);
-  return factor >= 0 ? factor : find(placement.operands, rule.operands);
 }
 
 absl::Status CheckResults(const OpView& node, const Graph& piece,
@@ -93,12 +81,12 @@ Placement InsideBody(const OpView& op, const Placement& outer,
   Placement placement{.devices = outer.devices,
                       .operands = std::move(operands)};
   const DimensionRule rule = op.op().dimension_rule(op);
-  const int factor = CutFactor(rule, placement);
+  const std::optional<FactorCut> cut = CutOfNode(rule, placement);
+  const int members = static_cast<int>(placement.devices.size());
   for (const DimensionRule::Dims& dims : rule.results) {
-    const int dim = factor < 0 ? -1 : DimensionOf(dims, factor);
-    placement.results.push_back(
-        dim < 0 ? Sharding()
-                : Sharding{.kind = Sharding::Kind::kSplit, .dim = dim});
+    placement.results.push_back(cut.has_value()
+                                    ? ShardingUnder(rule, dims, *cut, members)
+                                    : Sharding());
   }
   return placement;
 }
@@ -144,9 +132,9 @@ absl::StatusOr<NodeSpec> PieceSpec(const OpView& node,
                                    const Placement& placement, int member,
                                    int members, ValueIds operands) {
   const DimensionRule rule = node.op().dimension_rule(node);
-  const int factor = CutFactor(rule, placement);
-  if (factor < 0 && (absl::c_any_of(placement.operands, IsSplit) ||
-                     absl::c_any_of(placement.results, IsSplit))) {
+  const std::optional<FactorCut> cut = CutOfNode(rule, placement);
+  if (!cut.has_value() && (absl::c_any_of(placement.operands, IsSplit) ||
+                           absl::c_any_of(placement.results, IsSplit))) {
     return HasNoPiece(node);
   }
   NodeSpec spec{.op = &node.op(),
@@ -161,10 +149,10 @@ absl::StatusOr<NodeSpec> PieceSpec(const OpView& node,
     PARTITA_ASSIGN_OR_RETURN(spec.regions.emplace_back(),
                              CutBody(*region, placement, member, members));
   }
-  if (factor >= 0 && node.op().piece_attributes != nullptr) {
-    const int64_t size = rule.factors[factor].size;
-    node.op().piece_attributes(node, factor, Begin(size, member, members),
-                               Begin(size, member + 1, members),
+  if (cut.has_value() && node.op().piece_attributes != nullptr) {
+    const Interval share =
+        MemberShare(rule.factors[cut->factor].size, cut->unit, member, members);
+    node.op().piece_attributes(node, cut->factor, share.begin, share.end,
                                spec.attributes);
   }
   return spec;
@@ -207,22 +195,19 @@ Sharding ShardingOf(const std::vector<Sharding>& shardings, int i) {
 TensorType InstanceType(const TensorType& whole, const Sharding& sharding,
                         int member, int members) {
   TensorType type = whole;
-  if (sharding.kind == Sharding::Kind::kSplit) {
-    const int64_t extent = whole.dims[sharding.dim];
-    type.dims[sharding.dim] =
-        Begin(extent, member + 1, members) - Begin(extent, member, members);
+  if (IsSplit(sharding)) {
+    type.dims[sharding.dim] = ShareOf(whole, sharding, member, members).size();
   }
   return type;
 }
 
 HostTensor CutInstance(const HostTensor& whole, const Sharding& sharding,
                        int member, int members) {
-  if (sharding.kind != Sharding::Kind::kSplit) return whole.Clone();
+  if (!IsSplit(sharding)) return whole.Clone();
   HostTensor part(InstanceType(whole.type(), sharding, member, members));
-  const int dim = sharding.dim;
   const int64_t size = BitsOf(whole.type().dtype) / 8;
-  ForEachElement(part.type(), whole.type(), dim,
-                 Begin(whole.type().dims[dim], member, members),
+  ForEachElement(part.type(), whole.type(), sharding.dim,
+                 ShareOf(whole.type(), sharding, member, members).begin,
                  [&](int64_t to, int64_t from) {
                    std::memcpy(part.bytes() + to, whole.bytes() + from, size);
                  });
@@ -231,18 +216,18 @@ HostTensor CutInstance(const HostTensor& whole, const Sharding& sharding,
 
 HostTensor JoinInstances(const TensorType& whole, const Sharding& sharding,
                          const std::vector<const HostTensor*>& parts) {
-  if (sharding.kind != Sharding::Kind::kSplit) return parts.front()->Clone();
+  if (!IsSplit(sharding)) return parts.front()->Clone();
   HostTensor joined(whole);
   const int members = static_cast<int>(parts.size());
-  const int dim = sharding.dim;
   const int64_t size = BitsOf(whole.dtype) / 8;
   for (int member = 0; member < members; ++member) {
     const HostTensor& part = *parts[member];
-    ForEachElement(
-        part.type(), whole, dim, Begin(whole.dims[dim], member, members),
-        [&](int64_t from, int64_t to) {
-          std::memcpy(joined.bytes() + to, part.bytes() + from, size);
-        });
+    ForEachElement(part.type(), whole, sharding.dim,
+                   ShareOf(whole, sharding, member, members).begin,
+                   [&](int64_t from, int64_t to) {
+                     std::memcpy(joined.bytes() + to, part.bytes() + from,
+                                 size);
+                   });
   }
   return joined;
 }

@@ -26,14 +26,37 @@ struct Sharding {
   Kind kind = Kind::kReplicated;
   int dim = 0;                            // kSplit: the dimension divided
   Reduction reduction = Reduction::kSum;  // kPartial: how the members join
+  // kSplit: so many indices of the dimension stay together, as those of one
+  // sample do where a reshape has merged samples and tokens. It divides the
+  // extent, and is 1 where members hold equal numbers of units, and so the same
+  // without it.
+  int64_t unit = 1;
 };
+
+// Indices [begin, end) of a dimension.
+struct Interval {
+  int64_t size() const { return end - begin; }
+  friend bool operator==(const Interval&, const Interval&) = default;
+
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+// What member `member` of `members` holds of a split dimension of extent n:
+// of its n/unit units the m-th share, so that uneven extents are right. Extents
+// are below 2^46 and members below 2^16, so no product overflows.
+inline Interval MemberShare(int64_t extent, int64_t unit, int member,
+                            int members) {
+  const int64_t units = extent / unit;
+  return {units * member / members * unit,
+          units * (member + 1) / members * unit};
+}
 
 // The devices of a node, by name ("gpu:0"), and the sharding of its values;
 // until a planner has run, the user's own choice (a pin) on the nodes that have
 // one. No devices: not placed yet. One device: nothing is divided. With
 // several, `operands` and `results` hold one entry per value, or are empty when
-// all are replicated. Member m of a split dimension of extent n holds the
-// elements [m*n/d, (m+1)*n/d) of d members, so uneven extents are right.
+// all are replicated.
 struct Placement {
   bool placed() const { return !devices.empty(); }
   friend bool operator==(const Placement&, const Placement&) = default;

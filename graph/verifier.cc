@@ -219,11 +219,18 @@ class GraphVerifier {
     for (size_t i = 0; i < values.size(); ++i) {
       if (shardings[i].kind != Sharding::Kind::kSplit) continue;
       const TensorType& type = graph_.type(values[i]);
-      if (shardings[i].dim >= 0 && shardings[i].dim < type.rank()) continue;
-      faults_.Add(at,
-                  absl::StrCat(kind, " ", i, " split at ", shardings[i].dim,
-                               " of ", type.ToString()),
-                  "one of its dimensions", "mend the sharding");
+      const Sharding& split = shardings[i];
+      if (split.dim < 0 || split.dim >= type.rank()) {
+        faults_.Add(at,
+                    absl::StrCat(kind, " ", i, " split at ", split.dim, " of ",
+                                 type.ToString()),
+                    "one of its dimensions", "mend the sharding");
+      } else if (split.unit < 1 || type.dims[split.dim] % split.unit != 0) {
+        faults_.Add(at,
+                    absl::StrCat(kind, " ", i, " of ", type.ToString(),
+                                 " split at ", split.dim, " by ", split.unit),
+                    "a unit that divides the dimension", "mend the sharding");
+      }
     }
   }
 

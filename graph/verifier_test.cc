@@ -134,6 +134,26 @@ TEST(Verifier, PlacementsThatDoNotFit) {
             "of its dimensions; mend the sharding");
 }
 
+TEST(Verifier, AUnitDividesTheDimension) {
+  for (const auto& [unit, fits] : {std::pair<int64_t, bool>{3, true},
+                                   {2, false},
+                                   {0, false},
+                                   {-3, false}}) {
+    const Module module = TwoOps();
+    Graph& graph = module.main();
+    graph.node(graph.order()[0]).placement = {
+        .devices = {"gpu:0", "gpu:1"},
+        .results = {{.kind = Sharding::Kind::kSplit, .dim = 1, .unit = unit}}};
+    EXPECT_EQ(Fault(graph),
+              fits ? ""
+                   : absl::StrCat("@f: relu %y: found result 0 of f32[2, 3] "
+                                  "split at 1 by ",
+                                  unit,
+                                  "; expected a unit that divides the "
+                                  "dimension; mend the sharding"));
+  }
+}
+
 TEST(Verifier, KernelBindingsThatDoNotFit) {
   const Module module = TwoOps();
   Graph& graph = module.main();

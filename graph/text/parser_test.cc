@@ -143,7 +143,7 @@ TEST(Parser, LayoutsPlacementsKernelsAndOriginsComeBack) {
       R"(graph @f(
     %x: f32[4, 32, 8, 8]{abcd16b} on {gpu:0, gpu:1} -> (split 0),
     %y: f32[4] on cpu:0) -> f32[4, 32, 8, 8]{acdb} {
-  %a = relu %x : f32[4, 32, 8, 8]{abcd16b} on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %a = relu %x : f32[4, 32, 8, 8]{abcd16b} on {gpu:0, gpu:1} (split 0) -> (split 1 by 16)
       by onednn.relu {workspace = 64, in_place = [0 -> 0], arithmetic = "onednn 2.6.3 \"avx512\""}
   %b = relu %a : f32[4, 32, 8, 8]{acdb} on {gpu:0, "odd name"} (split 0) -> (partial max) by eval
       scope "encoder/layer3" at "model.cc:12"
@@ -369,7 +369,7 @@ TEST(Parser, SizesAreBoundedBeforeTheyAreUsed) {
 TEST(Parser, AnyBytesAreSafe) {
   const std::string good =
       R"(variable @w: f32[2] trainable = f32[2] [1, 2]
-graph @f(%x: f32[2, 3] on {gpu:0, gpu:1} -> (split 0)) -> f32[3, 2] {
+graph @f(%x: f32[2, 3] on {gpu:0, gpu:1} -> (split 1 by 3)) -> f32[3, 2] {
   %c = constant f32[3] [1, -nan, 1e-5]
   %a, %b = fused %x, %c (%p: f32[2, 3], %q: f32[3]) {
     %s = add %p, %q : f32[2, 3]

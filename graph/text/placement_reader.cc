@@ -37,11 +37,26 @@ std::optional<Reduction> ReductionNamed(const Token& token) {
   return std::nullopt;
 }
 
+// The indices that stay together; 1 is not written.
+bool ReadUnit(TokenReader& reader, int64_t& unit) {
+  const Token where = reader.peek();
+  const std::optional<int64_t> read = reader.ReadInt();
+  if (!read.has_value()) return false;
+  if (*read < 2 || *read > kMaxTensorBytes) {
+    return reader.Report(
+        where, absl::StrCat("found a unit of ", *read, "; expected 2..",
+                            kMaxTensorBytes));
+  }
+  unit = *read;
+  return true;
+}
+
 bool ReadSharding(TokenReader& reader, Sharding& sharding) {
   if (reader.TryTake("replicated")) return true;
   if (reader.TryTake("split")) {
     sharding.kind = Sharding::Kind::kSplit;
-    return ReadSmallInt(reader, kMaxRank, sharding.dim);
+    return ReadSmallInt(reader, kMaxRank, sharding.dim) &&
+           (!reader.TryTake("by") || ReadUnit(reader, sharding.unit));
   }
   if (!reader.TryTake("partial")) {
     return reader.Fail("replicated, split or partial");

@@ -10,7 +10,9 @@ namespace partita {
 std::string ShardingText(const Sharding& sharding) {
   switch (sharding.kind) {
     case Sharding::Kind::kSplit:
-      return absl::StrCat("split ", sharding.dim);
+      return sharding.unit == 1
+                 ? absl::StrCat("split ", sharding.dim)
+                 : absl::StrCat("split ", sharding.dim, " by ", sharding.unit);
     case Sharding::Kind::kPartial:
       return absl::StrCat("partial ", ReductionName(sharding.reduction));
     case Sharding::Kind::kReplicated:

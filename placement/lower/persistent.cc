@@ -11,6 +11,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "graph/text/sharding_text.h"
 #include "placement/lower/pieces.h"
 #include "placement/lower/transfers.h"
 
@@ -28,7 +29,7 @@ std::string ContentKey(const PlanDraft& draft, const Storage& storage) {
           : absl::StrCat("constant ", op.attr_literal("value").index);
   absl::StrAppend(&key, " ", op.result_type(0).ToString());
   if (sharding.kind == Sharding::Kind::kSplit) {
-    absl::StrAppend(&key, " ", sharding.dim, " ", storage.member, " ",
+    absl::StrAppend(&key, " ", ShardingText(sharding), " ", storage.member, " ",
                     op.node().placement.devices.size());
   }
   return key;

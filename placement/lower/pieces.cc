@@ -104,9 +104,10 @@ Box BoxOf(const TensorType& whole, const Sharding& sharding, int member,
   Box box{Shape(whole.rank(), 0), whole.dims};
   if (sharding.kind == Sharding::Kind::kSplit && sharding.dim >= 0 &&
       sharding.dim < whole.rank()) {
-    const int64_t extent = whole.dims[sharding.dim];
-    box.begin[sharding.dim] = member * extent / members;
-    box.end[sharding.dim] = (member + 1) * extent / members;
+    const Interval share =
+        MemberShare(whole.dims[sharding.dim], sharding.unit, member, members);
+    box.begin[sharding.dim] = share.begin;
+    box.end[sharding.dim] = share.end;
   }
   return box;
 }

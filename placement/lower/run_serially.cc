@@ -28,40 +28,23 @@ Sharding At(const std::vector<Sharding>& shardings, size_t i) {
   return shardings.empty() ? Sharding() : shardings[i];
 }
 
-TensorType PartOf(TensorType type, const Sharding& sharding, int member,
-                  int members) {
-  if (sharding.kind != Sharding::Kind::kSplit) return type;
-  int64_t& extent = type.dims[sharding.dim];
-  extent = (member + 1) * extent / members - member * extent / members;
-  return type;
-}
-
-// The factor that a cut node is cut along.
-int CutFactor(const OpView& op) {
-  const DimensionRule rule = op.op().dimension_rule(op);
-  const std::vector<Sharding>& results = op.node().placement.results;
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].kind != Sharding::Kind::kSplit) continue;
-    return rule.results[i][results[i].dim].front();
-  }
-  return -1;
-}
-
 absl::StatusOr<std::vector<HostTensor>> EvaluatePiece(
     const OpView& op, int member, absl::Span<const HostTensor> operands) {
-  const int factor = CutFactor(op);
+  const DimensionRule rule = op.op().dimension_rule(op);
+  const std::optional<FactorCut> cut = CutOfNode(rule, op.node().placement);
   const bool adds = operands.size() > op.node().operands.size();
-  if (factor < 0 && !adds) return EvaluateNode(op, operands);
+  if (!cut.has_value() && !adds) return EvaluateNode(op, operands);
   const int members = static_cast<int>(op.node().placement.devices.size());
   Graph piece("piece", &op.graph().literals());
   NodeSpec spec{.op = &op.op(), .attributes = op.node().attributes};
   for (const HostTensor& operand : operands) {
     spec.operands.push_back(piece.AddInput("", operand.type()));
   }
-  if (factor >= 0 && op.op().piece_attributes != nullptr) {
-    const int64_t size = op.op().dimension_rule(op).factors[factor].size;
-    op.op().piece_attributes(op, factor, member * size / members,
-                             (member + 1) * size / members, spec.attributes);
+  if (cut.has_value() && op.op().piece_attributes != nullptr) {
+    const Interval share =
+        MemberShare(rule.factors[cut->factor].size, cut->unit, member, members);
+    op.op().piece_attributes(op, cut->factor, share.begin, share.end,
+                             spec.attributes);
   }
   PARTITA_ASSIGN_OR_RETURN(const NodeId node, piece.AddNode(std::move(spec)));
   return EvaluateNode(piece.view(node), operands);
@@ -90,9 +73,9 @@ SerialMachine::SerialMachine(const Plan& plan) : plan_(plan) {
     for (const PersistentValue& value : entry.persistent) {
       const OpView op = entry.graph->view(value.node);
       const Placement& placement = op.node().placement;
-      HostTensor part(PartOf(op.result_type(0), At(placement.results, 0),
-                             value.member,
-                             static_cast<int>(placement.devices.size())));
+      HostTensor part(InstanceType(op.result_type(0), At(placement.results, 0),
+                                   value.member,
+                                   static_cast<int>(placement.devices.size())));
       ConvertLayout(plan.module.literals().tensor(value.initial), part);
       Write(entry, value.buffer, part.bytes());
     }
@@ -145,8 +128,9 @@ absl::Status SerialMachine::Kernel(const Entry& entry, const Command& command) {
     const bool is_sum = static_cast<int>(i) == op.num_operands();
     const Sharding sharding =
         is_sum ? At(placement.results, 0) : At(placement.operands, i);
-    HostTensor stored(PartOf(is_sum ? op.result_type(0) : op.operand_type(i),
-                             sharding, command.instance.member, members));
+    HostTensor stored(
+        InstanceType(is_sum ? op.result_type(0) : op.operand_type(i), sharding,
+                     command.instance.member, members));
     const std::vector<std::byte> bytes = Read(entry, command.operands[i]);
     if (bytes.size() != stored.byte_span().size()) {
       return absl::InternalError("operand of another size");

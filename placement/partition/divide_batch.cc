@@ -56,9 +56,7 @@ class Divider {
     for (Factor::Kind kind : {Factor::Kind::kKept, Factor::Kind::kReduced}) {
       for (int i = 0; i < op.num_operands(); ++i) {
         const Sharding& lies = division_.lies[op.operand(i).id().index];
-        const int factor = FactorAt(rule.operands[i], lies);
-        if (factor < 0 || rule.factors[factor].kind != kind) continue;
-        if (TryCut(op, rule, factor)) return;
+        if (TryCut(op, rule, rule.operands[i], lies, kind)) return;
       }
     }
   }
@@ -70,9 +68,7 @@ class Divider {
     const std::optional<Sharding> wanted = WantedByAll(op);
     if (!wanted.has_value()) return;
     const DimensionRule rule = RuleOf(op);
-    const int factor = FactorAt(rule.results[0], *wanted);
-    if (factor < 0 || rule.factors[factor].kind != Factor::Kind::kKept) return;
-    TryCut(op, rule, factor);
+    TryCut(op, rule, rule.results[0], *wanted, Factor::Kind::kKept);
   }
 
   // How every reader of a node's one result takes it, if all of them divide it
@@ -98,15 +94,17 @@ class Divider {
                                              : WholeRule(op);
   }
 
-  // The outermost factor of the dimension that is split, or -1.
-  static int FactorAt(const DimensionRule::Dims& dims, const Sharding& split) {
-    if (split.kind != Kind::kSplit || dims[split.dim].empty()) return -1;
-    return dims[split.dim].front();
-  }
-
-  bool TryCut(const OpView& op, const DimensionRule& rule, int factor) {
+  // As one of its values is split, if that is along a factor of this kind.
+  bool TryCut(const OpView& op, const DimensionRule& rule,
+              const DimensionRule::Dims& dims, const Sharding& split,
+              Factor::Kind kind) {
+    const std::optional<FactorCut> alike =
+        CutAs(rule, dims, split, static_cast<int>(parts_.size()));
+    if (!alike.has_value() || rule.factors[alike->factor].kind != kind) {
+      return false;
+    }
     absl::StatusOr<Placement> cut =
-        CutAlong(op, rule, factor, {.devices = parts_});
+        CutAlong(op, rule, *alike, {.devices = parts_});
     if (!cut.ok()) return false;
     for (int i = 0; i < op.num_results(); ++i) {
       const Sharding& result = cut->results[i];

@@ -243,6 +243,76 @@ TEST(Partition, OperandsWithTheFactorAreSplitAndOthersReplicated) {
 )");
 }
 
+// Rows of a matrix that are the samples' tokens stay with their sample; an even
+// cut needs no word of it.
+TEST(Partition, AMergedDimensionIsSplitInUnits) {
+  ExpectBecomes(
+      R"(graph @f(%x: f32[5, 2, 4]) -> f32[5, 2, 4] {
+  %m = reshape %x {shape = [10, 4]} : f32[10, 4] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %y = relu %m : f32[10, 4] on {gpu:0, gpu:1} (replicated) -> (split 0 by 2)
+  %z = reshape %y {shape = [5, 2, 4]} : f32[5, 2, 4] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  return %z
+}
+)",
+      R"(graph @f(%x: f32[5, 2, 4] on {gpu:0, gpu:1} -> (split 0)) -> f32[5, 2, 4] {
+  %m = reshape %x {shape = [10, 4]} : f32[10, 4] on {gpu:0, gpu:1} (split 0) -> (split 0 by 2)
+  %y = relu %m : f32[10, 4] on {gpu:0, gpu:1} (split 0 by 2) -> (split 0 by 2)
+  %z = reshape %y {shape = [5, 2, 4]} : f32[5, 2, 4] on {gpu:0, gpu:1} (split 0 by 2) -> (split 0)
+  %z.gpu0 = copy %z : f32[5, 2, 4] on gpu:0
+  return %z.gpu0 as z
+}
+)");
+  ExpectBecomes(
+      R"(graph @f(%x: f32[6, 3, 4]) -> f32[18, 4] {
+  %m = reshape %x {shape = [18, 4]} : f32[18, 4] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  return %m
+}
+)",
+      R"(graph @f(%x: f32[6, 3, 4] on {gpu:0, gpu:1} -> (split 0)) -> f32[18, 4] {
+  %m = reshape %x {shape = [18, 4]} : f32[18, 4] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %m.gpu0 = copy %m : f32[18, 4] on gpu:0
+  return %m.gpu0 as m
+}
+)");
+}
+
+// Parts in another unit are exchanged.
+TEST(Partition, PartsInOtherUnitsAreCopied) {
+  ExpectBecomes(
+      R"(graph @f(%x: f32[10, 4]) -> f32[5, 2, 4] {
+  %y = relu %x : f32[10, 4] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %u = sigmoid %x : f32[10, 4] on gpu:0
+  %z = add %u, %y : f32[10, 4] on {gpu:0, gpu:1} (replicated, replicated) -> (split 0 by 2)
+  %r = reshape %z {shape = [5, 2, 4]} : f32[5, 2, 4] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  return %r
+}
+)",
+      R"(graph @f(%x: f32[10, 4] on {gpu:0, gpu:1}) -> f32[5, 2, 4] {
+  %x.split0 = copy %x : f32[10, 4] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %y = relu %x.split0 : f32[10, 4] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %y.split0 = copy %y : f32[10, 4] on {gpu:0, gpu:1} (split 0) -> (split 0 by 2)
+  %u = sigmoid %x : f32[10, 4] on gpu:0
+  %u.split0 = copy %u : f32[10, 4] on {gpu:0, gpu:1} (replicated) -> (split 0 by 2)
+  %z = add %u.split0, %y.split0 : f32[10, 4]
+      on {gpu:0, gpu:1} (split 0 by 2, split 0 by 2) -> (split 0 by 2)
+  %r = reshape %z {shape = [5, 2, 4]} : f32[5, 2, 4] on {gpu:0, gpu:1} (split 0 by 2) -> (split 0)
+  %r.gpu0 = copy %r : f32[5, 2, 4] on gpu:0
+  return %r.gpu0 as r
+}
+)");
+}
+
+TEST(Partition, RefusesAUnitThatIsNoPieceOfTheFactor) {
+  EXPECT_EQ(ErrorOf(R"(graph @f(%x: f32[5, 4, 4]) -> f32[20, 4] {
+  %y = reshape %x {shape = [20, 4]} : f32[20, 4] on {gpu:0, gpu:1} (replicated) -> (split 0 by 2)
+  return %y
+}
+)"),
+            "reshape %y: found a split along dimension 0 by 2; expected a unit "
+            "of whole indices of its outermost factor; leave the unit to the "
+            "compiler");
+}
+
 // Whoever reads a sum that members have parts of reads the joined one: on all
 // of them, and from there elsewhere.
 TEST(Partition, PartialSumsAreJoinedWhereTheyAreMade) {

@@ -4,6 +4,7 @@
 #include "placement/partition/shard.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -21,10 +22,10 @@ const Sharding* FirstSplit(const std::vector<Sharding>& shardings) {
   return nullptr;
 }
 
-// The factor that divides what is asked to be split: a result, or else an
-// operand.
-absl::StatusOr<int> FactorToCut(const OpView& op, const DimensionRule& rule,
-                                const Placement& wanted) {
+// The cut that divides what is asked to be split: a result, or else an operand.
+// Who asks for no unit gets the smallest there is.
+absl::StatusOr<FactorCut> CutToMake(const OpView& op, const DimensionRule& rule,
+                                    const Placement& wanted) {
   const bool by_result = FirstSplit(wanted.results) != nullptr;
   const auto& shardings = by_result ? wanted.results : wanted.operands;
   const Sharding& split = *FirstSplit(shardings);
@@ -41,7 +42,15 @@ absl::StatusOr<int> FactorToCut(const OpView& op, const DimensionRule& rule,
                               ", which has extent 1"),
                  "a dimension to divide", "choose another dimension");
   }
-  return dims[split.dim].front();
+  const int members = static_cast<int>(wanted.devices.size());
+  const std::optional<FactorCut> cut = CutAs(rule, dims, split, members);
+  if (cut.has_value()) return *cut;
+  if (split.unit == 1) return FactorCut{.factor = dims[split.dim].front()};
+  return BadOp(
+      op,
+      absl::StrCat("a split along dimension ", split.dim, " by ", split.unit),
+      "a unit of whole indices of its outermost factor",
+      "leave the unit to the compiler");
 }
 
 absl::Status CheckKind(const OpView& op, const Factor& factor) {
@@ -55,44 +64,23 @@ absl::Status CheckKind(const OpView& op, const Factor& factor) {
                "device");
 }
 
-// Pieces of a dimension and pieces of its outermost factor are the same bytes
-// only if nothing else divides the dimension or the members divide the factor.
-absl::Status CheckEven(const OpView& op, const DimensionRule& rule, int factor,
+absl::Status CheckRows(const OpView& op, const Factor& factor, int64_t unit,
                        int members) {
-  const int64_t size = rule.factors[factor].size;
-  if (size < members) {
-    return BadOp(
-        op,
-        absl::StrCat(size, " rows of factor ", rule.factors[factor].name,
-                     " over ", members, " devices"),
-        "a row for each device at least",
-        "choose fewer devices or another dimension");
-  }
-  for (const auto* values : {&rule.operands, &rule.results}) {
-    for (const DimensionRule::Dims& dims : *values) {
-      for (const auto& product : dims) {
-        if (product.size() < 2 || product.front() != factor) continue;
-        if (size % members == 0) continue;
-        return BadOp(
-            op,
-            absl::StrCat(size, " rows of factor ", rule.factors[factor].name,
-                         " over ", members, " devices"),
-            "a multiple of the devices, as a dimension is a product",
-            "choose other devices or another dimension");
-      }
-    }
-  }
-  return absl::OkStatus();
+  const int64_t rows = factor.size / unit;
+  if (rows >= members) return absl::OkStatus();
+  return BadOp(op,
+               absl::StrCat(rows, " rows of factor ", factor.name, " over ",
+                            members, " devices"),
+               "a row for each device at least",
+               "choose fewer devices or another dimension");
 }
 
-std::vector<Sharding> Shardings(const std::vector<DimensionRule::Dims>& values,
-                                int factor) {
+std::vector<Sharding> Shardings(const DimensionRule& rule,
+                                const std::vector<DimensionRule::Dims>& values,
+                                const FactorCut& cut, int members) {
   std::vector<Sharding> shardings;
   for (const DimensionRule::Dims& dims : values) {
-    const int dim = DimensionOf(dims, factor);
-    shardings.push_back(
-        dim < 0 ? Sharding()
-                : Sharding{.kind = Sharding::Kind::kSplit, .dim = dim});
+    shardings.push_back(ShardingUnder(rule, dims, cut, members));
   }
   return shardings;
 }
@@ -111,21 +99,22 @@ bool CarriedInside(const DimensionRule& rule, int factor) {
 }
 
 // Every result of a node that sums over the factor is a partial sum.
-std::vector<Sharding> ResultShardings(const DimensionRule& rule, int factor) {
-  const Factor& cut = rule.factors[factor];
-  if (cut.kind != Factor::Kind::kReduced) {
-    return Shardings(rule.results, factor);
+std::vector<Sharding> ResultShardings(const DimensionRule& rule,
+                                      const FactorCut& cut, int members) {
+  const Factor& factor = rule.factors[cut.factor];
+  if (factor.kind != Factor::Kind::kReduced) {
+    return Shardings(rule, rule.results, cut, members);
   }
   return std::vector<Sharding>(
       rule.results.size(),
-      {.kind = Sharding::Kind::kPartial, .reduction = cut.reduction});
+      {.kind = Sharding::Kind::kPartial, .reduction = factor.reduction});
 }
 
 }  // namespace
 
 bool operator<(const Whereabouts& a, const Whereabouts& b) {
-  return std::tie(a.devices, a.sharding.kind, a.sharding.dim) <
-         std::tie(b.devices, b.sharding.kind, b.sharding.dim);
+  return std::tie(a.devices, a.sharding.kind, a.sharding.dim, a.sharding.unit) <
+         std::tie(b.devices, b.sharding.kind, b.sharding.dim, b.sharding.unit);
 }
 
 absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted) {
@@ -139,23 +128,24 @@ absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted) {
   const DimensionRule rule = op.op().dimension_rule != nullptr
                                  ? op.op().dimension_rule(op)
                                  : WholeRule(op);
-  PARTITA_ASSIGN_OR_RETURN(const int factor, FactorToCut(op, rule, wanted));
-  return CutAlong(op, rule, factor, std::move(wanted));
+  PARTITA_ASSIGN_OR_RETURN(const FactorCut cut, CutToMake(op, rule, wanted));
+  return CutAlong(op, rule, cut, std::move(wanted));
 }
 
 absl::StatusOr<Placement> CutAlong(const OpView& op, const DimensionRule& rule,
-                                   int factor, Placement wanted) {
-  PARTITA_RETURN_IF_ERROR(CheckKind(op, rule.factors[factor]));
-  if (CarriedInside(rule, factor)) {
+                                   const FactorCut& cut, Placement wanted) {
+  const Factor& factor = rule.factors[cut.factor];
+  PARTITA_RETURN_IF_ERROR(CheckKind(op, factor));
+  if (CarriedInside(rule, cut.factor)) {
     return BadOp(op,
-                 absl::StrCat("a split of factor ", rule.factors[factor].name,
+                 absl::StrCat("a split of factor ", factor.name,
                               " that lies inside another dimension"),
                  "an outermost factor", "choose another dimension");
   }
   const int members = static_cast<int>(wanted.devices.size());
-  PARTITA_RETURN_IF_ERROR(CheckEven(op, rule, factor, members));
-  wanted.operands = Shardings(rule.operands, factor);
-  wanted.results = ResultShardings(rule, factor);
+  PARTITA_RETURN_IF_ERROR(CheckRows(op, factor, cut.unit, members));
+  wanted.operands = Shardings(rule, rule.operands, cut, members);
+  wanted.results = ResultShardings(rule, cut, members);
   return wanted;
 }
 

@@ -22,13 +22,14 @@ struct Whereabouts {
 
 // Fills in `wanted` for `op`: its devices stand; where it asks for a split
 // result, or else for a split operand, all shardings follow from the factor
-// that divides that dimension. A factor that is summed over leaves each member
-// with a partial sum.
+// that divides that dimension, and from its unit: where no pieces of the factor
+// have the unit 1 that is asked for, from the smallest that some have. A factor
+// that is summed over leaves each member with a partial sum.
 absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted);
 
-// `op` on several devices, cut along one factor of `rule`, its own.
+// `op` on several devices, cut in this way along a factor of `rule`, its own.
 absl::StatusOr<Placement> CutAlong(const OpView& op, const DimensionRule& rule,
-                                   int factor, Placement wanted);
+                                   const FactorCut& cut, Placement wanted);
 
 // Where operand `i` must be, and where result `i` is, under `placement`.
 Whereabouts OperandNeed(const Placement& placement, int operand);

@@ -15,18 +15,6 @@
 namespace partita {
 namespace {
 
-// The elements [begin, end) of one dimension.
-struct Interval {
-  int64_t size() const { return end - begin; }
-  int64_t begin = 0;
-  int64_t end = 0;
-};
-
-// Member `member`'s elements of `n`: as placement.h cuts.
-Interval CutOf(int64_t n, int member, int members) {
-  return {member * n / members, (member + 1) * n / members};
-}
-
 int64_t Product(const Shape& dims, int begin, int end) {
   int64_t product = 1;
   for (int i = begin; i < end; ++i) product *= dims[i];
@@ -75,11 +63,15 @@ class Binder {
   }
 
  private:
+  Interval Share(const Sharding& split, int member) const {
+    return MemberShare(type_.dims[split.dim], split.unit, member, members_);
+  }
+
   // reduce_scatter: the piece that the member keeps.
   void JoinPiece() {
     const int64_t inner = Product(type_.dims, to_.dim + 1, type_.rank());
     const int64_t extent = type_.dims[to_.dim];
-    const Interval own = CutOf(extent, member_, members_);
+    const Interval own = Share(to_, member_);
     part_.joined = {results_[member_]};
     part_.share_offset = own.begin * inner * size_;
     part_.elements = own.size() * inner;
@@ -90,7 +82,8 @@ class Binder {
 
   // all_reduce: an equal share of the bytes, for every member.
   void JoinShare() {
-    const Interval own = CutOf(type_.num_stored_elements(), member_, members_);
+    const Interval own =
+        MemberShare(type_.num_stored_elements(), 1, member_, members_);
     part_.share_offset = own.begin * size_;
     part_.elements = own.size();
     part_.share = {.block = part_.elements * size_};
@@ -105,7 +98,7 @@ class Binder {
     if (from_ == to_) return FetchMoved();
     for (int other = 0; other < members_; ++other) {
       if (to_.kind == Sharding::Kind::kSplit) {
-        FetchCrossing(other);
+        to_.dim == from_.dim ? FetchOverlap(other) : FetchCrossing(other);
       } else {
         FetchWhole(other);
       }
@@ -131,7 +124,7 @@ class Binder {
     const int64_t inner =
         size_ * Product(type_.dims, from_.dim + 1, type_.rank());
     const int64_t extent = type_.dims[from_.dim];
-    const Interval rows = CutOf(extent, other, members_);
+    const Interval rows = Share(from_, other);
     const int64_t outer = Product(type_.dims, 0, from_.dim);
     const int64_t block = rows.size() * inner;
     AddFetch(
@@ -139,13 +132,30 @@ class Binder {
          {operands_[other], block, outer, block}});
   }
 
+  // What both hold of a dimension that is divided in other units.
+  void FetchOverlap(int other) {
+    const Interval there = Share(from_, other);
+    const Interval here = Share(to_, member_);
+    const Interval both{std::max(there.begin, here.begin),
+                        std::min(there.end, here.end)};
+    if (both.size() <= 0) return;
+    const int64_t inner =
+        size_ * Product(type_.dims, from_.dim + 1, type_.rank());
+    const int64_t outer = Product(type_.dims, 0, from_.dim);
+    const int64_t block = both.size() * inner;
+    AddFetch({{results_[member_] + (both.begin - here.begin) * inner, block,
+               outer, here.size() * inner},
+              {operands_[other] + (both.begin - there.begin) * inner, block,
+               outer, there.size() * inner}});
+  }
+
   // Where the other's rows cross the own columns: runs along the later of the
   // two dimensions, for every index between them and before them.
   void FetchCrossing(int other) {
     const int first = std::min(from_.dim, to_.dim);
     const int last = std::max(from_.dim, to_.dim);
-    const Interval there = CutOf(type_.dims[from_.dim], other, members_);
-    const Interval here = CutOf(type_.dims[to_.dim], member_, members_);
+    const Interval there = Share(from_, other);
+    const Interval here = Share(to_, member_);
     const bool from_first = from_.dim == first;
     const Interval rows = from_first ? there : here;
     const Interval columns = from_first ? here : there;

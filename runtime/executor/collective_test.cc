@@ -23,7 +23,13 @@ namespace partita {
 namespace {
 
 constexpr Sharding kWhole{};
-Sharding Split(int dim) { return {.kind = Sharding::Kind::kSplit, .dim = dim}; }
+Sharding Split(int dim, int64_t unit = 1) {
+  return {.kind = Sharding::Kind::kSplit, .dim = dim, .unit = unit};
+}
+// Of a value with extents 6, 7 and 9.
+std::vector<Sharding> Splits() {
+  return {Split(0), Split(0, 2), Split(0, 3), Split(1), Split(2), Split(2, 3)};
+}
 Sharding Partial(Reduction reduction) {
   return {.kind = Sharding::Kind::kPartial, .reduction = reduction};
 }
@@ -169,18 +175,18 @@ TEST(CollectiveTest, AllReduceGivesEveryMemberTheJoinedParts) {
 
 TEST(CollectiveTest, ReduceScatterGivesEachMemberItsPiece) {
   for (const int members : {2, 3, 4}) {
-    for (const int dim : {0, 1, 2}) {
-      const TensorType type{DType::kF32, {5, 7, 9}, {}};
-      const CopyOver node(type, members, Partial(Reduction::kSum), Split(dim));
+    for (const Sharding& split : Splits()) {
+      const TensorType type{DType::kF32, {6, 7, 9}, {}};
+      const CopyOver node(type, members, Partial(Reduction::kSum), split);
       Tensors parts, results;
       for (int m = 0; m < members; ++m) {
         parts.push_back(Numbers(type, m));
-        results.emplace_back(InstanceType(type, Split(dim), m, members));
+        results.emplace_back(InstanceType(type, split, m, members));
       }
       const HostTensor whole = Joined(parts, Reduction::kSum);
       RunMembers(node.view(), BytesOf(parts), BytesOf(results));
       for (int m = 0; m < members; ++m) {
-        ExpectSame(results[m], CutInstance(whole, Split(dim), m, members),
+        ExpectSame(results[m], CutInstance(whole, split, m, members),
                    "a piece");
       }
     }
@@ -188,17 +194,18 @@ TEST(CollectiveTest, ReduceScatterGivesEachMemberItsPiece) {
 }
 
 TEST(CollectiveTest, AllGatherAndAllToAllPutThePiecesTogether) {
-  const TensorType type{DType::kI16, {5, 7, 9}, {}};
+  const TensorType type{DType::kI16, {6, 7, 9}, {}};
   const HostTensor whole = Numbers(type, 1);
+  std::vector<Sharding> all = Splits();
+  all.push_back(kWhole);
   for (const int members : {1, 2, 3, 4}) {
-    for (const int from : {0, 1, 2}) {
-      for (const int to : {-1, 0, 1, 2}) {
-        if (from == to) continue;
-        const Sharding wanted = to < 0 ? kWhole : Split(to);
-        const CopyOver node(type, members, Split(from), wanted);
+    for (const Sharding& from : Splits()) {
+      for (const Sharding& wanted : all) {
+        if (from == wanted) continue;
+        const CopyOver node(type, members, from, wanted);
         Tensors parts, results;
         for (int m = 0; m < members; ++m) {
-          parts.push_back(CutInstance(whole, Split(from), m, members));
+          parts.push_back(CutInstance(whole, from, m, members));
           results.emplace_back(InstanceType(type, wanted, m, members));
         }
         RunMembers(node.view(), BytesOf(parts), BytesOf(results));

@@ -22,9 +22,9 @@ PortPart PieceOf(const TensorType& type, const Sharding& sharding, int member,
   for (int d = 0; d < sharding.dim; ++d) outer *= type.dims[d];
   const int64_t extent = type.dims[sharding.dim];
   const int64_t row = bytes / outer / extent;
-  const int64_t begin = member * extent / members;
-  const int64_t end = (member + 1) * extent / members;
-  return {begin * row, {nullptr, (end - begin) * row, outer, extent * row}};
+  const Interval share = MemberShare(extent, sharding.unit, member, members);
+  return {share.begin * row,
+          {nullptr, share.size() * row, outer, extent * row}};
 }
 
 // What a device holds of a value, where it is made or as it arrives.

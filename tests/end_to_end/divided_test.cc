@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
 #include "graph/builder/graph_builder.h"
@@ -22,6 +23,7 @@
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
 #include "placement/partition/shard.h"
+#include "runtime/plan/collective.h"
 #include "tests/end_to_end/virtual_steps.h"
 #include "tests/random_graph/random_graph.h"
 #include "tools/partita/compare.h"
@@ -43,6 +45,12 @@ int DividedNodes(const Plan& plan) {
     divided += op.node().kernel.has_value() && IsCut(op);
   }
   return divided;
+}
+
+int Exchanges(const Plan& plan, CollectiveKind kind) {
+  return absl::c_count_if(plan.module.main().ops(), [kind](const OpView& op) {
+    return CollectiveOf(op) == kind;
+  });
 }
 
 // Every node along the batch, as --pin '*=cpu:0,cpu:1/split0'.
@@ -215,6 +223,37 @@ TEST(InnerDimensions, ManyRowsAreProved) {
     const auto run = RunVirtually(std::move(compiled->plan), inputs);
     ASSERT_TRUE(run.ok()) << run.status();
     EXPECT_EQ(SameBits(run->outputs, run->reference), absl::OkStatus());
+  }
+}
+
+// A reshape keeps the three rows of a sample together, what reads them by
+// itself does not.
+TEST(MergedDimensions, RowsAreExchangedBetweenOtherDivisions) {
+  GraphBuilder b("f");
+  const Tensor x = b.Input("x", DType::kF32, {7, 3, 4});
+  Tensor y;
+  {
+    const GraphBuilder::Scope scope(b, "rows");
+    y = Reshape(Exp(Reshape(x, {21, 4})), {7, 3, 4});
+  }
+  b.Output("y", Neg(y));
+  const auto module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  const std::vector<HostTensor> inputs = RandomInputs(module->main(), 1);
+  const auto expected = Evaluate(module->main(), inputs);
+  ASSERT_TRUE(expected.ok());
+  for (int devices : {2, 3, 5}) {
+    CompileOptions options;
+    options.strategy = "pinned";
+    options.pins = {{"rows", Cpus(devices), 0}};
+    absl::StatusOr<Compiled> compiled =
+        Compile(module->Clone(), EqualCpus(devices, kRoom), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_EQ(Exchanges(compiled->plan, CollectiveKind::kAllToAll), 2);
+    const auto run = RunVirtually(std::move(compiled->plan), inputs);
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(SameBits(run->outputs, run->reference), absl::OkStatus());
+    EXPECT_EQ(Close(run->outputs, *expected, 0, 1e-5), absl::OkStatus());
   }
 }
 

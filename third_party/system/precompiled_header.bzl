@@ -32,12 +32,15 @@ def _precompiled_header_impl(ctx):
     header = ctx.actions.declare_file(ctx.label.name + ".h")
     ctx.actions.write(header, "".join(["#include \"%s\"\n" % include for include in ctx.attr.includes]))
     compiled = ctx.actions.declare_file(header.basename + ".gch")
+
+    # Asked for what it reads, the compiler keeps that in the precompiled header, for -fpch-deps.
+    read = ctx.actions.declare_file(header.basename + ".d")
     toolchain = find_cpp_toolchain(ctx)
     ctx.actions.run(
         executable = toolchain.compiler_executable,
-        arguments = ["-x", "c++-header"] + _flags(ctx, header, compiled),
+        arguments = ["-x", "c++-header", "-MD", "-MF", read.path] + _flags(ctx, header, compiled),
         inputs = depset([header] + ctx.files.hdrs, transitive = [toolchain.all_files]),
-        outputs = [compiled],
+        outputs = [compiled, read],
         mnemonic = "CppPrecompile",
         progress_message = "Precompiling %s" % header.short_path,
     )

@@ -225,9 +225,7 @@ std::string RepeatedText(absl::string_view entry, double repeated_share) {
   if (repeated_share <= kMost) return "";
   return absl::StrFormat(
       "repeated %.0f %% of @%s's predicted kernel seconds are computed whole "
-      "by each device; a batch that is a multiple of the devices may be "
-      "divided "
-      "further\n",
+      "by each device, for nodes whose rule does not divide the batch\n",
       100 * repeated_share, entry);
 }
 

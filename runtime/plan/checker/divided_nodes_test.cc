@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/said_of_plan.h"
 
 namespace partita {
@@ -141,6 +144,67 @@ plan @f {
                  kText),
             "plan @f: input %x: found a partial value; expected a whole or a "
             "split one; place it again");
+  EXPECT_EQ(Said({{"(split 0)) ->", "(split 0 by 3)) ->"}}, kText),
+            "plan @f: input %x: found a sharding that does not fit it; "
+            "expected one, along a dimension that it has and in a unit that "
+            "divides it; place it again");
+}
+
+// Three samples of two rows: a device has one of them, the other two.
+TEST(DividedNodes, RowsOfASampleStayTogether) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[3, 2] on {gpu:0, gpu:1} -> (split 0)) -> i8[6] {
+  %r = reshape %x {shape = [6]} : i8[6] on {gpu:0, gpu:1} (split 0) -> (split 0 by 2)
+  %y = neg %r : i8[6] on {gpu:0, gpu:1} (split 0 by 2) -> (split 0 by 2)
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 6
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 12
+  entry @f of @f {
+    input x i8[3, 2]
+    output y i8[6]
+    arena gpu:0
+      !x 0 2
+      !r 2 2
+      !y 4 2
+    arena gpu:1
+      !x.m1 0 4
+      !r.m1 4 4
+      !y.m1 8 4
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %r (!x) -> !r
+      2 kernel %y (!r) -> !y
+      6 fetch !y output 0
+    stream gpu:1/s
+      3 feed -> !x.m1 input 0
+      4 kernel %r member 1 (!x.m1) -> !r.m1
+      5 kernel %y member 1 (!r.m1) -> !y.m1
+      7 fetch !y.m1 output 0
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText), "proved");
+  const std::string no_cut =
+      "found shardings that are not one cut along a factor whose pieces are "
+      "independent; expected one that its op's dimension rule allows; place it "
+      "again";
+  EXPECT_EQ(
+      Said({{"(split 0) -> (split 0 by 2)", "(split 0) -> (split 0)"}}, kText),
+      absl::StrCat("plan @f: reshape %r: ", no_cut,
+                   "\nplan @f: neg %y: found operand 0 read as split 0 "
+                   "by 2; expected split 0, as %r was made; place it "
+                   "again"));
+  EXPECT_EQ(Said({{"(split 0 by 2) -> (split 0 by 2)",
+                   "(split 0 by 2) -> (split 0)"}},
+                 kText),
+            absl::StrCat("plan @f: neg %y: ", no_cut));
+  EXPECT_EQ(Said({{"(split 0 by 2)", "(split 0 by 3)"}}, kText),
+            absl::StrCat("plan @f: reshape %r: ", no_cut,
+                         "\nplan @f: neg %y: ", no_cut));
 }
 
 TEST(DividedNodes, ABucketJoinsAndNothingElse) {

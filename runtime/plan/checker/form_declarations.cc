@@ -103,6 +103,12 @@ void CheckChannel(const EntryView& view, size_t i, Findings& findings) {
                    "stream or as many slots")));
 }
 
+// The dimension exists, and the unit divides it.
+bool SplitFits(const TensorType& type, const Sharding& split) {
+  return InBounds(split.dim, type.rank()) && split.unit >= 1 &&
+         type.dims[split.dim] % split.unit == 0;
+}
+
 // Shardings that speak of dimensions that exist, one per value or none.
 bool ShardingsFit(const Graph& graph, const std::vector<Sharding>& shardings,
                   const ValueIds& values) {
@@ -110,14 +116,32 @@ bool ShardingsFit(const Graph& graph, const std::vector<Sharding>& shardings,
   if (shardings.size() != values.size()) return false;
   for (size_t i = 0; i < shardings.size(); ++i) {
     if (shardings[i].kind == Sharding::Kind::kSplit &&
-        !InBounds(shardings[i].dim, graph.type(values[i]).rank())) {
+        !SplitFits(graph.type(values[i]), shardings[i])) {
       return false;
     }
   }
   return true;
 }
 
+void CheckInputPlacements(const EntryView& view, Findings& findings) {
+  const Graph& graph = view.graph();
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ValueId input = graph.inputs()[i];
+    if (ShardingsFit(graph, graph.input_placement(static_cast<int>(i)).results,
+                     {input})) {
+      continue;
+    }
+    findings.Add(view.Found(
+        Rule::kShape, -1,
+        absl::StrCat("input ", view.ValueText(input),
+                     ": found a sharding that does not fit it; expected one, "
+                     "along a dimension that it has and in a unit that divides "
+                     "it; place it again")));
+  }
+}
+
 void CheckPlacements(const EntryView& view, Findings& findings) {
+  CheckInputPlacements(view, findings);
   for (NodeId id : view.graph().order()) {
     const Node& node = view.graph().node(id);
     if (node.placement.devices.size() <= kMaxDevices &&
@@ -133,7 +157,8 @@ void CheckPlacements(const EntryView& view, Findings& findings) {
                      "expected at most ",
                      kMaxDevices,
                      " devices and one sharding a value, along a dimension "
-                     "that it has; place it again")));
+                     "that it has and in a unit that divides it; place it "
+                     "again")));
   }
 }
 

@@ -154,7 +154,7 @@ class PersistentForm {
     if (sharding.kind != Sharding::Kind::kReplicated) {
       absl::StrAppend(&key, " member ", value.member, " of ",
                       NumMembers(node.node().placement), " along ",
-                      sharding.dim);
+                      sharding.dim, " by ", sharding.unit);
     }
     return node.is(kVariable)
                ? absl::StrCat("variable ", node.attr_string("name"), " ", key)

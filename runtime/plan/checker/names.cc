@@ -100,7 +100,8 @@ std::string Names::SourceKey(const OpView& node) const {
   const int members = NumMembers(node.node().placement);
   std::string key = type.ToString();
   if (NamedLocally(type, sharding)) {
-    absl::StrAppend(&key, " member of ", members, " along ", sharding.dim);
+    absl::StrAppend(&key, " member of ", members, " along ", sharding.dim,
+                    " by ", sharding.unit);
   }
   if (node.is(kVariable)) {
     return absl::StrCat("variable ", node.attr_string("name"), " ", key);

@@ -13,9 +13,12 @@ struct Extent {
   int64_t end;
 };
 
-// n < 2^46 and members < 2^16, so the products do not overflow.
-Extent MemberExtent(int64_t n, int member, int members) {
-  return {n * member / members, n * (member + 1) / members};
+// The checker's own reading of placement.h. n < 2^46 and members < 2^16, so the
+// products do not overflow.
+Extent MemberExtent(int64_t n, int64_t unit, int member, int members) {
+  const int64_t units = n / unit;
+  return {unit * (units * member / members),
+          unit * (units * (member + 1) / members)};
 }
 
 }  // namespace
@@ -57,7 +60,8 @@ TensorType PieceType(const TensorType& type, const Sharding& sharding,
                      int member, int members) {
   TensorType piece = type;
   if (sharding.kind != Sharding::Kind::kSplit) return piece;
-  const Extent extent = MemberExtent(type.dims[sharding.dim], member, members);
+  const Extent extent =
+      MemberExtent(type.dims[sharding.dim], sharding.unit, member, members);
   piece.dims[sharding.dim] = extent.end - extent.begin;
   return piece;
 }
@@ -72,7 +76,7 @@ Range PieceOfWhole(const TensorType& type, const Sharding& sharding, int member,
   int64_t outer = 1;
   for (int d = 0; d < sharding.dim; ++d) outer *= type.dims[d];
   const int64_t row = bytes / outer / n;  // bytes of one index of the dimension
-  const Extent extent = MemberExtent(n, member, members);
+  const Extent extent = MemberExtent(n, sharding.unit, member, members);
   return {.offset = extent.begin * row,
           .block = (extent.end - extent.begin) * row,
           .count = outer,

@@ -126,9 +126,10 @@ std::vector<int64_t> PlacesInWhole(const TensorType& type,
       int64_t inner = 1;
       for (int d = dim + 1; d < type.rank(); ++d) inner *= type.dims[d];
       const int64_t n = type.dims[dim];
-      const int64_t index = e / inner % n;
-      if (index < n * member / division.members ||
-          index >= n * (member + 1) / division.members) {
+      const int64_t units = n / division.sharding.unit;
+      const int64_t index = e / inner % n / division.sharding.unit;
+      if (index < units * member / division.members ||
+          index >= units * (member + 1) / division.members) {
         continue;
       }
     }
