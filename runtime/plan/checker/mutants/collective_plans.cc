@@ -240,11 +240,47 @@ constexpr ShortPlan kAllToAll = {
       gpu:1/s fetch !h1 output 0)",
 };
 
+// The second device holds two units of three, and takes an index of the other's
+// three.
+constexpr ShortPlan kOtherUnits = {
+    .name = "all_to_all between units of one dimension",
+    .graph =
+        R"(graph @f(%x: i8[6] on {gpu:0, gpu:1} -> (split 0)) -> i8[6] {
+  %t = copy %x : i8[6] on {gpu:0, gpu:1} (split 0) -> (split 0 by 2)
+  %y = neg %t : i8[6] on {gpu:0, gpu:1} (split 0 by 2) -> (split 0 by 2)
+  return %y
+})",
+    .devices = R"(
+      gpu:0 0 5
+      gpu:1 0 8)",
+    .declared = R"(
+      input x i8[6]
+      output y i8[6]
+      arena gpu:0
+        !x0 0 3
+        !t0 3 2
+        !y0 0 2
+      arena gpu:1
+        !x1 0 3
+        !t1 4 4
+        !y1 0 4
+      group 0 (gpu:0/s, gpu:1/s))",
+    .launch = R"(
+      gpu:0/s feed -> !x0 input 0
+      gpu:1/s feed -> !x1 input 0
+      gpu:0/s collective %t member 0 !x0 -> !t0 group 0
+      gpu:1/s collective %t member 1 !x1 -> !t1 group 0
+      gpu:0/s kernel %y member 0 (!t0) -> !y0
+      gpu:1/s kernel %y member 1 (!t1) -> !y1
+      gpu:0/s fetch !y0 output 0
+      gpu:1/s fetch !y1 output 0)",
+};
+
 }  // namespace
 
 std::vector<ShortPlan> CollectivePlans() {
-  return {kAllReduce, kBucket,        kFedInParts,
-          kAllGather, kReduceScatter, kAllToAll};
+  return {kAllReduce,     kBucket,   kFedInParts, kAllGather,
+          kReduceScatter, kAllToAll, kOtherUnits};
 }
 
 }  // namespace partita
