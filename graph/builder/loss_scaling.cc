@@ -66,12 +66,13 @@ ScaledGradients GradientsAtScale(Tensor loss, LossScaleOptions options,
       b.Variable(kGoodSteps, ScalarOf(0), false),
       b.Variable(kSkippedSteps, ScalarOf(0), false)};
   const Tensor scaled = Cast(loss, DType::kF32) * variables.scale;
-  ScaledGradients result{b.Gradients(scaled), {}};
+  ScaledGradients result{b.Gradients(scaled), {}, variables.skipped_steps};
   result.finite = AllFinite(result.parameters);
   for (Parameter& parameter : result.parameters) {
     const Tensor gradient = parameter.gradient;
     if (!gradient.valid()) return result;
-    parameter.gradient = gradient / Cast(variables.scale, gradient.type().dtype);
+    parameter.gradient =
+        gradient / Cast(variables.scale, gradient.type().dtype);
   }
   FollowGradients(b, variables, result.finite, options);
   return result;

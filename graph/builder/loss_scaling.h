@@ -29,11 +29,12 @@ struct LossScaleOptions {
 //
 //   ScaledGradients scaled = GradientsAtScale(loss);
 //   const GraphBuilder::UpdateIf finite(b, scaled.finite);
-//   Adam(scaled.parameters, rate, step);
+//   Adam(scaled.parameters, rate, step - Cast(scaled.skipped_steps, kI64));
 //
 // A step whose gradients are not all finite leaves out the updates in the scope
-// of `finite` and lowers the scale. The variables kLossScale and kSkippedSteps,
-// f32 scalars, tell the scale and the number of such steps;
+// of `finite` and lowers the scale; an optimizer that counts its updates, as
+// Adam does, does not count such a step. The variables kLossScale and
+// kSkippedSteps, f32 scalars, tell the scale and the number of such steps;
 // "loss_scale.good_steps" counts those in a row that were none.
 inline constexpr char kLossScale[] = "loss_scale";
 inline constexpr char kSkippedSteps[] = "loss_scale.skipped_steps";
@@ -41,6 +42,7 @@ inline constexpr char kSkippedSteps[] = "loss_scale.skipped_steps";
 struct ScaledGradients {
   std::vector<Parameter> parameters;  // scaled back
   Tensor finite;                      // bool, a scalar
+  Tensor skipped_steps;               // f32, a scalar: before this one
 };
 ScaledGradients GradientsAtScale(Tensor loss, LossScaleOptions options = {},
                                  CallSite site = CallSite::current());

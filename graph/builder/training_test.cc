@@ -19,6 +19,7 @@
 #include "graph/builder/random_tensor.h"
 #include "graph/builder/recurrent.h"
 #include "graph/builder/schedules.h"
+#include "graph/builder/update_rule.h"
 #include "graph/evaluate.h"
 
 namespace partita {
@@ -326,6 +327,37 @@ TEST(LossScaling, AStepThatOverflowsChangesNothingButTheScale) {
   EXPECT_EQ(step.scale, 16384);
   EXPECT_EQ(step.good_steps, 0);
   EXPECT_EQ(step.skipped_steps, 6);
+}
+
+// Of the step's five predecessors all were skipped: Adam's first step goes by
+// the whole rate, whatever the gradient.
+TEST(LossScaling, SkippedStepsAreNoStepsOfAdam) {
+  GraphBuilder b("train");
+  const Tensor step = b.Variable("step", HostTensor::Of<int64_t>({}, {5}),
+                                 /*trainable=*/false);
+  const Tensor w = b.Variable("w", HostTensor::Of<float>({1}, {10}));
+  const absl::Status status = Minimize(b, ReduceSum(w * 3, {0}, false), step,
+                                       {.optimizer = {.name = "adam"},
+                                        .schedule = {.learning_rate = 0.5},
+                                        .precision = DType::kF16});
+  ASSERT_EQ(status, absl::OkStatus());
+  const auto module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  const HostTensor five = HostTensor::Of<float>({}, {5});
+  VariableValues variables;
+  for (const Variable& variable : module->variables()) {
+    variables[variable.name] = &module->literals().tensor(variable.initial);
+  }
+  variables[kSkippedSteps] = &five;
+  const auto values = Evaluate(module->main(), {}, variables);
+  ASSERT_TRUE(values.ok()) << values.status();
+  double next = 0;
+  for (size_t i = 0; i < module->main().updates().size(); ++i) {
+    if (module->main().updates()[i].variable == "w") {
+      next = Numbers((*values)[i])[0];
+    }
+  }
+  EXPECT_NEAR(next, 9.5, 1e-5);
 }
 
 // At 0 or infinity nothing would ever be learned again.

@@ -9,6 +9,7 @@
 
 #include "graph/builder/loss_scaling.h"
 #include "graph/builder/mixed_precision.h"
+#include "graph/builder/ops.h"
 #include "graph/builder/parameter_gradients.h"
 #include "graph/status_macros.h"
 
@@ -19,7 +20,13 @@ namespace {
 ScaledGradients GradientsOf(GraphBuilder& b, Tensor loss, DType precision,
                             CallSite site) {
   if (precision == DType::kF16) return GradientsAtScale(loss, {}, site);
-  return {b.Gradients(loss, site), {}};
+  return {b.Gradients(loss, site), {}, {}};
+}
+
+// How often parameters were updated before this step.
+Tensor UpdatesBefore(Tensor step, const ScaledGradients& scaled) {
+  if (!step.valid() || !scaled.skipped_steps.valid()) return step;
+  return step - Cast(scaled.skipped_steps, step.type().dtype);
 }
 
 }  // namespace
@@ -36,7 +43,8 @@ absl::Status Minimize(GraphBuilder& b, Tensor loss, Tensor step,
   }
   PARTITA_ASSIGN_OR_RETURN(const Tensor rate,
                            LearningRate(b, step, rule.schedule, site));
-  return Optimize(parameters, rate, step, rule.optimizer, site);
+  return Optimize(parameters, rate, UpdatesBefore(step, scaled), rule.optimizer,
+                  site);
 }
 
 }  // namespace partita

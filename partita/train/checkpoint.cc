@@ -3,6 +3,7 @@
 
 #include "partita/train/checkpoint.h"
 
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -162,6 +163,20 @@ absl::Status WriteCheckpoint(const std::string& path, Session& session,
         {variable.name, values.back().type(), values.back().byte_span()});
   }
   return WriteSafetensors(path, tensors, MetadataOf(position, settings));
+}
+
+absl::StatusOr<std::vector<std::string>> VariablesNotFinite(Session& session) {
+  std::vector<std::string> names;
+  for (const Variable& variable : VariablesOf(session)) {
+    PARTITA_ASSIGN_OR_RETURN(const HostTensor value,
+                             session.ReadVariable(variable.name));
+    for (int64_t i = 0; i < value.type().num_elements(); ++i) {
+      if (std::isfinite(GetAsDouble(value, i))) continue;
+      names.push_back(variable.name);
+      break;
+    }
+  }
+  return names;
 }
 
 absl::StatusOr<ResumedTraining> ReadCheckpoint(

@@ -63,6 +63,9 @@ absl::StatusOr<ResumedTraining> ReadCheckpoint(
     const std::string& path, absl::Span<const TrainingSetting> settings,
     Session& session, ResumeOn resume_on = ResumeOn::kSamePlan);
 
+// The variables in which a number is NaN or infinite, in their order.
+absl::StatusOr<std::vector<std::string>> VariablesNotFinite(Session& session);
+
 }  // namespace partita
 
 #endif  // PARTITA_PARTITA_TRAIN_CHECKPOINT_H_

@@ -62,7 +62,8 @@ absl::Status AddBatch(const Session& session, const HostTensor& labels,
 }  // namespace
 
 absl::StatusOr<Evaluation> Evaluate(Session& session, SharedDataset dataset,
-                                    int64_t batch_size) {
+                                    int64_t batch_size,
+                                    absl::FunctionRef<bool()> wants_stop) {
   PARTITA_RETURN_IF_ERROR(session.UseEntry("evaluate"));
   PARTITA_RETURN_IF_ERROR(CheckBatchInputs(session, *dataset, batch_size));
   PARTITA_ASSIGN_OR_RETURN(const int labels, dataset->FieldIndex(kLabelField));
@@ -76,6 +77,7 @@ absl::StatusOr<Evaluation> Evaluate(Session& session, SharedDataset dataset,
   Evaluation sum;
   if (session.output_name(0) == kLogProbabilities) sum.correct = 0;
   while (true) {
+    if (wants_stop()) return absl::CancelledError("evaluation was stopped");
     PARTITA_ASSIGN_OR_RETURN(const std::optional<LoadedBatch> batch,
                              loader->Next());
     if (!batch.has_value()) break;

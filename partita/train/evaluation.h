@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "partita/session.h"
 #include "runtime/dataset/dataset.h"
@@ -36,8 +37,11 @@ struct Evaluation {
 // inputs are fields of the dataset by name, the labels those of kLabelField, in
 // the order of the output's elements or rows. Labels of kIgnoredLabel, and
 // numbers that are NaN, have no part in it. The session is left at that entry.
-absl::StatusOr<Evaluation> Evaluate(Session& session, SharedDataset dataset,
-                                    int64_t batch_size);
+// Cancelled once `wants_stop`, which is asked before each batch, says so.
+inline bool NeverStops() { return false; }
+absl::StatusOr<Evaluation> Evaluate(
+    Session& session, SharedDataset dataset, int64_t batch_size,
+    absl::FunctionRef<bool()> wants_stop = NeverStops);
 
 }  // namespace partita
 

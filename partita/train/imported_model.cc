@@ -3,8 +3,10 @@
 
 #include "partita/train/imported_model.h"
 
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -124,7 +126,9 @@ absl::StatusOr<FileTensor> OpenField(const SampleFile& file,
   if (file.field == kLabelField) {
     return LabelsIn(file.path, options, classes);
   }
-  const bool is_shared = file.path == PathOf(kLabelField, files);
+  std::error_code unknown;  // that it cannot be opened is told below
+  const bool is_shared = std::filesystem::equivalent(
+      file.path, PathOf(kLabelField, files), unknown);
   CsvOptions others =
       WholeLabels(is_shared ? options.label_column : "", classes);
   if (!HasClasses(options.loss)) others.label_dtype = DType::kF32;

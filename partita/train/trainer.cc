@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "partita/train/batch_inputs.h"
@@ -29,10 +31,8 @@ absl::Status CheckWritable(const std::string& path) {
 absl::Status CheckPosition(const std::string& path,
                            const TrainingPosition& position,
                            int64_t steps_per_epoch) {
-  const bool agrees =
-      position.batch < steps_per_epoch &&
-      position.epoch <= position.step / steps_per_epoch &&
-      position.step == position.epoch * steps_per_epoch + position.batch;
+  const bool agrees = position.epoch == position.step / steps_per_epoch &&
+                      position.batch == position.step % steps_per_epoch;
   if (agrees) return absl::OkStatus();
   return BadFile(path,
                  absl::StrCat("step ", position.step, " at epoch ",
@@ -96,6 +96,9 @@ absl::Status Trainer::Resume(const std::string& path, ResumeOn resume_on) {
 
 absl::StatusOr<TrainingEnd> Trainer::Run(TrainingObserver& observer) {
   TrainingEnd end = TrainingEnd::kDone;
+  if (!options_.checkpoint.empty()) {
+    PARTITA_ASSIGN_OR_RETURN(not_finite_, VariablesNotFinite(session_));
+  }
   if (position_.epoch < options_.epochs) {
     PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Loader> loader,
                              Loader::Create(dataset_, sampler_,
@@ -119,11 +122,11 @@ absl::StatusOr<TrainingEnd> Trainer::RunBatches(Loader& loader,
     PARTITA_RETURN_IF_ERROR(CheckLoss(step, *batch));
     batch.reset();
     Advance();
-    if (observer.WantsStop()) return TrainingEnd::kStopped;
     if (IsCheckpointDue()) PARTITA_RETURN_IF_ERROR(KeepCheckpoint());
     if (position_.batch == 0) {
       PARTITA_RETURN_IF_ERROR(observer.OnEpoch(step.epoch));
     }
+    if (observer.WantsStop()) return TrainingEnd::kStopped;
   }
 }
 
@@ -180,10 +183,26 @@ bool Trainer::IsCheckpointDue() const {
   return position_.step % every == 0;
 }
 
+// The loss is that of the weights before the step.
+absl::Status Trainer::CheckVariables() const {
+  if (!options_.stop_at_nan) return absl::OkStatus();
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<std::string> found,
+                           VariablesNotFinite(session_));
+  for (const std::string& name : found) {
+    if (absl::c_linear_search(not_finite_, name)) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "checkpoint after step ", position_.step, ": found variable ", name,
+        " with numbers that are not finite; expected finite ones, and left the "
+        "file as it was; lower the learning rate, or go on by --nan continue"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Trainer::KeepCheckpoint() {
   if (options_.checkpoint.empty() || kept_step_ == position_.step) {
     return absl::OkStatus();
   }
+  PARTITA_RETURN_IF_ERROR(CheckVariables());
   const absl::Status written = WriteCheckpoint(options_.checkpoint, session_,
                                                position_, options_.settings);
   if (!written.ok()) {

@@ -26,8 +26,9 @@ struct TrainerOptions {
   // What becomes of an epoch's last batch that is not whole: it is filled up
   // with samples that have no part in the loss, or left out.
   bool drop_last = false;
-  // A loss that is no finite number ends the training with an error; else it is
-  // told like any other.
+  // A loss that is no finite number ends the training with an error, as does a
+  // variable that has become one when it is to be kept; else both are taken
+  // like any other.
   bool stop_at_nan = true;
   std::string checkpoint;  // path; empty: none
   int64_t every = 0;       // steps from one to the next; 0: an epoch
@@ -51,8 +52,8 @@ class TrainingObserver {
   virtual absl::Status OnStep(const TrainingStep& step) = 0;
   // After an epoch's last step; may run the session's other entries.
   virtual absl::Status OnEpoch(int64_t epoch) = 0;
-  // Asked after each step. Where it says yes, the training writes its
-  // checkpoint and ends.
+  // Asked after each step, and behind OnEpoch. Where it says yes, the training
+  // writes its checkpoint and ends.
   virtual bool WantsStop() = 0;
 };
 
@@ -107,6 +108,7 @@ class Trainer {
   void Advance();
   // Writes one if the position is not that of the last.
   absl::Status KeepCheckpoint();
+  absl::Status CheckVariables() const;
   bool IsCheckpointDue() const;
 
   Session& session_;
@@ -116,7 +118,8 @@ class Trainer {
   TrainingPosition position_;
   bool resumed_by_another_plan_ = false;
   double seconds_waited_ = 0;
-  int64_t kept_step_ = -1;  // of the last checkpoint; -1: none yet
+  int64_t kept_step_ = -1;               // of the last checkpoint; -1: none yet
+  std::vector<std::string> not_finite_;  // variables, as Run began
 };
 
 }  // namespace partita

@@ -385,6 +385,71 @@ TEST(Trainer, ASampleOfAnEarlierBatchIsToldToo) {
   EXPECT_EQ(*FindNotFiniteSample(*Images(kBatch)), "");
 }
 
+// The first loss is that of weights that were still good.
+TEST(Trainer, WeightsThatAreNoNumbersDoNotReplaceACheckpoint) {
+  const std::string path = TestPath("spoilt");
+  for (bool stop_at_nan : {true, false}) {
+    const auto session = VirtualSession(
+        PlanOf(MnistTraining({.batch = kBatch, .update = Sgd(3e38)})));
+    std::ofstream(path) << "the last good one";
+    TrainerOptions options = Options(path);
+    options.every = 1;
+    options.stop_at_nan = stop_at_nan;
+    const auto trainer = Trainer::Create(*session, Images(), options);
+    ASSERT_TRUE(trainer.ok()) << trainer.status();
+    StopsAfter first(1);
+    const auto end = (*trainer)->Run(first);
+    EXPECT_TRUE(std::isfinite(first.losses.at(0)));
+    EXPECT_EQ(first.losses.size(), 1u);
+    EXPECT_EQ(end.ok(), !stop_at_nan);
+    EXPECT_EQ(FileContent(path) == "the last good one", stop_at_nan);
+    if (end.ok()) continue;
+    EXPECT_EQ(end.status().message(),
+              "checkpoint after step 1: found variable conv1.weight with "
+              "numbers that are not finite; expected finite ones, and left the "
+              "file as it was; lower the learning rate, or go on by --nan "
+              "continue");
+  }
+}
+
+// As a signal that comes while the epoch's weights are evaluated.
+TEST(Trainer, AStopWhileTheEpochIsToldIsHeard) {
+  class StopsInEpoch final : public TrainingObserver {
+   public:
+    absl::Status OnStep(const TrainingStep&) override {
+      ++steps;
+      return absl::OkStatus();
+    }
+    absl::Status OnEpoch(int64_t) override {
+      stops_ = true;
+      return absl::OkStatus();
+    }
+    bool WantsStop() override { return stops_; }
+    int64_t steps = 0;
+
+   private:
+    bool stops_ = false;
+  };
+  const std::string path = TestPath("epoch");
+  unlink(path.c_str());
+  const auto session = VirtualSession(SharedPlan());
+  const auto trainer = Trainer::Create(*session, Images(), Options(path));
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  StopsInEpoch stops;
+  EXPECT_EQ(*(*trainer)->Run(stops), TrainingEnd::kStopped);
+  EXPECT_EQ(stops.steps, (*trainer)->steps_per_epoch());
+  EXPECT_EQ(access(path.c_str(), F_OK), 0);
+}
+
+TEST(Trainer, AnEvaluationMayBeStopped) {
+  const auto session = VirtualSession(SharedPlan());
+  int asked = 0;
+  const auto stopped = Evaluate(*session, Images(5 * kBatch), kBatch,
+                                [&] { return ++asked == 3; });
+  EXPECT_TRUE(absl::IsCancelled(stopped.status())) << stopped.status();
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(Trainer, OrNotIfItIsToGoOn) {
   StopsAfter never(0);
   const auto end = Diverge(false, never);

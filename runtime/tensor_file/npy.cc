@@ -94,6 +94,9 @@ absl::StatusOr<Header> HeaderOf(absl::string_view bytes,
   const auto byte = [&](size_t i) {
     return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
   };
+  if (byte(6) < 1 || byte(6) > 3) {
+    return BadFile(source, absl::StrCat("version ", byte(6)), "version 1 to 3");
+  }
   const bool wide = byte(6) >= 2;
   const size_t start = wide ? 12 : 10;
   const size_t length =

@@ -232,8 +232,10 @@ absl::Status CheckReplicas(const Module& placed, const Arguments& arguments) {
   for (const OpView& variable : placed.main().ops(kVariable)) {
     replicas = std::max(replicas, variable.node().placement.devices.size());
   }
-  const std::string asked = arguments.Get("replicas", "");
-  if (absl::StrCat(replicas) == asked) return absl::OkStatus();
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t asked,
+      arguments.GetInt("replicas", 0, 1, std::numeric_limits<int64_t>::max()));
+  if (static_cast<int64_t>(replicas) == asked) return absl::OkStatus();
   return CalledWrongly(
       absl::StrCat("--replicas: found ", asked, ", and the plan has ", replicas,
                    "; expected as many for --batch-norm per-replica; take ",
@@ -432,6 +434,12 @@ absl::Status Run(const Arguments& arguments) {
        .traces = arguments.has("trace"),
        .tells_epochs = !as_json},
       arguments, progress, report));
+  if (interruption.has_value() && interruption->came()) {
+    report.interrupted = true;
+  } else {
+    // What follows the training is not continued by a checkpoint.
+    interruption.reset();
+  }
   report.untraced = arguments.has("trace") && report.trace.empty();
   report.checkpoint = arguments.Get("checkpoint", "");
   PARTITA_ASSIGN_OR_RETURN(report.loss_scale, LossScaleOf(prepared));

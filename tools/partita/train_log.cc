@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/tensor_file/bad_file.h"
@@ -40,6 +41,7 @@ double TrainLog::SecondsOfStep() {
 
 absl::Status TrainLog::OnStep(const TrainingStep& step) {
   const double seconds = SecondsOfStep();
+  has_evaluated_ = false;
   Add(step, seconds, epoch_);
   Add(step, seconds, report_.trained);
   report_.step = step.step + 1;
@@ -62,7 +64,7 @@ absl::Status TrainLog::OnEpoch(int64_t epoch) {
   EpochReport finished = {.epoch = epoch,
                           .trained = std::exchange(epoch_, TrainedSpan()),
                           .test = {}};
-  if (epoch + 1 == report_.epochs) PARTITA_RETURN_IF_ERROR(KeepTrace());
+  PARTITA_RETURN_IF_ERROR(KeepTrace());  // perhaps there is no other step
   PARTITA_ASSIGN_OR_RETURN(finished.test, Test());
   report_.finished.push_back(finished);
   if (options_.tells_epochs) {
@@ -88,7 +90,7 @@ absl::Status TrainLog::End() {
 }
 
 absl::Status TrainLog::KeepTrace() {
-  if (!options_.traces) return absl::OkStatus();
+  if (!options_.traces || has_evaluated_) return absl::OkStatus();
   PARTITA_ASSIGN_OR_RETURN(report_.trace, options_.session->LastTraceJson());
   return absl::OkStatus();
 }
@@ -96,10 +98,13 @@ absl::Status TrainLog::KeepTrace() {
 absl::StatusOr<std::optional<Evaluation>> TrainLog::Test() {
   if (options_.test == nullptr) return std::nullopt;
   progress_.Stage("evaluate");
-  PARTITA_ASSIGN_OR_RETURN(
-      const Evaluation test,
-      Evaluate(*options_.session, options_.test, options_.batch_size));
-  return test;
+  has_evaluated_ = true;
+  absl::StatusOr<Evaluation> test =
+      Evaluate(*options_.session, options_.test, options_.batch_size,
+               [this] { return WantsStop(); });
+  if (absl::IsCancelled(test.status())) return std::nullopt;
+  PARTITA_RETURN_IF_ERROR(test.status());
+  return *std::move(test);
 }
 
 }  // namespace partita

@@ -48,7 +48,7 @@ class TrainLog final : public TrainingObserver {
  private:
   using Clock = std::chrono::steady_clock;
   absl::StatusOr<std::optional<Evaluation>> Test();
-  // While the step is the last thing that the session has done.
+  // Of the last step, unless the session has evaluated since.
   absl::Status KeepTrace();
   void ShowProgress(double loss);
   // Since the step before, or since the training began or went on.
@@ -57,7 +57,8 @@ class TrainLog final : public TrainingObserver {
   const TrainLogOptions options_;
   Progress& progress_;
   TrainReport& report_;
-  TrainedSpan epoch_;  // so far
+  TrainedSpan epoch_;           // so far
+  bool has_evaluated_ = false;  // since the last step
   Clock::time_point step_began_;
   Clock::time_point shown_;
 };
