@@ -11,11 +11,13 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/builder/inference_training.h"
 #include "graph/builder/loss_scaling.h"
 #include "graph/builder/update_rule.h"
 #include "graph/core_ops.h"
 #include "graph/fingerprint.h"
+#include "graph/host_capacity.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
@@ -276,7 +278,14 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                FingerprintOf(compiled.plan.module).ToString(),
                                TrainingSetting::Kind::kRounds});
   LoadOptions load;
-  if (arguments.has("virtual")) load.devices = DeviceMode::kVirtual;
+  if (arguments.has("virtual")) {
+    load.devices = DeviceMode::kVirtual;
+    // A device that is played computes as this host can, whatever the plan
+    // says.
+    prepared.settings.push_back({"instruction sets",
+                                 absl::StrJoin(ThisHost().isas, " "),
+                                 TrainingSetting::Kind::kRounds});
+  }
   progress.Stage("load");
   PARTITA_ASSIGN_OR_RETURN(
       prepared.session,
