@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "graph/text/number_text.h"
 #include "runtime/tensor_file/bad_file.h"
 
 namespace partita {
@@ -20,6 +21,7 @@ namespace {
 // The first element that is no finite number. A label may be unknown.
 std::optional<int64_t> NotFiniteIn(const HostTensor& values, bool are_labels,
                                    int64_t elements) {
+  if (!IsFloat(values.type().dtype)) return std::nullopt;
   for (int64_t i = 0; i < elements; ++i) {
     const double value = GetAsDouble(values, i);
     if (std::isinf(value) || (std::isnan(value) && !are_labels)) return i;
@@ -27,17 +29,34 @@ std::optional<int64_t> NotFiniteIn(const HostTensor& values, bool are_labels,
   return std::nullopt;
 }
 
+bool IsUnknown(const HostTensor& labels, int64_t i) {
+  if (IsFloat(labels.type().dtype)) return std::isnan(GetAsDouble(labels, i));
+  return GetNumber(labels, i) == Number(kIgnoredLabel);
+}
+
 bool AllUnknown(const HostTensor& labels, int64_t elements) {
   for (int64_t i = 0; i < elements; ++i) {
-    if (!std::isnan(GetAsDouble(labels, i))) return false;
+    if (!IsUnknown(labels, i)) return false;
   }
   return elements > 0;
 }
 
-std::string PlaceText(const DatasetField& field, int64_t sample, double value) {
+std::string ValueText(const HostTensor& values, int64_t i) {
+  if (!IsFloat(values.type().dtype)) return NumberText(GetNumber(values, i));
+  return std::isnan(GetAsDouble(values, i)) ? "nan" : "infinity";
+}
+
+std::string FaultText(const DatasetField& field, int64_t sample,
+                      const std::string& fault) {
   return absl::StrCat(field.source, field.source.empty() ? "" : ": ", "sample ",
-                      sample, ": ", field.name, ": ",
-                      std::isnan(value) ? "nan" : "infinity");
+                      sample, ": ", field.name, ": ", fault);
+}
+
+std::string NotFiniteText(const DatasetField& field, int64_t sample,
+                          const HostTensor& values, int64_t i) {
+  return FaultText(
+      field, sample,
+      absl::StrCat(ValueText(values, i), "; expected finite numbers"));
 }
 
 }  // namespace
@@ -46,18 +65,21 @@ std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch) {
   const BatchShare& share = batch.share();
   for (size_t f = 0; f < dataset.fields().size(); ++f) {
     const DatasetField& field = dataset.fields()[f];
-    if (!IsFloat(field.type.dtype)) continue;
     const HostTensor& values = batch.field(static_cast<int>(f));
     const bool are_labels = field.name == kLabelField;
     const int64_t per_sample = field.type.num_elements();
     const int64_t elements = share.num_counted * per_sample;
-    std::optional<int64_t> place = NotFiniteIn(values, are_labels, elements);
-    if (!place.has_value() && are_labels && AllUnknown(values, elements)) {
-      place = 0;
+    if (are_labels && AllUnknown(values, elements)) {
+      return FaultText(field, share.samples[0],
+                       absl::StrCat(ValueText(values, 0),
+                                    ", as all of the batch; expected a label "
+                                    "that is known"));
     }
+    const std::optional<int64_t> place =
+        NotFiniteIn(values, are_labels, elements);
     if (!place.has_value()) continue;
-    return PlaceText(field, share.samples[*place / per_sample],
-                     GetAsDouble(values, *place));
+    return NotFiniteText(field, share.samples[*place / per_sample], values,
+                         *place);
   }
   return "";
 }
@@ -72,11 +94,10 @@ absl::StatusOr<std::string> FindNotFiniteSample(const Dataset& dataset) {
     PARTITA_RETURN_IF_ERROR(dataset.CopySample(sample, to));
     for (size_t f = 0; f < values.size(); ++f) {
       const DatasetField& field = dataset.fields()[f];
-      if (!IsFloat(field.type.dtype)) continue;
       const std::optional<int64_t> place = NotFiniteIn(
           values[f], field.name == kLabelField, field.type.num_elements());
       if (!place.has_value()) continue;
-      return PlaceText(field, sample, GetAsDouble(values[f], *place));
+      return NotFiniteText(field, sample, values[f], *place);
     }
   }
   return "";

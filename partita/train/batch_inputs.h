@@ -18,7 +18,8 @@ namespace partita {
 
 // The field that says what a sample is.
 inline constexpr char kLabelField[] = "labels";
-// The label of samples that only fill up a batch: losses leave it out.
+// The label of what is not known, or only fills up a batch: losses leave it
+// out.
 inline constexpr int64_t kIgnoredLabel = -100;
 
 // Every input of the entry in use must be a field of the dataset, its extents
@@ -27,8 +28,9 @@ absl::Status CheckBatchInputs(const Session& session, const Dataset& dataset,
                               int64_t batch_size);
 
 // Where a batch's own samples have no finite numbers in a float field, as
-// "x.npy: sample 17: x: nan"; empty if they all are. A label that is NaN is not
-// known, which is fine unless all of the batch are.
+// "x.npy: sample 17: x: nan; expected finite numbers"; empty if they all are. A
+// label that is NaN, or as an integer kIgnoredLabel, is not known, which is
+// fine unless all of the batch are.
 std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch);
 
 // The same of all samples; but unknown labels are fine.

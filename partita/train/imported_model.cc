@@ -65,9 +65,10 @@ absl::StatusOr<SharedDataset> WithLabels(SharedDataset dataset,
   const TensorType labels = LabelsOf(output, loss);
   if (HasClasses(loss)) {
     PARTITA_RETURN_IF_ERROR(CheckLabelCount(*dataset, output, labels));
-    return CheckLabels(
-        std::move(dataset), kLabelField,
-        {.num_classes = output.dims[1], .dims = WithoutBatch(labels)});
+    return CheckLabels(std::move(dataset), kLabelField,
+                       {.num_classes = output.dims[1],
+                        .ignored = kIgnoredLabel,
+                        .dims = WithoutBatch(labels)});
   }
   return LikeModel(std::move(dataset), kLabelField, labels, {.divisor = 1});
 }

@@ -115,24 +115,67 @@ TEST(ImportedModel, ANumberThatIsNotKnownHasNoPart) {
   EXPECT_LT(test.loss, 1e-3);
 }
 
+std::string RefusalOf(Module module, const ImportedModelOptions& options) {
+  const auto model = ImportedModel(std::move(module), options);
+  EXPECT_TRUE(model.ok()) << model.status();
+  const auto session = VirtualSession(PlanOf(model->build({})));
+  const auto trainer = Trainer::Create(*session, model->train.samples,
+                                       {.batch_size = model->batch});
+  EXPECT_TRUE(trainer.ok()) << trainer.status();
+  StopsAfter never(0);
+  return std::string((*trainer)->Run(never).status().message());
+}
+
 TEST(ImportedModel, ABatchOfWhichNoNumberIsKnownIsTold) {
   const std::string nan = {0x7f, '\xc0', 0, 0};
   std::string numbers;
   for (int i = 0; i < 6; ++i) numbers += nan;
   const std::string path =
       BytesFile("none.idx", {0, 0, 13, 1, 0, 0, 0, 6}, numbers);
-  const auto model = ImportedModel(
+  const std::string refusal = RefusalOf(
       Linear(1), {.loss = "mse", .train = {Pixels(), {"labels", path}}});
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto session = VirtualSession(PlanOf(model->build({})));
-  const auto trainer = Trainer::Create(*session, model->train.samples,
-                                       {.batch_size = model->batch});
-  ASSERT_TRUE(trainer.ok()) << trainer.status();
-  StopsAfter never(0);
-  const std::string refusal((*trainer)->Run(never).status().message());
   EXPECT_NE(refusal.find(absl::StrCat(path, ": sample ")), std::string::npos)
       << refusal;
-  EXPECT_NE(refusal.find(": labels: nan; expected"), std::string::npos);
+  EXPECT_NE(refusal.find(": labels: nan, as all of the batch; expected"),
+            std::string::npos);
+}
+
+// Six labels, i32.
+SampleFile WideLabels(const std::string& name, const std::string& bytes) {
+  return {"labels", BytesFile(name, {0, 0, 12, 1, 0, 0, 0, 6}, bytes)};
+}
+
+constexpr char kMinusHundred[] = "\xff\xff\xff\x9c";
+
+TEST(ImportedModel, AClassThatIsNotKnownHasNoPart) {
+  const std::string zero(4, 0);
+  const std::string one = {0, 0, 0, 1};
+  const SampleFile labels = WideLabels(
+      "classes.idx", absl::StrCat(kMinusHundred, one, zero, one, zero, one));
+  const auto model = ImportedModel(Linear(2), {.loss = "cross-entropy",
+                                               .train = {Pixels(), labels},
+                                               .test = {Pixels(), labels},
+                                               .mean = {0.5},
+                                               .stddev = {0.25}});
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Evaluation test = Trained(*model);
+  EXPECT_EQ(test.samples, 6);
+  EXPECT_EQ(test.labels, 5);
+  EXPECT_EQ(test.correct, 5);
+  EXPECT_LT(test.loss, 0.1);
+}
+
+TEST(ImportedModel, ABatchOfWhichNoClassIsKnownIsTold) {
+  std::string bytes;
+  for (int n = 0; n < 6; ++n) bytes += kMinusHundred;
+  const SampleFile labels = WideLabels("no_class.idx", bytes);
+  const std::string refusal =
+      RefusalOf(Linear(2), {.loss = "nll", .train = {Pixels(), labels}});
+  EXPECT_NE(refusal.find(absl::StrCat(labels.path, ": sample ")),
+            std::string::npos)
+      << refusal;
+  EXPECT_NE(refusal.find(": labels: -100, as all of the batch; expected"),
+            std::string::npos);
 }
 
 // Files of other types are made f64 like its inputs.

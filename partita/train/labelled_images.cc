@@ -22,7 +22,8 @@ absl::StatusOr<SharedDataset> OpenLabelledImages(const LabelledImages& images) {
       {.mean = images.mean, .stddev = images.stddev, .dims = images.dims});
   if (!normalized.ok())
     return AtPlace(images.files.images, normalized.status());
-  ClassLabels labels = {.num_classes = images.classes};
+  ClassLabels labels = {.num_classes = images.classes,
+                        .ignored = kIgnoredLabel};
   labels.dims.emplace();  // of a sample: a scalar
   absl::StatusOr<SharedDataset> checked =
       CheckLabels(*std::move(normalized), kLabelField, labels);

@@ -167,8 +167,7 @@ absl::StatusOr<std::string> Trainer::FaultOf(const LoadedBatch& batch) const {
   if (place.empty()) {
     return std::string("; expected a finite number; lower the learning rate");
   }
-  return absl::StrCat(how, place,
-                      "; expected finite numbers; correct the dataset");
+  return absl::StrCat(how, place, "; correct the dataset");
 }
 
 void Trainer::Advance() {

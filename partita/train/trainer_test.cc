@@ -379,9 +379,9 @@ TEST(Trainer, ASampleThatIsNoNumberIsToldByItsFile) {
 
 TEST(Trainer, ASampleOfAnEarlierBatchIsToldToo) {
   const SharedDataset images = ImagesWithNan();
-  EXPECT_EQ(
-      *FindNotFiniteSample(*images),
-      absl::StrCat(images->fields()[0].source, ": sample 3: images: nan"));
+  EXPECT_EQ(*FindNotFiniteSample(*images),
+            absl::StrCat(images->fields()[0].source,
+                         ": sample 3: images: nan; expected finite numbers"));
   EXPECT_EQ(*FindNotFiniteSample(*Images(kBatch)), "");
 }
 
@@ -577,8 +577,8 @@ TEST(Trainer, ALabelThatIsNoClassIsToldByItsSample) {
   const auto dataset = OpenLabelledImages(Described(files));
   ASSERT_TRUE(dataset.ok()) << dataset.status();
   EXPECT_EQ(HashDataset(**dataset).status().message(),
-            "sample 3: labels: found label 11; expected 0..9; correct the "
-            "dataset or the number of classes");
+            "sample 3: labels: found label 11; expected 0..9 or -100; correct "
+            "the dataset or the number of classes");
 }
 
 TEST(Trainer, DatasetsOfOtherSamplesHaveOtherHashes) {
