@@ -14,13 +14,30 @@
 namespace partita {
 namespace {
 
-// Looks before a wait parks, where there is a core for every stream: about
-// fifty microseconds.
-constexpr int kSpins = 1500;
+// Looks before a wait parks, where there is a core for every thread: about two
+// thirds of a millisecond, as a core that went to sleep comes back late, above
+// all one of a virtual machine.
+constexpr int kSpins = 20000;
 
-int SpinsFor(int streams) {
+int SpinsFor(int threads) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return streams <= cores ? kSpins : 0;
+  return threads <= cores ? kSpins : 0;
+}
+
+// Each stream has a thread; kernels on the host have others besides.
+int ThreadsOf(const Entry& entry, const Devices& devices) {
+  std::vector<bool> has_team(devices.size());
+  int threads = static_cast<int>(entry.streams.size());
+  for (const Stream& stream : entry.streams) {
+    const Device& device = *devices[stream.device.index];
+    const bool on_host = device.is_host() || device.is_virtual();
+    if (!on_host || device.is_timed() || has_team[stream.device.index]) {
+      continue;
+    }
+    has_team[stream.device.index] = true;
+    threads += std::max(1, device.traits().threads) - 1;
+  }
+  return threads;
 }
 
 // Events belong to the device whose stream records them.
@@ -57,7 +74,6 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
     state_.context.notes = &plan.notes->entries[entry];
   }
   state_.libraries = &libraries;
-  state_.spins = SpinsFor(static_cast<int>(entry_.streams.size()));
   state_.steps.resize(entry_.depth);
   for (Step& step : state_.steps) {
     step.inputs.resize(entry_.inputs.size());
@@ -96,6 +112,7 @@ absl::Status EntryRunner::Prepare() {
         state_, StreamId(static_cast<int32_t>(s))));
   }
   on_caller_ = MayRunOnCaller();
+  state_.spins = SpinsFor(ThreadsOf(entry_, devices) + (on_caller_ ? 0 : 1));
   return StartWorkers();
 }
 
