@@ -93,6 +93,14 @@ struct StageTime {
   double seconds = 0;
 };
 
+// Nodes that only eval computes.
+struct Fallbacks {
+  std::vector<std::string> nodes;
+  double seconds = 0;  // of all of them, each once, predicted
+  // Why none of them has generated code, if the generator was not found.
+  std::string no_codegen;
+};
+
 struct CompileReport {
   std::string strategy;  // of the plan
   std::vector<Candidate> candidates;
@@ -100,8 +108,7 @@ struct CompileReport {
   std::vector<EntryReport> entries;  // as the plan's
   std::vector<StageTime> stages;
   std::vector<PassRecord> passes;
-  std::vector<std::string> fallbacks;  // nodes that only eval computes
-  double fallback_seconds = 0;         // of all of them, each once, predicted
+  Fallbacks fallbacks;
   // Pins none of whose nodes is left, as passes folded or removed them.
   std::vector<std::string> idle_pins;
 };

@@ -161,7 +161,7 @@ TEST(CompileTest, ByRequestNoKernelStraysFromIeee) {
   const auto strict = Compile(ConvNet(), machine, options);
   ASSERT_TRUE(strict.ok()) << strict.status();
   EXPECT_EQ(Strays(strict->plan.module), 0);
-  EXPECT_TRUE(strict->report.fallbacks.empty());
+  EXPECT_TRUE(strict->report.fallbacks.nodes.empty());
 }
 
 // oneDNN adds no mask to products of batches of heads.

@@ -10,6 +10,7 @@
 #include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "kernels/codegen_loader/codegen_loader.h"
 #include "placement/cost/cost_model.h"
 #include "placement/lower/memory_bound.h"
 #include "placement/simulate/lower_bound.h"
@@ -106,8 +107,11 @@ void CountNodes(const Plan& plan, const Entry& entry,
       ++entry_report.devices[by_name[name]].nodes;
     }
     if (!kernel.fallback) continue;
-    report.fallbacks.push_back(op.ToString());
-    report.fallback_seconds += kernel.seconds;
+    report.fallbacks.nodes.push_back(op.ToString());
+    report.fallbacks.seconds += kernel.seconds;
+  }
+  if (!report.fallbacks.nodes.empty()) {
+    report.fallbacks.no_codegen = std::string(FindCodegen().message());
   }
   if (seconds > 0) entry_report.repeated_share = repeated_seconds / seconds;
 }

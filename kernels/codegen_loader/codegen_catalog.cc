@@ -50,7 +50,7 @@ std::vector<KernelChoice> CodegenCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
   if (device.kind != DeviceKind::kCpu || !IsKnownIsa(device.isa)) return {};
   const std::optional<int> instructions = CountInstructions(node);
-  if (!instructions.has_value() || !CodegenIsHere()) return {};
+  if (!instructions.has_value() || !FindCodegen().ok()) return {};
   KernelChoice choice;
   choice.kernel = "codegen.elementwise";
   choice.operands.resize(node.num_operands());

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "graph/status_macros.h"
 #include "kernels/codegen/codegen.h"
 
 namespace partita {
@@ -54,12 +55,8 @@ std::string FindFile() {
 }
 
 absl::StatusOr<CodegenFunction> Open() {
+  PARTITA_RETURN_IF_ERROR(FindCodegen());
   const std::string path = FindFile();
-  if (path.empty()) {
-    return absl::UnavailableError(absl::StrCat(
-        "codegen: found no ", kFile, " in ", absl::StrJoin(Folders(), ", "),
-        "; expected it in one of them; set PARTITA_LIBRARY_PATH"));
-  }
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, kCodegenSymbol);
   if (symbol == nullptr) {
@@ -72,9 +69,15 @@ absl::StatusOr<CodegenFunction> Open() {
 
 }  // namespace
 
-bool CodegenIsHere() {
-  static const bool here = !FindFile().empty();
-  return here;
+const absl::Status& FindCodegen() {
+  static const absl::Status& status = *new absl::Status(
+      !FindFile().empty()
+          ? absl::OkStatus()
+          : absl::UnavailableError(absl::StrCat(
+                "codegen: found no ", kFile, " in ",
+                absl::StrJoin(Folders(), ", "),
+                "; expected it in one of them; set PARTITA_LIBRARY_PATH")));
+  return status;
 }
 
 absl::StatusOr<std::string> BuildSharedObject(

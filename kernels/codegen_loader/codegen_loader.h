@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kernels/codegen/program.h"
@@ -16,8 +17,8 @@ namespace partita {
 
 // Whether the library's file is in one of the folders where it is looked for:
 // those of PARTITA_LIBRARY_PATH (between colons), the program's own, and its
-// runfiles. Does not open it.
-bool CodegenIsHere();
+// runfiles. Unavailable, naming them, if it is not. Does not open it.
+const absl::Status& FindCodegen();
 
 // A shared object with one function a program, for the instruction set.
 // Unavailable, naming the folders, if the library is not there or does not

@@ -87,7 +87,9 @@ void ExpectRight(const OpView& node, KernelCheckOptions options = {}) {
   }
 }
 
-TEST(Codegen, TheLibraryIsHere) { ASSERT_TRUE(CodegenIsHere()); }
+TEST(Codegen, TheLibraryIsHere) {
+  ASSERT_TRUE(FindCodegen().ok()) << FindCodegen();
+}
 
 TEST(Codegen, EveryOpThatIsOfferedAgreesWithEvalOnItsSamples) {
   int offered = 0;

@@ -4,10 +4,12 @@
 #include "runtime/executor/entry_runner.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 
@@ -19,9 +21,15 @@ namespace {
 // all one of a virtual machine.
 constexpr int kSpins = 20000;
 
+// What OpenMP's threads are told to do where other programs want the cores.
+bool AreWaitsPassive() {
+  const char* policy = std::getenv("OMP_WAIT_POLICY");
+  return policy != nullptr && absl::EqualsIgnoreCase(policy, "passive");
+}
+
 int SpinsFor(int threads) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return threads <= cores ? kSpins : 0;
+  return threads <= cores && !AreWaitsPassive() ? kSpins : 0;
 }
 
 // Each stream has a thread; kernels on the host have others besides.

@@ -101,7 +101,7 @@ absl::Status CompileStep(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(
       const Compiled compiled,
       Compile(std::move(module), MachineOf(devices, Count(words[4])), options));
-  for (const std::string& node : compiled.report.fallbacks) {
+  for (const std::string& node : compiled.report.fallbacks.nodes) {
     std::fprintf(stderr, "no fast kernel: %s\n", node.c_str());
   }
   return WritePlan(compiled.plan, words[5]).status();

@@ -59,7 +59,7 @@ void ExpectDataParallel(const Module& module, int devices, int chaos_seeds) {
   absl::StatusOr<Compiled> alone =
       Compile(module.Clone(), EqualCpus(1, kRoom), {.strategy = "single"});
   ASSERT_TRUE(alone.ok()) << alone.status();
-  const std::vector<std::string> fallbacks = alone->report.fallbacks;
+  const std::vector<std::string> fallbacks = alone->report.fallbacks.nodes;
   const absl::StatusOr<VirtualRun> expected =
       RunVirtually(std::move(alone->plan), inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
@@ -72,7 +72,7 @@ void ExpectDataParallel(const Module& module, int devices, int chaos_seeds) {
   EXPECT_GE(DividedNodes(compiled->plan), 3);
   EXPECT_LE(compiled->report.entries[0].bound_seconds,
             compiled->report.entries[0].step_seconds);
-  EXPECT_EQ(compiled->report.fallbacks, fallbacks);
+  EXPECT_EQ(compiled->report.fallbacks.nodes, fallbacks);
   const auto plan = std::make_shared<const Plan>(std::move(compiled->plan));
   const auto session = VirtualSession(plan, inputs);
   ASSERT_TRUE(session.ok()) << session.status();

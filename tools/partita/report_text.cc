@@ -207,17 +207,22 @@ std::string CountText(size_t count, absl::string_view noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
-std::string FallbacksText(const std::vector<std::string>& fallbacks,
-                          double seconds) {
+std::string FallbacksText(const Fallbacks& fallbacks) {
   constexpr size_t kMost = 5;
-  if (fallbacks.empty()) return "";
-  const size_t named = std::min(fallbacks.size(), kMost);
-  return absl::StrCat(
-      "slow ", CountText(fallbacks.size(), "node"),
-      " without a fast kernel, run by eval in a predicted ",
-      SecondsText(seconds), ": ",
-      absl::StrJoin(fallbacks.begin(), fallbacks.begin() + named, ", "),
-      fallbacks.size() > named ? ", ..." : "", "\n");
+  const std::vector<std::string>& nodes = fallbacks.nodes;
+  if (nodes.empty()) return "";
+  const size_t named = std::min(nodes.size(), kMost);
+  std::string text =
+      absl::StrCat("slow ", CountText(nodes.size(), "node"),
+                   " without a fast kernel, run by eval in a predicted ",
+                   SecondsText(fallbacks.seconds), ": ",
+                   absl::StrJoin(nodes.begin(), nodes.begin() + named, ", "),
+                   nodes.size() > named ? ", ..." : "", "\n");
+  if (!fallbacks.no_codegen.empty()) {
+    absl::StrAppend(&text, "slow as there is no generated code: ",
+                    fallbacks.no_codegen, "\n");
+  }
+  return text;
 }
 
 std::string RepeatedText(absl::string_view entry, double repeated_share) {
@@ -236,7 +241,7 @@ std::string CompileSummary(const Compiled& compiled,
   if (report.candidates.size() > 1) {
     absl::StrAppend(&text, "tried ", CandidatesText(report), "\n");
   }
-  text += FallbacksText(report.fallbacks, report.fallback_seconds);
+  text += FallbacksText(report.fallbacks);
   for (const EntryReport& entry : report.entries) {
     text += RepeatedText(entry.name, entry.repeated_share);
   }
@@ -277,8 +282,9 @@ std::string CompileJson(const Compiled& compiled,
     json["stages"].push_back(
         {{"stage", stage.stage}, {"seconds", stage.seconds}});
   }
-  json["fallbacks"] = report.fallbacks;
-  json["fallback_seconds"] = report.fallback_seconds;
+  json["fallbacks"] = report.fallbacks.nodes;
+  json["fallback_seconds"] = report.fallbacks.seconds;
+  json["no_codegen"] = report.fallbacks.no_codegen;
   json["idle_pins"] = report.idle_pins;
   if (written.has_value()) {
     json["weights"] = {{"embedded_bytes", written->embedded},

@@ -23,10 +23,9 @@ std::string CompileSummary(const Compiled& compiled,
 std::string CompileJson(const Compiled& compiled,
                         const std::optional<WrittenWeights>& written);
 
-// A line about the nodes that only eval computes, in `seconds` together; empty
-// if there are none.
-std::string FallbacksText(const std::vector<std::string>& fallbacks,
-                          double seconds);
+// A line about the nodes that only eval computes, and one of why none has
+// generated code where that is so; empty if there are no such nodes.
+std::string FallbacksText(const Fallbacks& fallbacks);
 
 // A line about an entry whose devices each compute most of it whole
 // (EntryReport::repeated_share); empty if they divide it.

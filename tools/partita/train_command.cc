@@ -220,8 +220,7 @@ struct Prepared {
   Module module;  // as it was before it was compiled
   std::unique_ptr<Session> session;
   std::string strategy;
-  std::vector<std::string> fallbacks;
-  double fallback_seconds = 0;
+  Fallbacks fallbacks;
   double step_seconds = 0;  // predicted
   double repeated_share = 0;
   std::vector<TrainingSetting> settings;
@@ -269,7 +268,6 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   prepared.module = std::move(module);
   prepared.strategy = compiled.report.strategy;
   prepared.fallbacks = std::move(compiled.report.fallbacks);
-  prepared.fallback_seconds = compiled.report.fallback_seconds;
   const EntryReport& step = compiled.report.entries.front();
   prepared.step_seconds = step.step_seconds;
   prepared.repeated_share = step.repeated_share;
@@ -327,7 +325,6 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
   return {.model = request.model,
           .strategy = prepared.strategy,
           .fallbacks = prepared.fallbacks,
-          .fallback_seconds = prepared.fallback_seconds,
           .step_seconds = prepared.step_seconds,
           .repeated_share = prepared.repeated_share,
           .samples_name = model.samples_name,

@@ -122,8 +122,8 @@ std::string TrainBeginText(const TrainReport& report) {
                         : "",
                     "\n");
   }
-  if (report.fallback_seconds > kNoticeable * report.step_seconds) {
-    text += FallbacksText(report.fallbacks, report.fallback_seconds);
+  if (report.fallbacks.seconds > kNoticeable * report.step_seconds) {
+    text += FallbacksText(report.fallbacks);
   }
   text += RepeatedText("train", report.repeated_share);
   return text;
@@ -205,8 +205,9 @@ std::string TrainJson(const TrainReport& report) {
                {"epochs", epochs}};
   AddTrained(report.trained, json);
   json["seconds_waited_for_dataset"] = report.seconds_waited;
-  json["fallbacks"] = report.fallbacks;
-  json["fallback_seconds"] = report.fallback_seconds;
+  json["fallbacks"] = report.fallbacks.nodes;
+  json["fallback_seconds"] = report.fallbacks.seconds;
+  json["no_codegen"] = report.fallbacks.no_codegen;
   json["repeated_share"] = report.repeated_share;
   if (report.loss_scale.has_value()) {
     json["loss_scale"] = report.loss_scale->scale;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "partita/compile.h"
 #include "partita/train/evaluation.h"
 
 namespace partita {
@@ -41,8 +42,7 @@ struct LossScaleReport {
 struct TrainReport {
   std::string model;
   std::string strategy;
-  std::vector<std::string> fallbacks;    // nodes that only eval computes
-  double fallback_seconds = 0;           // of them, predicted
+  Fallbacks fallbacks;
   double step_seconds = 0;               // of a step, predicted
   double repeated_share = 0;             // EntryReport's
   std::string samples_name;              // "images"

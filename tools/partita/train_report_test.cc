@@ -54,13 +54,17 @@ TEST(TrainReport, StepsThatWaitForTheDatasetAreTold) {
 
 TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreTold) {
   TrainReport report = After(0);
-  report.fallbacks = {"a", "b", "c", "d", "e", "f"};
-  report.fallback_seconds = 12e-6;
+  report.fallbacks = {.nodes = {"a", "b", "c", "d", "e", "f"},
+                      .seconds = 12e-6};
   report.step_seconds = 1e-3;
   EXPECT_EQ(TrainBeginText(report),
             "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n"
             "slow 6 nodes without a fast kernel, run by eval in a predicted "
             "12.0 us: a, b, c, d, e, ...\n");
+  report.fallbacks.no_codegen = "found no generator";
+  EXPECT_TRUE(absl::EndsWith(
+      TrainBeginText(report),
+      "\nslow as there is no generated code: found no generator\n"));
   report.step_seconds = 2e-3;
   EXPECT_EQ(TrainBeginText(report),
             "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n");
