@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/host_capacity.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -28,7 +28,7 @@ bool AreWaitsPassive() {
 }
 
 int SpinsFor(int threads) {
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  static const int cores = ThisHost().threads;
   return threads <= cores && !AreWaitsPassive() ? kSpins : 0;
 }
 
