@@ -77,7 +77,10 @@ Tensor NllLoss(Tensor log_probabilities, Tensor labels,
     likelihood = picked * (1 - smoothing) +
                  ReduceMean(log_probabilities, {1}, false) * smoothing;
   }
-  return -SumOfAll(likelihood * counted) / SumOfAll(counted);
+  // Not a product: 0 times the infinite gradient of a sum over none is a NaN.
+  const Tensor none =
+      labels.builder()->Scalar(log_probabilities.type().dtype, 0);
+  return -SumOfAll(Select(ignored, none, likelihood)) / SumOfAll(counted);
 }
 
 Tensor CrossEntropyLoss(Tensor scores, Tensor labels, ClassLossOptions options,

@@ -21,7 +21,7 @@ struct ClassLossOptions {
 // The mean negative log-likelihood of integer labels [n, d...] under
 // log-probabilities [n, classes, d...]. Another label that is not in 0..classes
 // - 1 ends the step with an error that names it; if all are ignored, the loss
-// is a NaN.
+// is a NaN and its gradient 0.
 Tensor NllLoss(Tensor log_probabilities, Tensor labels,
                ClassLossOptions options = {},
                CallSite site = CallSite::current());

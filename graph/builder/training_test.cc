@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -462,6 +464,57 @@ TEST(TrainingErrors, NameWhatWasFoundAndTheCallersLine) {
             "it");
   EXPECT_EQ(Refusal([&](GraphBuilder& b) { Slice(input(b, {4}), 1, 0, 1); }),
             "slice: found axis 1 on f32[4]; expected 0..0; correct the axis");
+}
+
+// Of {1, 2, 3, 4}.
+std::vector<float> GradientOf(const std::function<Tensor(Tensor)>& loss) {
+  GraphBuilder b("loss");
+  const Tensor x = b.Input("x", DType::kF32, {2, 2});
+  b.Output("dx", b.Gradients(loss(x), {x})[0]);
+  const auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  std::vector<HostTensor> inputs;
+  inputs.push_back(HostTensor::Of<float>({2, 2}, {1, 2, 3, 4}));
+  const auto values = Evaluate(module->main(), inputs);
+  EXPECT_TRUE(values.ok()) << values.status();
+  const absl::Span<const float> gradient = (*values)[0].data<float>();
+  return {gradient.begin(), gradient.end()};
+}
+
+// As in PyTorch.
+TEST(Losses, WhatIsKnownOfNoneHasNoGradient) {
+  const std::vector<float> zeros(4, 0);
+  for (const double smoothing : {0.0, 0.1}) {
+    EXPECT_EQ(
+        GradientOf([&](Tensor x) {
+          const Tensor labels =
+              x.builder()->Constant(HostTensor::Of<int64_t>({2}, {-100, -100}));
+          return CrossEntropyLoss(x, labels, {.label_smoothing = smoothing});
+        }),
+        zeros);
+  }
+  const float nan = std::nanf("");
+  EXPECT_EQ(GradientOf([&](Tensor x) {
+              const Tensor target = x.builder()->Constant(
+                  HostTensor::Of<float>({2, 2}, {nan, nan, nan, nan}));
+              return MseLoss(x, target, {.ignore_nan = true});
+            }),
+            zeros);
+}
+
+// That the class of an ignored example is impossible does not matter.
+TEST(Losses, AnIgnoredExampleMayHaveAnyProbabilities) {
+  const float never = -std::numeric_limits<float>::infinity();
+  GraphBuilder b("loss");
+  const Tensor x =
+      b.Constant(HostTensor::Of<float>({2, 2}, {never, 0, -2, -1}));
+  b.Output("loss",
+           NllLoss(x, b.Constant(HostTensor::Of<int64_t>({2}, {-100, 1}))));
+  const auto module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto values = Evaluate(module->main(), {});
+  ASSERT_TRUE(values.ok()) << values.status();
+  EXPECT_EQ(GetAsDouble((*values)[0], 0), 1);
 }
 
 // A label that is no class and not ignored ends the step.

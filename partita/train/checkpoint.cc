@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/graph.h"
+#include "graph/literal_pool.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/plan.h"
 #include "runtime/tensor_file/bad_file.h"
@@ -28,6 +29,7 @@ constexpr char kFormat[] = "partita_checkpoint";
 constexpr char kEpoch[] = "next_epoch";
 constexpr char kBatch[] = "next_batch";
 constexpr char kStep[] = "steps_done";
+constexpr char kVariables[] = "variables";  // the hash of what they hold
 
 const std::vector<Variable>& VariablesOf(const Session& session) {
   return session.plan().module.variables();
@@ -43,6 +45,17 @@ Metadata MetadataOf(const TrainingPosition& position,
     metadata[setting.name] = setting.value;
   }
   return metadata;
+}
+
+// As text, of the tensors in the variables' order.
+std::string HashOf(const std::vector<absl::Span<const std::byte>>& tensors) {
+  std::vector<ContentHash> hashes;
+  for (const absl::Span<const std::byte> tensor : tensors) {
+    hashes.push_back(HashBytes(tensor));
+  }
+  return HashBytes({reinterpret_cast<const std::byte*>(hashes.data()),
+                    hashes.size() * sizeof(ContentHash)})
+      .ToString();
 }
 
 // A number that is not negative, or -1.
@@ -148,6 +161,22 @@ absl::Status CheckCount(const std::string& path, const SafetensorsFile& file,
   return absl::OkStatus();
 }
 
+absl::Status CheckHash(const std::string& path, const SafetensorsFile& file,
+                       const std::vector<Variable>& variables) {
+  std::vector<absl::Span<const std::byte>> tensors;
+  for (const Variable& variable : variables) {
+    tensors.push_back(file.Find(variable.name)
+                          ->elements.bytes.first(variable.type.num_bytes()));
+  }
+  const auto written = file.metadata().find(kVariables);
+  if (written != file.metadata().end() && written->second == HashOf(tensors)) {
+    return absl::OkStatus();
+  }
+  return BadFile(path, "variables of another hash than the file says",
+                 "what was written",
+                 "the file is damaged: continue another checkpoint");
+}
+
 }  // namespace
 
 absl::Status WriteCheckpoint(const std::string& path, Session& session,
@@ -162,7 +191,11 @@ absl::Status WriteCheckpoint(const std::string& path, Session& session,
     tensors.push_back(
         {variable.name, values.back().type(), values.back().byte_span()});
   }
-  return WriteSafetensors(path, tensors, MetadataOf(position, settings));
+  std::vector<absl::Span<const std::byte>> bytes;
+  for (const NamedTensor& tensor : tensors) bytes.push_back(tensor.bytes);
+  Metadata metadata = MetadataOf(position, settings);
+  metadata[kVariables] = HashOf(bytes);
+  return WriteSafetensors(path, tensors, metadata);
 }
 
 absl::StatusOr<std::vector<std::string>> VariablesNotFinite(Session& session) {
@@ -200,6 +233,7 @@ absl::StatusOr<ResumedTraining> ReadCheckpoint(
                            PositionIn(path, file.metadata()));
   PARTITA_RETURN_IF_ERROR(
       CheckCount(path, file, VariablesOf(session), position.step));
+  PARTITA_RETURN_IF_ERROR(CheckHash(path, file, VariablesOf(session)));
   for (const auto& [name, type] : expected) {
     PARTITA_RETURN_IF_ERROR(
         session.WriteVariable(name, file.Find(name)->Copy()));

@@ -15,7 +15,7 @@
 
 namespace partita {
 
-inline constexpr int kCheckpointFormatVersion = 1;
+inline constexpr int kCheckpointFormatVersion = 2;
 
 // The batch that a training comes to next.
 struct TrainingPosition {

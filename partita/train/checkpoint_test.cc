@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -152,12 +153,24 @@ TEST(Checkpoint, OtherTensorFilesAreNoCheckpoints) {
   EXPECT_EQ(RefusalOf({}),
             "FILE: found tensors without a training's position; expected a "
             "file that `partita train --checkpoint` wrote");
-  EXPECT_EQ(RefusalOf({{"partita_checkpoint", "2"}}),
-            "FILE: found checkpoint format 2; expected format 1; continue with "
+  EXPECT_EQ(RefusalOf({{"partita_checkpoint", "1"}}),
+            "FILE: found checkpoint format 1; expected format 2; continue with "
             "the program that wrote it");
-  EXPECT_EQ(RefusalOf({{"partita_checkpoint", "1"}, {"next_epoch", "-3"}}),
+  EXPECT_EQ(RefusalOf({{"partita_checkpoint", "2"}, {"next_epoch", "-3"}}),
             "FILE: found a training without a whole position; expected numbers "
             "as next_epoch, next_batch and steps_done; the file is damaged");
+}
+
+TEST(Checkpoint, AChangedByteIsSeen) {
+  WriteOne();
+  std::fstream file(Path(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-1, std::ios::end);
+  file.put(0x11);
+  file.close();
+  EXPECT_EQ(Refusal(kSettings),
+            "FILE: found variables of another hash than the file says; "
+            "expected what was written; the file is damaged: continue another "
+            "checkpoint");
 }
 
 TEST(Checkpoint, APositionThatTheCountOfStepsBeliesIsRefused) {

@@ -178,6 +178,26 @@ TEST(ImportedModel, ABatchOfWhichNoClassIsKnownIsTold) {
             std::string::npos);
 }
 
+TEST(ImportedModel, ABatchOfWhichNoClassIsKnownChangesNothing) {
+  std::string bytes;
+  for (int n = 0; n < 6; ++n) bytes += kMinusHundred;
+  const SampleFile labels = WideLabels("no_class.idx", bytes);
+  const auto model = ImportedModel(
+      Linear(2), {.loss = "cross-entropy", .train = {Pixels(), labels}});
+  ASSERT_TRUE(model.ok()) << model.status();
+  const auto session = VirtualSession(PlanOf(model->build({})));
+  const auto trainer =
+      Trainer::Create(*session, model->train.samples,
+                      {.batch_size = model->batch, .stop_at_nan = false});
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  StopsAfter never(0);
+  ASSERT_TRUE((*trainer)->Run(never).ok());
+  EXPECT_TRUE(std::isnan(never.losses.at(0)));
+  const auto weights = session->ReadVariable("w");
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  for (const float weight : weights->data<float>()) EXPECT_EQ(weight, 0);
+}
+
 // Files of other types are made f64 like its inputs.
 TEST(ImportedModel, MayComputeInDoubles) {
   EXPECT_LT(Trained(Opened(1, "mse", DType::kF64)).loss, 1e-3);

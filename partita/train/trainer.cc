@@ -96,7 +96,7 @@ absl::Status Trainer::Resume(const std::string& path, ResumeOn resume_on) {
 
 absl::StatusOr<TrainingEnd> Trainer::Run(TrainingObserver& observer) {
   TrainingEnd end = TrainingEnd::kDone;
-  if (!options_.checkpoint.empty()) {
+  if (!options_.checkpoint.empty() || position_.step > 0) {
     PARTITA_ASSIGN_OR_RETURN(not_finite_, VariablesNotFinite(session_));
   }
   if (position_.epoch < options_.epochs) {
@@ -160,6 +160,11 @@ absl::Status Trainer::CheckLoss(const TrainingStep& step,
 absl::StatusOr<std::string> Trainer::FaultOf(const LoadedBatch& batch) const {
   std::string how = ", as of its batch in ";
   std::string place = FindNotFinite(*dataset_, batch);
+  if (place.empty() && !not_finite_.empty()) {
+    return absl::StrCat(", perhaps as of variable ", not_finite_[0],
+                        ", which was not finite when this run began; expected "
+                        "finite numbers; resume an earlier checkpoint");
+  }
   if (place.empty()) {
     how = ", perhaps as of an earlier batch in ";
     PARTITA_ASSIGN_OR_RETURN(place, FindNotFiniteSample(*dataset_));

@@ -412,6 +412,31 @@ TEST(Trainer, WeightsThatAreNoNumbersDoNotReplaceACheckpoint) {
   }
 }
 
+TEST(Trainer, ACheckpointOfNoNumbersIsToldWhenItGoesOn) {
+  const std::string path = TestPath("spoilt");
+  const auto plan =
+      PlanOf(MnistTraining({.batch = kBatch, .update = Sgd(3e38)}));
+  TrainerOptions options = Options(path);
+  options.every = 1;
+  options.stop_at_nan = false;
+  const auto spoilt = VirtualSession(plan);
+  const auto spoils = Trainer::Create(*spoilt, Images(), options);
+  ASSERT_TRUE(spoils.ok()) << spoils.status();
+  StopsAfter first(1);
+  ASSERT_TRUE((*spoils)->Run(first).ok());
+  options.stop_at_nan = true;
+  const auto session = VirtualSession(plan);
+  const auto trainer = Trainer::Create(*session, Images(), options);
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  ASSERT_TRUE((*trainer)->Resume(path).ok());
+  StopsAfter never(0);
+  EXPECT_EQ((*trainer)->Run(never).status().message(),
+            "step 2 (epoch 1 batch 2): found loss nan, perhaps as of variable "
+            "conv1.weight, which was not finite when this run began; expected "
+            "finite numbers; resume an earlier checkpoint, or go on by --nan "
+            "continue");
+}
+
 // As a signal that comes while the epoch's weights are evaluated.
 TEST(Trainer, AStopWhileTheEpochIsToldIsHeard) {
   class StopsInEpoch final : public TrainingObserver {

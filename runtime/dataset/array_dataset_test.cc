@@ -236,8 +236,9 @@ TEST(CheckLabels, OptionsThatMakeNoSenseAreRefused) {
     return std::string(CheckLabels(dataset, "x", labels).status().message());
   };
   const SharedDataset y = OneField<uint8_t>({1}, {0});
-  EXPECT_EQ(fault(OneField<float>({1}, {0}), {.num_classes = 2}),
-            "x: found f32[]; expected integers as labels");
+  EXPECT_EQ(
+      fault(OneField<float>({1}, {0}), {.num_classes = 2}),
+      "x: found f32[]; expected integers as labels; save them as integers");
   EXPECT_EQ(fault(y, {.num_classes = 2, .dtype = DType::kU8}),
             "x: found label dtype u8; expected i64 or i32");
   EXPECT_EQ(fault(y, {.num_classes = 0}),

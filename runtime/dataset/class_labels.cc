@@ -16,7 +16,8 @@ namespace {
 absl::Status CheckOptions(absl::string_view field, const TensorType& type,
                           const ClassLabels& labels) {
   if (!IsSignedInteger(type.dtype) && !IsUnsignedInteger(type.dtype)) {
-    return BadFile(field, type.ToString(), "integers as labels");
+    return BadFile(field, type.ToString(), "integers as labels",
+                   "save them as integers");
   }
   if (labels.dtype != DType::kI64 && labels.dtype != DType::kI32) {
     return BadFile(field, absl::StrCat("label dtype ", DTypeName(labels.dtype)),

@@ -27,6 +27,7 @@ std::string LossText(double loss) {
 
 std::string TestText(const std::optional<Evaluation>& test) {
   if (!test.has_value()) return "";
+  if (test->labels == 0) return ", test without a label that is known";
   const std::string loss = ", test loss " + LossText(test->loss);
   if (!test->correct.has_value()) return loss;
   return loss +
