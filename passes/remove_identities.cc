@@ -53,9 +53,9 @@ int IdentityOperand(const OpView& op) {
   if (op.num_results() != 1 || op.op().traits.placed_only) return -1;
   if (op.num_operands() == 0) return -1;
   int operand = NeutralOperand(op);
-  if (operand < 0 && (op.is(kCast) || PadsNothing(op) || MovesAllInOrder(op))) {
-    operand = 0;
-  }
+  const bool gives_back = op.is(kStopGradient) || op.is(kCast) ||
+                          PadsNothing(op) || MovesAllInOrder(op);
+  if (operand < 0 && gives_back) operand = 0;
   if (operand < 0) return -1;
   return op.operand_type(operand) == op.result_type(0) ? operand : -1;
 }

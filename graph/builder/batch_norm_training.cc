@@ -34,18 +34,6 @@ Moments MomentsOver(Tensor x, const Ints& axes) {
   return {moments[0], moments[1]};
 }
 
-// The extents of one element for each channel, and for each of `n` examples.
-Shape PerChannel(const Tensor& x, int64_t n) {
-  Shape dims(x.rank(), 1);
-  dims[0] = n;
-  dims[1] = x.dim(1);
-  return dims;
-}
-
-Tensor ReshapeTo(Tensor x, const Shape& dims) {
-  return Reshape(x, Ints(dims.begin(), dims.end()));
-}
-
 // Of equal elements rounding may leave less than no variance.
 Statistics StatisticsOf(const Moments& of, int64_t count, DType dtype) {
   const double share = 1 / static_cast<double>(count);
@@ -112,22 +100,30 @@ Tensor ForExamples(Tensor of_parts, const Tensor& x) {
   const Tensor repeated =
       Op(kExpand, {of_parts},
          {{"shape", Ints{parts, x.dim(0) / parts, x.dim(1)}}});
-  return ReshapeTo(repeated, PerChannel(x, x.dim(0)));
+  Ints dims(x.rank(), 1);
+  dims[0] = x.dim(0);
+  dims[1] = x.dim(1);
+  return Reshape(repeated, dims);
 }
 
 // The first part's statistics, as [channels].
 Tensor OfFirstPart(Tensor x) { return Reshape(Slice(x, 0, 0, 1), {x.dim(2)}); }
 
+// (x - mean) factor + bias, with a factor for each part and channel. The mean's
+// gradient flows through a term of the shift that is 0, and not through x -
+// mean: so two sums over elements are all that it takes, of dy and of dy (x -
+// mean). The rest has one element for each example and channel.
 Tensor OfEachPart(Tensor x, Tensor scale, Tensor bias, const Running& running,
                   double epsilon, int parts) {
   const int64_t count = x.type().num_elements() / x.dim(1) / parts;
   const Statistics of =
       StatisticsOf(MomentsOfParts(x, parts), count, x.type().dtype);
   Update(running, {OfFirstPart(of.mean), OfFirstPart(of.variance)}, count);
-  const Tensor centred = x - ForExamples(of.mean, x);
-  const Tensor unit = centred / ForExamples(Sqrt(of.variance + epsilon), x);
-  return unit * ReshapeTo(scale, PerChannel(x, 1)) +
-         ReshapeTo(bias, PerChannel(x, 1));
+  const Tensor centre = StopGradient(of.mean);
+  const Tensor factor = scale / Sqrt(of.variance + epsilon);
+  const Tensor shift = bias - (of.mean - centre) * factor;
+  return (x - ForExamples(centre, x)) * ForExamples(factor, x) +
+         ForExamples(shift, x);
 }
 
 bool PartsFit(const Tensor& x, int parts) {

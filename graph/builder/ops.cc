@@ -99,6 +99,10 @@ Tensor Cast(Tensor x, DType to, CallSite site) {
   return Op(kCast, {x}, {{"to", to}}, site);
 }
 
+Tensor StopGradient(Tensor x, CallSite site) {
+  return Op(kStopGradient, {x}, {}, site);
+}
+
 Tensor MatMul(Tensor a, Tensor b, MatMulOptions options, CallSite site) {
   return Op(kMatmul, {a, b},
             {{"transpose_a", options.transpose_a},

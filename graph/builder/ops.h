@@ -63,6 +63,8 @@ Tensor Silu(Tensor x, CallSite site = CallSite::current());
 Tensor Clip(Tensor x, double min, double max,
             CallSite site = CallSite::current());
 Tensor Cast(Tensor x, DType to, CallSite site = CallSite::current());
+// x, through which no gradient flows.
+Tensor StopGradient(Tensor x, CallSite site = CallSite::current());
 
 struct MatMulOptions {
   bool transpose_a = false;

@@ -149,6 +149,25 @@ graph @f(%a: f32[], %b: f32[]) -> f32[] {
 )");
 }
 
+// One of two equal factors counts as a constant.
+TEST(Gradient, NothingFlowsThroughAStoppedGradient) {
+  EXPECT_EQ(Differentiated(R"(
+graph @f(%a: f32[]) -> f32[] {
+  %b = stop_gradient %a : f32[]
+  %l = mul %a, %b : f32[]
+  return %l
+})",
+                           {"a"}),
+            R"(graph @f(%a: f32[]) -> f32[] {
+  %b = stop_gradient %a : f32[]
+  %l = mul %a, %b : f32[]
+  %0 = fill {dtype = f32, shape = [], value = 1} : f32[]
+  %1 = mul %0, %b : f32[]
+  return %1
+}
+)");
+}
+
 TEST(Gradient, WhatTheLossDoesNotDependOnHasTheGradientZero) {
   EXPECT_EQ(Differentiated(R"(
 graph @f(%a: f32[], %b: f64[2]) -> f32[] {

@@ -104,6 +104,12 @@ constexpr OpDef CastOp(OpDef op) {
   return op;
 }
 
+constexpr ScalarFunction kSameFunction = {
+    .on_double = [](Doubles x, const OpView&) { return x[0]; },
+    .on_int = [](Ints x, const OpView&) { return x[0]; },
+    .on_uint = [](Uints x, const OpView&) { return x[0]; },
+    .keeps_zero = true};
+
 constexpr OpDef NotOp(OpDef op) {
   op.infer = InferScalar<kBools>;
   return op;
@@ -188,6 +194,7 @@ extern constinit const OpDef kSign = NumberOp("sign", "-1, 0 or 1; a NaN stays."
 extern constinit const OpDef kSin = FloatOp("sin", "The sine.", &kFloatFunction<Sin, true>, Pointwise<SinGradient>);
 extern constinit const OpDef kSinh = FloatOp("sinh", "The hyperbolic sine.", &kFloatFunction<Sinh, true>, Pointwise<SinhGradient>);
 extern constinit const OpDef kSqrt = FloatOp("sqrt", "The square root.", &kFloatFunction<Sqrt, true>, Pointwise<SqrtGradient>);
+extern constinit const OpDef kStopGradient = NumberOp("stop_gradient", "x, through which no gradient flows.", &kSameFunction, ZeroGradient);
 extern constinit const OpDef kTan = FloatOp("tan", "The tangent.", &kFloatFunction<Tan, true>, Pointwise<TanGradient>);
 extern constinit const OpDef kTanh = FloatOp("tanh", "The hyperbolic tangent.", &kFloatFunction<Tanh, true>, Pointwise<TanhGradient>);
 // clang-format on

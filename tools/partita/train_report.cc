@@ -148,8 +148,11 @@ std::string TrainEndText(const TrainReport& report) {
   }
   absl::StrAppend(&text, WaitText(report), TestText(report.test));
   if (report.num_nan > 0) {
-    absl::StrAppend(&text, ", ", report.num_nan,
-                    " losses that were no finite numbers");
+    absl::StrAppend(&text, ", ",
+                    report.num_nan == 1
+                        ? "1 loss that was no finite number"
+                        : absl::StrCat(report.num_nan,
+                                       " losses that were no finite numbers"));
   }
   if (report.loss_scale.has_value()) {
     absl::StrAppend(&text, ", ",

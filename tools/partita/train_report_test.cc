@@ -80,6 +80,18 @@ TEST(TrainReport, StepsThatTheLossScaleLeftOutAreTold) {
   EXPECT_TRUE(absl::StrContains(TrainJson(report), "\"skipped_steps\": 3"));
 }
 
+TEST(TrainReport, LossesThatWereNoFiniteNumbersAreCounted) {
+  TrainReport report = After(8);
+  report.num_nan = 1;
+  EXPECT_EQ(TrainEndText(report),
+            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 1 loss that "
+            "was no finite number\n");
+  report.num_nan = 2;
+  EXPECT_EQ(TrainEndText(report),
+            "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 2 losses "
+            "that were no finite numbers\n");
+}
+
 // Steps before this run count for the bar, and not for the rate.
 TEST(TrainReport, AResumedTrainingGoesOnInItsBar) {
   TrainReport report = After(2);

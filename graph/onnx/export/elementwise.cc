@@ -197,6 +197,7 @@ constexpr ExportRow kRows[] = {
     {&kSoftplus, "Softplus"},
     {&kSoftsign, "Softsign"},
     {&kSqrt, "Sqrt"},
+    {&kStopGradient, "Identity"},
     {&kSub, "Sub"},
     {&kTan, "Tan"},
     {&kTanh, "Tanh"},
