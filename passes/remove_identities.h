@@ -17,10 +17,10 @@ namespace partita {
 //
 // Knows: an op that moves all bytes of one operand to one result of the same
 // type (reshape, transpose, slice, expand, concat of one), cast to the same
-// dtype, pad by nothing, and add, sub, mul, div and pow with a constant that
-// has no effect. Leaves: the op unread, for `remove_dead`. Skips: x + 0 where x
-// may be -0: IEEE 754 makes that +0, so only x - 0, x * 1, x / 1 and x ^ 1 go
-// away in floats.
+// dtype, pad by nothing, add, sub, mul, div and pow with a constant that has no
+// effect, and stop_gradient, as gradients are built before any pass. Leaves:
+// the op unread, for `remove_dead`. Skips: x + 0 where x may be -0: IEEE 754
+// makes that +0, so only x - 0, x * 1, x / 1 and x ^ 1 go away in floats.
 absl::Status RemoveIdentities(Graph& graph);
 
 }  // namespace partita

@@ -78,52 +78,67 @@ Tensor OfWholeBatch(Tensor x, Tensor scale, Tensor bias, const Running& running,
   return BatchNorm(x, scale, bias, flat.mean, flat.variance, epsilon);
 }
 
-// The batch in parts: those of [n, channels, 1...] of each example, as
-// [parts, n / parts, channels].
-Tensor InParts(Tensor each, int parts) {
-  return Reshape(each, {parts, each.dim(0) / parts, each.dim(1)});
-}
+// The parts of a batch of x, each with statistics of its own. Extents are
+// those of x, which is valid where what was made of it may not be.
+class Parts {
+ public:
+  Parts(const Tensor& x, int count)
+      : count_(count), examples_(x.dim(0)), channels_(x.dim(1)) {
+    spread_.resize(x.rank(), 1);
+    spread_[0] = examples_;
+    spread_[1] = channels_;
+  }
+
+  // Of [n, channels, 1...] the sum over each part's examples: [parts, 1,
+  // channels].
+  Tensor Sum(Tensor of_examples) const {
+    const Tensor in_parts = Reshape(of_examples, InParts());
+    return ReduceSum(in_parts, {1}, /*keep_dims=*/true);
+  }
+
+  // A part's own for each of its examples: [n, channels, 1...].
+  Tensor ForExamples(Tensor of_parts) const {
+    const Tensor repeated = Op(kExpand, {of_parts}, {{"shape", InParts()}});
+    return Reshape(repeated, spread_);
+  }
+
+  // As [channels].
+  Tensor First(Tensor of_parts) const {
+    return Reshape(Slice(of_parts, 0, 0, 1), {channels_});
+  }
+
+ private:
+  Ints InParts() const { return {count_, examples_ / count_, channels_}; }
+
+  int64_t count_, examples_, channels_;
+  Ints spread_;
+};
 
 // Of each example, and then of the examples of a part, so that nothing as large
 // as x is laid out anew: [parts, 1, channels].
-Moments MomentsOfParts(Tensor x, int parts) {
+Moments MomentsOfParts(Tensor x, const Parts& parts) {
   Ints axes;
   for (int d = 2; d < x.rank(); ++d) axes.push_back(d);
   const Moments each = MomentsOver(x, axes);
-  return {ReduceSum(InParts(each.sum, parts), {1}, /*keep_dims=*/true),
-          ReduceSum(InParts(each.squares, parts), {1}, /*keep_dims=*/true)};
+  return {parts.Sum(each.sum), parts.Sum(each.squares)};
 }
-
-// A part's own for each of its examples: [n, channels, 1...].
-Tensor ForExamples(Tensor of_parts, const Tensor& x) {
-  const int64_t parts = of_parts.dim(0);
-  const Tensor repeated =
-      Op(kExpand, {of_parts},
-         {{"shape", Ints{parts, x.dim(0) / parts, x.dim(1)}}});
-  Ints dims(x.rank(), 1);
-  dims[0] = x.dim(0);
-  dims[1] = x.dim(1);
-  return Reshape(repeated, dims);
-}
-
-// The first part's statistics, as [channels].
-Tensor OfFirstPart(Tensor x) { return Reshape(Slice(x, 0, 0, 1), {x.dim(2)}); }
 
 // (x - mean) factor + bias, with a factor for each part and channel. The mean's
 // gradient flows through a term of the shift that is 0, and not through x -
 // mean: so two sums over elements are all that it takes, of dy and of dy (x -
 // mean). The rest has one element for each example and channel.
 Tensor OfEachPart(Tensor x, Tensor scale, Tensor bias, const Running& running,
-                  double epsilon, int parts) {
-  const int64_t count = x.type().num_elements() / x.dim(1) / parts;
-  const Statistics of =
-      StatisticsOf(MomentsOfParts(x, parts), count, x.type().dtype);
-  Update(running, {OfFirstPart(of.mean), OfFirstPart(of.variance)}, count);
+                  double epsilon, int num_parts) {
+  const Parts parts(x, num_parts);
+  const DType dtype = x.type().dtype;
+  const int64_t count = x.type().num_elements() / x.dim(1) / num_parts;
+  const Statistics of = StatisticsOf(MomentsOfParts(x, parts), count, dtype);
+  Update(running, {parts.First(of.mean), parts.First(of.variance)}, count);
   const Tensor centre = StopGradient(of.mean);
-  const Tensor factor = scale / Sqrt(of.variance + epsilon);
-  const Tensor shift = bias - (of.mean - centre) * factor;
-  return (x - ForExamples(centre, x)) * ForExamples(factor, x) +
-         ForExamples(shift, x);
+  const Tensor factor = Cast(scale, dtype) / Sqrt(of.variance + epsilon);
+  const Tensor shift = Cast(bias, dtype) - (of.mean - centre) * factor;
+  return (x - parts.ForExamples(centre)) * parts.ForExamples(factor) +
+         parts.ForExamples(shift);
 }
 
 bool PartsFit(const Tensor& x, int parts) {
@@ -138,7 +153,7 @@ Tensor BatchNormTraining(Tensor x, Tensor scale, Tensor bias,
                          const std::string& mean, const std::string& variance,
                          BatchNormTrainingOptions options, CallSite site) {
   const GraphBuilder::At caller(x.builder(), site);
-  if (!x.valid()) return {};
+  if (!x.valid() || !scale.valid() || !bias.valid()) return {};
   const int parts = options.parts;
   if (!PartsFit(x, parts)) {
     x.builder()->Fail(absl::StrCat(
@@ -146,6 +161,14 @@ Tensor BatchNormTraining(Tensor x, Tensor scale, Tensor bias,
         parts == 1 ? " part" : " parts",
         "; expected [n, channels, ...] of equal parts with two elements a "
         "channel or more; use another batch"));
+    return {};
+  }
+  for (const Tensor& of_channels : {scale, bias}) {
+    if (of_channels.type().dims == Shape{x.dim(1)}) continue;
+    x.builder()->Fail(absl::StrCat(
+        "batch norm in training: found a scale or bias ",
+        of_channels.type().ToString(), " for ", x.type().ToString(),
+        "; expected [", x.dim(1), "], an element for each channel"));
     return {};
   }
   const Running running = {mean, variance, options.momentum};

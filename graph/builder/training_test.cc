@@ -453,6 +453,21 @@ TEST(BatchNormTraining, EqualElementsHaveNoVariance) {
   }
 }
 
+// ONNX allows it: an image of half precision with a scale and bias of f32.
+TEST(BatchNormTraining, ScaleAndBiasMayBeOfAnotherPrecision) {
+  for (const int parts : {1, 2}) {
+    GraphBuilder b("f");
+    b.Variable("mean", HostTensor({DType::kF16, {3}, {}}), false);
+    b.Variable("variance", HostTensor({DType::kF16, {3}, {}}), false);
+    const Tensor x = b.Input("x", DType::kF16, {4, 3});
+    const Tensor line = b.Input("line", DType::kF32, {3});
+    const Tensor y =
+        BatchNormTraining(x, line, line, "mean", "variance", {.parts = parts});
+    ASSERT_TRUE(y.valid()) << b.Build().status();
+    EXPECT_EQ(y.type().ToString(), "f16[4, 3]");
+  }
+}
+
 // The message of a function's first fault, without the place.
 template <typename Build>
 std::string Refusal(Build&& build) {
@@ -505,6 +520,13 @@ TEST(TrainingErrors, NameWhatWasFoundAndTheCallersLine) {
             "batch norm in training: found f32[5, 5] in 2 parts; expected [n, "
             "channels, ...] of equal parts with two elements a channel or "
             "more; use another batch");
+  EXPECT_EQ(Refusal([&](GraphBuilder& b) {
+              const Tensor x = input(b, {4, 5});
+              BatchNormTraining(x, b.Scalar(DType::kF32, 1), x, "mean",
+                                "variance", {.parts = 2});
+            }),
+            "batch norm in training: found a scale or bias f32[] for f32[4, "
+            "5]; expected [5], an element for each channel");
   EXPECT_EQ(Refusal([&](GraphBuilder& b) {
               CosineDecay(b.Constant(Word(0)), 1, 0, 0);
             }),
@@ -566,6 +588,22 @@ TEST(Losses, AnIgnoredExampleMayHaveAnyProbabilities) {
 }
 
 // A label that is no class and not ignored ends the step.
+// The first fault is told, and what follows it makes nothing.
+TEST(TrainingErrors, ABatchNormBehindAFaultAddsNone) {
+  for (const int parts : {1, 2}) {
+    EXPECT_EQ(
+        Refusal([&](GraphBuilder& b) {
+          const Tensor x = b.Input("x", DType::kF32, {4, 3});
+          const Tensor line = b.Input("line", DType::kF32, {3});
+          CosineDecay(b.Constant(Word(0)), 1, 0, 0);
+          BatchNormTraining(x, line, line, "mean", "variance",
+                            {.parts = parts});
+        }),
+        "schedule: found a length of 0 steps; expected 1 or more; correct "
+        "it");
+  }
+}
+
 TEST(TrainingErrors, ALabelOutOfRangeIsNamed) {
   for (int64_t label : {5, -1}) {
     GraphBuilder b("f");

@@ -93,7 +93,7 @@ constexpr ScalarFunction kIsInfFunction = {
 absl::Status InferCast(const OpView& op, Types& results) {
   return results.Set(0, {op.attr_dtype("to"), op.operand_type(0).dims, {}});
 }
-constexpr ScalarFunction kCastFunction = {
+constexpr ScalarFunction kSameFunction = {
     .on_double = [](Doubles x, const OpView&) { return x[0]; },
     .on_int = [](Ints x, const OpView&) { return x[0]; },
     .on_uint = [](Uints x, const OpView&) { return x[0]; },
@@ -103,12 +103,6 @@ constexpr OpDef CastOp(OpDef op) {
   op.infer = InferCast;
   return op;
 }
-
-constexpr ScalarFunction kSameFunction = {
-    .on_double = [](Doubles x, const OpView&) { return x[0]; },
-    .on_int = [](Ints x, const OpView&) { return x[0]; },
-    .on_uint = [](Uints x, const OpView&) { return x[0]; },
-    .keeps_zero = true};
 
 constexpr OpDef NotOp(OpDef op) {
   op.infer = InferScalar<kBools>;
@@ -175,7 +169,7 @@ extern constinit const OpDef kAsinh = FloatOp("asinh", "The inverse hyperbolic s
 extern constinit const OpDef kAtan = FloatOp("atan", "The arc tangent.", &kFloatFunction<Atan, true>, Pointwise<AtanGradient>);
 extern constinit const OpDef kAtanh = FloatOp("atanh", "The inverse hyperbolic tangent.", &kFloatFunction<Atanh, true>, Pointwise<AtanhGradient>);
 extern constinit const OpDef kBitwiseNot = BitwiseNotOp(ElementwiseOp("bitwise_not", "Every bit inverted.", &kBitwiseNotFunction));
-extern constinit const OpDef kCast = CastOp(ElementwiseOp("cast", "The same number in another type: floats rounded once, or truncated toward zero and clamped; integers wrapped; anything but zero is true.", &kCastFunction, PassGradient));
+extern constinit const OpDef kCast = CastOp(ElementwiseOp("cast", "The same number in another type: floats rounded once, or truncated toward zero and clamped; integers wrapped; anything but zero is true.", &kSameFunction, PassGradient));
 extern constinit const OpDef kCeil = FloatOp("ceil", "The least integer that is not below x.", &kFloatFunction<Ceil, true>, ZeroGradient, Tolerance::kExact);
 extern constinit const OpDef kClip = With(NumberOp("clip", "x, held between min and max.", &kClipFunction, Pointwise<ClipGradient>), FloatAttr("min", -kInfinity), FloatAttr("max", kInfinity));
 extern constinit const OpDef kCos = FloatOp("cos", "The cosine.", &kFloatFunction<Cos, false>, Pointwise<CosGradient>);

@@ -183,6 +183,7 @@ const Row kRows[] = {
     {&kIsInf, kFloats, IsInf},
     {&kRelu, kNumbers, Relu},
     {&kSign, kNumbers, Sign},
+    {&kStopGradient, kNumbers, [](const OpView&, Operands x) -> Result { return x[0]; }},
     {&kClip, kFloats, Clip},
     {&kExp, kF32Only, Apply<Exp>},
     {&kLog, kF32Only, Apply<Log>},

@@ -67,7 +67,7 @@ void NoEffectStep(GraphSketch& s) {
   const Ints shape(dims.begin(), dims.end());
   Ints same(dims.size());
   for (size_t i = 0; i < same.size(); ++i) same[i] = static_cast<int64_t>(i);
-  switch (s.Below(6)) {
+  switch (s.Below(7)) {
     case 0:
       s.Add(kAdd, {x, ScalarConstant(s, 0)});
       break;
@@ -82,6 +82,9 @@ void NoEffectStep(GraphSketch& s) {
       break;
     case 4:
       s.Add(kCast, {x}, {{"to", DType::kF32}});
+      break;
+    case 5:
+      s.Add(kStopGradient, {x});
       break;
     default:
       s.Add(kNeg, {s.AddHidden(kNeg, {x})});

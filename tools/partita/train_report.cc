@@ -112,8 +112,9 @@ constexpr double kNoticeable = 0.01;
 std::string TrainBeginText(const TrainReport& report) {
   std::string text = absl::StrCat(
       report.model, " by ", report.strategy, ": ", report.samples, " ",
-      report.samples_name, ", ", report.steps_per_epoch, " steps an epoch, ",
-      report.epochs, " epochs\n", ClassesText(report.class_names));
+      report.samples_name, ", ", CountText(report.steps_per_epoch, "step"),
+      " an epoch, ", CountText(report.epochs, "epoch"), "\n",
+      ClassesText(report.class_names));
   if (report.first_step > 0) {
     absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
                     report.num_steps(),

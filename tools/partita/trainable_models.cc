@@ -117,11 +117,20 @@ absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments) {
   return static_cast<int>(parts);
 }
 
-void AddBatchNormSettings(int parts, TrainableModel& model) {
+// `change` says how the batch is changed.
+absl::Status AddBatchNormSettings(int parts, absl::string_view change,
+                                  TrainableModel& model) {
+  if (model.batch % parts != 0) {
+    return CalledWrongly(absl::StrCat(
+        "--batch-norm per-replica: found a batch of ", model.batch,
+        " and --replicas ", parts,
+        "; expected a batch of equal parts, one for each; ", change, " ",
+        (model.batch / parts + 1) * parts, ", or take other --replicas"));
+  }
   model.settings.push_back(
       {"batch-norm", parts == 1 ? kSynchronised : kPerReplica});
-  if (parts == 1) return;
-  model.settings.push_back({"replicas", absl::StrCat(parts)});
+  if (parts > 1) model.settings.push_back({"replicas", absl::StrCat(parts)});
+  return absl::OkStatus();
 }
 
 constexpr absl::string_view kResNet18Flags[] = {
@@ -137,7 +146,7 @@ absl::StatusOr<TrainableModel> ReadResNet18(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int parts, ReadBatchNormParts(arguments));
   PARTITA_ASSIGN_OR_RETURN(TrainableModel model,
                            ResNet18Model(images, classes, parts));
-  AddBatchNormSettings(parts, model);
+  PARTITA_RETURN_IF_ERROR(AddBatchNormSettings(parts, "take --batch", model));
   return model;
 }
 
@@ -292,7 +301,8 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
                            ReadBatchNormParts(arguments));
   PARTITA_ASSIGN_OR_RETURN(TrainableModel model,
                            ImportedModel(std::move(module), options));
-  AddBatchNormSettings(options.batch_norm_parts, model);
+  PARTITA_RETURN_IF_ERROR(AddBatchNormSettings(options.batch_norm_parts,
+                                               "bind it by --dim to", model));
   return model;
 }
 
