@@ -115,8 +115,10 @@ bool GraphReader::ReadReturn() {
   returned_ = true;
   std::vector<ValueId> outputs;
   std::vector<std::string> names;
+  absl::flat_hash_set<std::string> seen;
   while (reader_.peek().kind != Kind::kNewline) {
     if (!outputs.empty() && !reader_.Expect(',')) return false;
+    Token named = reader_.peek();
     ValueId value;
     if (!values_.Read(value)) return false;
     if (!value.valid()) {  // reported where it was defined
@@ -127,10 +129,17 @@ bool GraphReader::ReadReturn() {
     const std::string& known = graph_->value(value).name;
     names.push_back(known.empty() ? absl::StrCat("output_", names.size())
                                   : known);
-    if (!reader_.TryTake("as")) continue;
-    std::optional<std::string> name = reader_.ReadWordOrString("a name");
-    if (!name.has_value()) return false;
-    names.back() = *std::move(name);
+    if (reader_.TryTake("as")) {
+      named = reader_.peek();
+      std::optional<std::string> name = reader_.ReadWordOrString("a name");
+      if (!name.has_value()) return false;
+      names.back() = *std::move(name);
+    }
+    if (is_function_ && !seen.insert(names.back()).second) {
+      return reader_.Report(
+          named, absl::StrCat("found a second result called ", names.back(),
+                              "; expected another name"));
+    }
   }
   graph_->SetOutputs(std::move(outputs), std::move(names));
   return CheckOutputs() && reader_.ExpectLineEnd();

@@ -332,6 +332,27 @@ mlp.graph:6:10: unknown value %a
   known here: none)");
 }
 
+// Callers ask for results by name; nobody asks those of a body.
+TEST(Parser, ResultsOfOneNameAreRefused) {
+  EXPECT_EQ(
+      Fault(R"(graph @f(%x: f32[2]) -> (f32[2], f32[2]) {
+  %a, %b = fused %x (%p: f32[2]) {
+    return %p, %p
+  } : f32[2], f32[2]
+  return %a as y, %b as y
+}
+graph @g(%x: f32[2]) -> (f32[2], f32[2]) {
+  return %x, %x
+}
+)"),
+      R"(mlp.graph:5:25: found a second result called y; expected another name
+    return %a as y, %b as y
+                          ^
+mlp.graph:8:14: found a second result called x; expected another name
+    return %x, %x
+               ^~)");
+}
+
 TEST(Parser, NoMoreThanTwentyFaultsAreShown) {
   std::string text = "graph @f() -> f32[] {\n";
   for (int i = 0; i < 30; ++i) absl::StrAppend(&text, "  %a = b\n");

@@ -99,13 +99,16 @@ void BatchNormStep(GraphSketch& s) {
 }
 
 void ReduceStep(GraphSketch& s) {
-  const ValueId x = s.PickFloat(1);
+  ValueId x = s.PickFloat(1);
   if (!x.valid()) return;
   Ints axes;
   for (size_t axis = 0; axis < s.dims(x).size(); ++axis) {
     if (s.OneIn(2)) axes.push_back(static_cast<int64_t>(axis));
   }
   if (axes.empty()) axes = {0};
+  if (s.OneIn(3)) {  // for factor_sums
+    x = s.AddHidden(kMul, {x, s.Constant(DType::kF32, {}, 0.5, 1.5)});
+  }
   const OpDef* op =
       s.OneOf({&kReduceMean, &kReduceMean, &kReduceSum, &kReduceMax,
                &kReduceMin, &kReduceL2, &kReduceLogSumExp});
