@@ -342,7 +342,7 @@ TEST(Lower, OutputsMayBeInputsConstantsAndTheSameValueTwice) {
       R"(graph @f(%x: f32[3], %unread: f32[5]) -> (f32[3], f32[2], f32[3], f32[3]) {
   %c = constant f32[2] [1, 2]
   %y = neg %x : f32[3] on gpu:1
-  return %x, %c, %y, %y
+  return %x, %c, %y, %y as z
 }
 )",
       2);

@@ -378,21 +378,21 @@ TEST(Partition, OutputsAreReadFromTheReplicaOnTheOutputDevice) {
   constexpr char kReplicas[] =
       R"(graph @f(%x: f32[4]) -> (f32[4], f32[4]) {
   %y = neg %x : f32[4] on {gpu:0, gpu:1}
-  return %y, %y
+  return %y, %y as z
 }
 )";
   ExpectBecomes(kReplicas,
                 R"(graph @f(%x: f32[4] on {gpu:0, gpu:1}) -> (f32[4], f32[4]) {
   %y = neg %x : f32[4] on {gpu:0, gpu:1}
   %y.gpu1 = copy %y : f32[4] on gpu:1
-  return %y.gpu1 as y, %y.gpu1 as y
+  return %y.gpu1 as y, %y.gpu1 as z
 }
 )",
                 {.output_device = "gpu:1"});
   ExpectBecomes(kReplicas,
                 R"(graph @f(%x: f32[4] on {gpu:0, gpu:1}) -> (f32[4], f32[4]) {
   %y = neg %x : f32[4] on {gpu:0, gpu:1}
-  return %y, %y
+  return %y, %y as z
 }
 )",
                 {.output_device = "gpu:0"});
