@@ -89,14 +89,16 @@ TEST(Winograd, TheTransformIsGwG) {
   }
 }
 
+// Which of them are offered depends on the caches that oneDNN knows of.
 TEST(Winograd, EvenAndOddImagesOfWholeBlocks) {
+  size_t checked = 0;
   for (const Shape& x : {Shape{1, 16, 8, 8}, Shape{2, 32, 7, 9},
                          Shape{1, 64, 28, 28}, Shape{1, 48, 13, 5}}) {
     for (int64_t outputs : {16, 64, 128}) {
-      EXPECT_EQ(ExpectRight(Conv(x, outputs)) > 0, HasWinograd())
-          << x[1] << " to " << outputs;
+      checked += ExpectRight(Conv(x, outputs));
     }
   }
+  EXPECT_EQ(checked > 0, HasWinograd()) << checked;
 }
 
 TEST(Winograd, WithoutPadding) {
