@@ -66,10 +66,10 @@ TEST(LayoutCopy, ElementsOfEverySize) {
   }
 }
 
-// Tiles of four by four, and what is left of them on either side.
+// Tiles of sixteen and of four, and what is left of them on either side.
 TEST(LayoutCopy, Transposes) {
-  for (int64_t channels : {3, 4, 10, 20}) {
-    for (int64_t width : {3, 8, 13}) {
+  for (int64_t channels : {3, 4, 10, 20, 35}) {
+    for (int64_t width : {3, 8, 13, 16}) {
       for (const char* layout : {"acdb", "abcd16b"}) {
         const Shape dims = {2, channels, 3, width};
         ExpectSameAsIndexed(DType::kF32, dims, "", layout, 1);

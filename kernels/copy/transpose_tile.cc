@@ -1,10 +1,14 @@
-// Four by four in registers.
+// Sixteen by sixteen in registers where a register holds sixteen elements, and
+// four by four.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/copy/transpose_tile.h"
 
 #include <cstddef>
 #include <cstring>
+
+#include "kernels/vector/float_vector.h"
+#include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {
@@ -41,10 +45,9 @@ void CopyOneByOne(const char* from, char* to, absl::Span<const int64_t> rows,
   }
 }
 
-}  // namespace
-
-void TransposeTile(const char* from, char* to, absl::Span<const int64_t> rows,
-                   absl::Span<const int64_t> columns) {
+// By four, and what is left one by one.
+void TransposeByFour(const char* from, char* to, absl::Span<const int64_t> rows,
+                     absl::Span<const int64_t> columns) {
   const size_t whole_rows = rows.size() / kSide * kSide;
   const size_t whole_columns = columns.size() / kSide * kSide;
   for (size_t i = 0; i < whole_rows; i += kSide) {
@@ -55,6 +58,50 @@ void TransposeTile(const char* from, char* to, absl::Span<const int64_t> rows,
   CopyOneByOne(from, to + 4 * whole_columns, rows.subspan(0, whole_rows),
                columns.subspan(whole_columns));
   CopyOneByOne(from + 4 * whole_rows, to, rows.subspan(whole_rows), columns);
+}
+
+constexpr size_t kWideSide = kVector;
+
+// Whole vectors along both sides: lines are read and written at once. Elements
+// are moved as floats, which keeps their bits.
+struct TransposeWide {
+  [[gnu::always_inline]] static inline void Run(const char* from, char* to,
+                                                const int64_t* rows,
+                                                size_t num_rows,
+                                                const int64_t* columns,
+                                                size_t num_columns) {
+    for (size_t i = 0; i < num_rows; i += kWideSide) {
+      for (size_t j = 0; j < num_columns; j += kWideSide) {
+        Vector lanes[kWideSide];
+#pragma GCC unroll 16
+        for (size_t k = 0; k < kWideSide; ++k) {
+          std::memcpy(&lanes[k], from + 4 * i + columns[j + k], sizeof(Vector));
+        }
+        TransposeLanes(lanes);
+#pragma GCC unroll 16
+        for (size_t k = 0; k < kWideSide; ++k) {
+          std::memcpy(to + 4 * j + rows[i + k], &lanes[k], sizeof(Vector));
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void TransposeTile(const char* from, char* to, absl::Span<const int64_t> rows,
+                   absl::Span<const int64_t> columns) {
+  size_t wide_rows = 0;
+  size_t wide_columns = 0;
+  if (HasAvx512()) {
+    wide_rows = rows.size() / kWideSide * kWideSide;
+    wide_columns = columns.size() / kWideSide * kWideSide;
+    RunAvx512<TransposeWide>(from, to, rows.data(), wide_rows, columns.data(),
+                             wide_columns);
+  }
+  TransposeByFour(from, to + 4 * wide_columns, rows.subspan(0, wide_rows),
+                  columns.subspan(wide_columns));
+  TransposeByFour(from + 4 * wide_rows, to, rows.subspan(wide_rows), columns);
 }
 
 }  // namespace partita

@@ -12,7 +12,7 @@
 namespace partita {
 
 // Copies element (i, j), of 4 bytes, from from + 4 i + columns[j] to
-// to + rows[i] + 4 j: four by four, and what is left one by one.
+// to + rows[i] + 4 j: in squares, and what is left one by one.
 void TransposeTile(const char* from, char* to, absl::Span<const int64_t> rows,
                    absl::Span<const int64_t> columns);
 

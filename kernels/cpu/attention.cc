@@ -13,10 +13,10 @@
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/block_product.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/cpu/float_vector.h"
 #include "kernels/cpu/softmax_line.h"
-#include "kernels/cpu/vector_code.h"
 #include "kernels/team/team.h"
+#include "kernels/vector/float_vector.h"
+#include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {
@@ -139,7 +139,7 @@ struct ScaledTranspose {
           if (i < rows) LoadLanes(from[j + i] + d, columns, 0, tile[i]);
           tile[i] *= scale;
         }
-        TransposeTile(tile);
+        TransposeLanes(tile);
 #pragma GCC unroll 16
         for (int64_t i = 0; i < kVector; ++i) {
           if (i < columns) Store(tile[i], to + (d + i) * line + j);

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/float_vector.h"
-#include "kernels/cpu/vector_code.h"
+#include "kernels/vector/float_vector.h"
+#include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {

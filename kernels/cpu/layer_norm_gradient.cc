@@ -10,9 +10,9 @@
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/cpu/float_vector.h"
-#include "kernels/cpu/vector_code.h"
 #include "kernels/team/team.h"
+#include "kernels/vector/float_vector.h"
+#include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {

@@ -9,8 +9,8 @@
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/pool_image.h"
 #include "kernels/cpu/pool_taps.h"
-#include "kernels/cpu/vector_code.h"
 #include "kernels/team/team.h"
+#include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {

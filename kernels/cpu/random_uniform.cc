@@ -6,8 +6,8 @@
 
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/cpu/vector_code.h"
 #include "kernels/team/team.h"
+#include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {

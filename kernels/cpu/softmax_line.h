@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cpu/float_vector.h"
+#include "kernels/vector/float_vector.h"
 
 namespace partita {
 

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cpu/float_vector.h"
-#include "kernels/cpu/vector_code.h"
+#include "kernels/vector/float_vector.h"
+#include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {

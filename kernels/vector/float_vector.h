@@ -1,8 +1,8 @@
 // Sixteen floats that are computed with at once.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_KERNELS_CPU_FLOAT_VECTOR_H_
-#define PARTITA_KERNELS_CPU_FLOAT_VECTOR_H_
+#ifndef PARTITA_KERNELS_VECTOR_FLOAT_VECTOR_H_
+#define PARTITA_KERNELS_VECTOR_FLOAT_VECTOR_H_
 
 #include <cstdint>
 #include <cstring>
@@ -138,7 +138,7 @@ template <int distance>
 }
 
 // Lane j of row i becomes lane i of row j.
-[[gnu::always_inline]] inline void TransposeTile(Vector (&rows)[kVector]) {
+[[gnu::always_inline]] inline void TransposeLanes(Vector (&rows)[kVector]) {
   ExchangeLanes<8>(rows);
   ExchangeLanes<4>(rows);
   ExchangeLanes<2>(rows);
@@ -147,4 +147,4 @@ template <int distance>
 
 }  // namespace partita
 
-#endif  // PARTITA_KERNELS_CPU_FLOAT_VECTOR_H_
+#endif  // PARTITA_KERNELS_VECTOR_FLOAT_VECTOR_H_

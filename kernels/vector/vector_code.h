@@ -2,8 +2,8 @@
 // processor has being called.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_KERNELS_CPU_VECTOR_CODE_H_
-#define PARTITA_KERNELS_CPU_VECTOR_CODE_H_
+#ifndef PARTITA_KERNELS_VECTOR_VECTOR_CODE_H_
+#define PARTITA_KERNELS_VECTOR_VECTOR_CODE_H_
 
 namespace partita {
 
@@ -52,4 +52,4 @@ void RunVectorised(Args... args) {
 
 }  // namespace partita
 
-#endif  // PARTITA_KERNELS_CPU_VECTOR_CODE_H_
+#endif  // PARTITA_KERNELS_VECTOR_VECTOR_CODE_H_
