@@ -47,7 +47,9 @@ int DividedNodes(const Plan& plan) {
   return divided;
 }
 
-int Exchanges(const Plan& plan, CollectiveKind kind) {
+// Placed nodes that are such an exchange, be it lowered to a collective or to
+// copies.
+int NodesOf(const Plan& plan, CollectiveKind kind) {
   return absl::c_count_if(plan.module.main().ops(), [kind](const OpView& op) {
     return CollectiveOf(op) == kind;
   });
@@ -249,7 +251,7 @@ TEST(MergedDimensions, RowsAreExchangedBetweenOtherDivisions) {
     absl::StatusOr<Compiled> compiled =
         Compile(module->Clone(), EqualCpus(devices, kRoom), options);
     ASSERT_TRUE(compiled.ok()) << compiled.status();
-    EXPECT_EQ(Exchanges(compiled->plan, CollectiveKind::kAllToAll), 2);
+    EXPECT_EQ(NodesOf(compiled->plan, CollectiveKind::kAllToAll), 2);
     const auto run = RunVirtually(std::move(compiled->plan), inputs);
     ASSERT_TRUE(run.ok()) << run.status();
     EXPECT_EQ(SameBits(run->outputs, run->reference), absl::OkStatus());

@@ -1,5 +1,6 @@
 // Batch norm with statistics of each replica's own part of the batch, against
-// what PyTorch's DistributedDataParallel computes (record_torch.py).
+// what two processes of PyTorch's DistributedDataParallel computed
+// (record_torch.py).
 // SPDX-License-Identifier: Apache-2.0
 
 #include <map>

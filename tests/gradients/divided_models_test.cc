@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "graph/core_ops.h"
 #include "graph/instance.h"
 #include "graph/op_view.h"
+#include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
@@ -82,14 +84,6 @@ Numbers CheckedLoss(Session& session, int step) {
   return loss;
 }
 
-// How far from one device a model may be: about ten times what was seen, in
-// roundings (training_steps.h).
-struct Bounds {
-  double first = 0;   // of variables after the first step
-  double second = 0;  // of those after the second
-  double losses = 0;
-};
-
 // True if gradients of weights are sums of the replicas' parts: at least of
 // half of them, as weights may share one.
 bool GradientsAreJoined(const Session& session) {
@@ -98,8 +92,62 @@ bool GradientsAreJoined(const Session& session) {
                           [](const Variable& v) { return v.trainable; });
 }
 
-// Variables, optimizer state and statistics among them, after two steps. The
-// plan is proved when it is compiled, and when the session is made.
+void CopyVariables(Session& from, Session& to) {
+  for (const Variable& variable : from.plan().module.variables()) {
+    const auto value = from.ReadVariable(variable.name);
+    const auto there = to.ReadVariable(variable.name);
+    ASSERT_TRUE(value.ok()) << value.status();
+    ASSERT_TRUE(there.ok()) << there.status();
+    HostTensor copy(there->type());
+    ConvertLayout(*value, copy);
+    EXPECT_EQ(to.WriteVariable(variable.name, copy), absl::OkStatus());
+  }
+}
+
+// In roundings (training_steps.h).
+struct Distance {
+  double loss = 0;
+  double variables = 0;  // of the one that is furthest
+  std::string furthest;
+};
+
+Distance DistanceOf(const NamedNumbers& found, const NamedNumbers& expected) {
+  Distance distance;
+  EXPECT_EQ(found.size(), expected.size());
+  for (const auto& [name, values] : expected) {
+    const double apart = RoundingsApart(found.at(name), values);
+    if (apart < distance.variables) continue;
+    distance.variables = apart;
+    distance.furthest = name;
+  }
+  return distance;
+}
+
+// What a step of `divided` and one of `one` from the same variables are apart.
+Distance DistanceOfStep(Session& divided, Session& one, int step) {
+  CopyVariables(divided, one);
+  const Numbers expected = CheckedLoss(one, step);
+  const Numbers loss = CheckedLoss(divided, step);
+  EXPECT_EQ(expected.size(), 1u);
+  Distance distance = DistanceOf(VariablesOf(divided), VariablesOf(one));
+  distance.loss = RoundingsApart(loss, expected);
+  return distance;
+}
+
+// About ten times what was seen.
+struct Bounds {
+  double variables = 0;
+  double loss = 0;
+};
+
+// Variables, optimizer state and statistics among them, after each of two
+// steps. The plan is proved when it is compiled, and when the session is made.
+//
+// The divided model goes on from step to step. One device begins the second
+// with what the first has left there: so no more than one step's rounding is
+// between them. Rounding of two would not do as a bound: an input of relu that
+// is zero but for rounding may have either sign after the first update, and
+// gradients leap there, by a tenth and more in a channel of few values.
 void ExpectTrainsAsOneDeviceDoes(const Module& module, int devices,
                                  const Bounds& bounds) {
   SCOPED_TRACE(absl::StrCat(devices, " devices"));
@@ -109,56 +157,89 @@ void ExpectTrainsAsOneDeviceDoes(const Module& module, int devices,
   ASSERT_NE(divided, nullptr);
   EXPECT_TRUE(GradientsAreJoined(*divided));
   for (int step = 0; step < 2; ++step) {
-    SCOPED_TRACE(absl::StrCat("step ", step));
-    const Numbers expected = CheckedLoss(*one, step);
-    ASSERT_EQ(expected.size(), 1u);
-    EXPECT_LE(RoundingsApart(CheckedLoss(*divided, step), expected),
-              bounds.losses);
-    ExpectSameVariables(VariablesOf(*divided), VariablesOf(*one),
-                        step == 0 ? bounds.first : bounds.second);
+    const Distance distance = DistanceOfStep(*divided, *one, step);
+    EXPECT_LE(distance.loss, bounds.loss) << "step " << step;
+    EXPECT_LE(distance.variables, bounds.variables)
+        << distance.furthest << " after step " << step;
   }
 }
 
-// An input of relu that is zero but for rounding may have either sign in the
-// second step. The loss does not leap there, but gradients do, by a tenth and
-// more where a channel has few values: all that is asked of them then is to be
-// numbers of their size. The loss tells that the first update was right.
-constexpr double kLeaps = 1e7;
+constexpr Bounds kOfTheBatch = {.variables = 100, .loss = 10};
 
 TEST(DividedModels, ResNet18WithStatisticsOfTheBatch) {
-  ExpectTrainsAsOneDeviceDoes(ResNet18(1), 2,
-                              {.first = 100, .second = kLeaps, .losses = 100});
+  ExpectTrainsAsOneDeviceDoes(ResNet18(1), 2, kOfTheBatch);
+}
+
+// Two images on two devices and one on the third.
+TEST(DividedModels, ResNet18OfUnevenSharesWithStatisticsOfTheBatch) {
+  auto module = ResNet18Training({.batch = 5, .image = 16, .width = 16});
+  ASSERT_TRUE(module.ok()) << module.status();
+  ExpectTrainsAsOneDeviceDoes(*module, 3, kOfTheBatch);
 }
 
 // A variance of four values may be small, and what is divided by it so much
 // further off.
 TEST(DividedModels, ResNet18WithStatisticsOfEachReplica) {
   for (int devices : {2, 3}) {
-    ExpectTrainsAsOneDeviceDoes(
-        ResNet18(devices), devices,
-        {.first = 1300, .second = kLeaps, .losses = 150});
+    ExpectTrainsAsOneDeviceDoes(ResNet18(devices), devices,
+                                {.variables = 1000, .loss = 30});
+  }
+}
+
+// The gradient of one convolution's weights, by its place among them, times
+// 1.1.
+void ScaleAGradient(Module& module, int place) {
+  Graph& graph = *module.FindFunction("train");
+  const std::vector<OpView> gradients = graph.ops(kConvWeightGradient);
+  ASSERT_LT(place, static_cast<int>(gradients.size()));
+  const OpView gradient = gradients[place];
+  const std::vector<NodeId> order = graph.order();
+  const auto next = absl::c_find(order, gradient.id()) + 1;
+  const ValueId factor = graph.AddConstant(
+      module.literals().Add(HostTensor::Of<float>({}, {1.1F})), "", *next);
+  const ValueId right = gradient.result(0).id();
+  const auto wrong =
+      graph.AddValue({.op = &kMul, .operands = {right, factor}}, *next);
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  graph.ReplaceAllUses(right, *wrong);
+  graph.SetOperand(graph.value(*wrong).defining_node, 0, right);
+}
+
+// A tenth of a gradient is 800,000 roundings of its momentum: either step tells
+// it by itself.
+TEST(DividedModels, OneWrongGradientOfResNet18IsTold) {
+  const auto one = OverDevices(ResNet18(1), 1);
+  ASSERT_NE(one, nullptr);
+  for (int place : {0, 10, 19}) {
+    SCOPED_TRACE(absl::StrCat("gradient ", place));
+    Module module = ResNet18(1);
+    ScaleAGradient(module, place);
+    const auto wrong = OverDevices(std::move(module), 2);
+    ASSERT_NE(wrong, nullptr);
+    for (int step = 0; step < 2; ++step) {
+      EXPECT_GT(DistanceOfStep(*wrong, *one, step).variables,
+                100 * kOfTheBatch.variables)
+          << "step " << step;
+    }
   }
 }
 
 TEST(DividedModels, Gpt) {
   for (int devices : {2, 3}) {
-    ExpectTrainsAsOneDeviceDoes(Gpt(6), devices,
-                                {.first = 50, .second = 50, .losses = 10});
+    ExpectTrainsAsOneDeviceDoes(Gpt(6), devices, {.variables = 30, .loss = 15});
   }
 }
 
 // Rows that are windows one behind the other stay with their window.
 TEST(DividedModels, GptOfUnevenWindows) {
   for (int devices : {2, 3}) {
-    ExpectTrainsAsOneDeviceDoes(Gpt(5), devices,
-                                {.first = 50, .second = 50, .losses = 10});
+    ExpectTrainsAsOneDeviceDoes(Gpt(5), devices, {.variables = 30, .loss = 15});
   }
 }
 
 TEST(DividedModels, Lstm) {
   for (int devices : {2, 3}) {
-    ExpectTrainsAsOneDeviceDoes(Lstm(), devices,
-                                {.first = 30, .second = 30, .losses = 10});
+    ExpectTrainsAsOneDeviceDoes(Lstm(), devices, {.variables = 40, .loss = 10});
   }
 }
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # Records gradients as PyTorch computes them, in f64, for the tests beside this file.
 # SPDX-License-Identifier: Apache-2.0
-"""usage: record_torch.py   (with torch 1.13 or newer; writes torch_{ops,training,models}.txt beside it)"""
+"""usage: record_torch.py [FOLDER]
+
+With torch 2.15 on a CPU. Writes torch_{ops,training,models}.txt into the folder, or beside this file."""
 
 import os
+import sys
 
 import torch
 
@@ -14,7 +17,8 @@ import torch_training
 
 def main():
     torch.set_default_dtype(torch.float64)
-    folder = os.path.dirname(os.path.abspath(__file__))
+    torch.set_num_threads(1)  # the order of sums, and with it the last digit, is that of one thread
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for module in (torch_ops, torch_training, torch_models):
         with open(os.path.join(folder, module.__name__ + ".txt"), "w") as out:
             module.record(out)

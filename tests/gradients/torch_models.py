@@ -4,8 +4,10 @@
 
 import torch
 import torch.nn.functional as F
+from torch.nn.parallel import DistributedDataParallel
 
 from drawn import drawn, drawn_indices, numbers
+from torch_replicas import mean_of_replicas, on_replicas, own_part
 
 
 def digest(value):
@@ -18,11 +20,10 @@ def model_weights(shapes):
     return {name: (drawn(shapes[name], number) / 8).requires_grad_() for number, name in enumerate(sorted(shapes))}
 
 
-def record_model(out, name, loss, weights, statistics=()):
-    loss.backward()
+def record_step(out, name, loss, gradients, statistics=()):
     out.write("%s loss: %s\n" % (name, numbers(loss)))
-    for weight in sorted(weights):
-        out.write("%s %s: %s\n" % (name, weight, digest(weights[weight].grad)))
+    for weight in sorted(gradients):
+        out.write("%s %s: %s\n" % (name, weight, digest(gradients[weight])))
     for statistic, value in sorted(statistics):
         out.write("%s %s: %s\n" % (name, statistic, digest(value)))
 
@@ -74,77 +75,84 @@ def record_gpt(out):
             del shapes["head.weight"]
         w = model_weights(shapes)
         scores = gpt_scores(w, tokens, 2, 2, head)
-        record_model(out, name, F.cross_entropy(scores.reshape(8, 5), labels.reshape(8)), w)
+        loss = F.cross_entropy(scores.reshape(8, 5), labels.reshape(8))
+        loss.backward()
+        record_step(out, name, loss, {weight: w[weight].grad for weight in w})
 
 
-def resnet18_convolutions(width):
-    """(convolution, norm, channels in, channels out, kernel, stride) as torchvision names them."""
-    yield "conv1", "bn1", 3, width, 3, 1
-    for stage in range(4):
-        outputs = width << stage
-        inputs = width if stage == 0 else outputs // 2
-        for block in range(2):
-            name = "layer%d.%d." % (stage + 1, block)
-            stride = 2 if stage > 0 and block == 0 else 1
-            yield name + "conv1", name + "bn1", inputs if block == 0 else outputs, outputs, 3, stride
-            yield name + "conv2", name + "bn2", outputs, outputs, 3, 1
-            if stride == 2:
-                yield name + "downsample.0", name + "downsample.1", inputs, outputs, 1, 2
+def convolution(inputs, outputs, kernel, stride):
+    return torch.nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False)
 
 
-def resnet18_weights(width, classes):
-    shapes = {"fc.weight": [classes, 8 * width], "fc.bias": [classes]}
-    for conv, norm, inputs, outputs, kernel, _ in resnet18_convolutions(width):
-        shapes[conv + ".weight"] = [outputs, inputs, kernel, kernel]
-        shapes[norm + ".weight"] = shapes[norm + ".bias"] = [outputs]
-    return model_weights(shapes)
+class Block(torch.nn.Module):
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.conv1, self.bn1 = convolution(inputs, outputs, 3, stride), torch.nn.BatchNorm2d(outputs)
+        self.conv2, self.bn2 = convolution(outputs, outputs, 3, 1), torch.nn.BatchNorm2d(outputs)
+        self.downsample = torch.nn.Sequential()
+        if stride == 2:
+            self.downsample = torch.nn.Sequential(convolution(inputs, outputs, 1, 2), torch.nn.BatchNorm2d(outputs))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + self.downsample(x))
 
 
-def resnet18_statistics(width):
-    statistics = {}
-    for _, norm, _, outputs, _, _ in resnet18_convolutions(width):
-        statistics[norm + ".running_mean"] = torch.zeros(outputs)
-        statistics[norm + ".running_var"] = torch.ones(outputs)
-    return statistics
+class ResNet18(torch.nn.Module):
+    """Of small images, by the names of torchvision's."""
+
+    def __init__(self, width, classes):
+        super().__init__()
+        self.conv1, self.bn1 = convolution(3, width, 3, 1), torch.nn.BatchNorm2d(width)
+        inputs = width
+        for stage in range(4):
+            outputs = width << stage
+            first = Block(inputs, outputs, 1 if stage == 0 else 2)
+            setattr(self, "layer%d" % (stage + 1), torch.nn.Sequential(first, Block(outputs, outputs, 1)))
+            inputs = outputs
+        self.fc = torch.nn.Linear(inputs, classes)
+
+    def forward(self, x):
+        x = F.relu(self.bn1(self.conv1(x)))
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.fc(x.mean((2, 3)))
 
 
-def resnet18_loss(w, statistics, width, x, labels):
-    """Moves the statistics."""
-    strides, norms = {}, {}
-    for conv, norm, _, _, _, stride in resnet18_convolutions(width):
-        strides[conv], norms[conv] = stride, norm
+def drawn_resnet18():
+    model = ResNet18(4, 5)
+    weights = model_weights({name: list(weight.shape) for name, weight in model.named_parameters()})
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.copy_(weights[name])
+    return model
 
-    def conv_norm(x, conv):
-        weight, norm = w[conv + ".weight"], norms[conv]
-        y = F.conv2d(x, weight, stride=strides[conv], padding=weight.shape[2] // 2)
-        return F.batch_norm(y, statistics[norm + ".running_mean"], statistics[norm + ".running_var"],
-                            w[norm + ".weight"], w[norm + ".bias"], training=True)
 
-    x = F.relu(conv_norm(x, "conv1"))
-    for stage in range(1, 5):
-        for block in range(2):
-            name = "layer%d.%d." % (stage, block)
-            y = conv_norm(F.relu(conv_norm(x, name + "conv1")), name + "conv2")
-            shortcut = conv_norm(x, name + "downsample.0") if name + "downsample.0" in norms else x
-            x = F.relu(y + shortcut)
-    return F.cross_entropy(F.linear(x.mean((2, 3)), w["fc.weight"], w["fc.bias"]), labels)
+def running_statistics(model):
+    return [(name, value) for name, value in model.named_buffers() if name.endswith(("running_mean", "running_var"))]
 
 
 def record_resnet18(out):
-    width, classes = 4, 5
-    w, statistics = resnet18_weights(width, classes), resnet18_statistics(width)
-    loss = resnet18_loss(w, statistics, width, drawn([4, 3, 8, 8], 0), drawn_indices([4], classes))
-    record_model(out, "resnet18", loss, w, statistics.items())
+    model = drawn_resnet18()
+    loss = F.cross_entropy(model(drawn([4, 3, 8, 8], 0)), drawn_indices([4], 5))
+    loss.backward()
+    gradients = {name: weight.grad for name, weight in model.named_parameters()}
+    record_step(out, "resnet18", loss, gradients, running_statistics(model))
+
+
+def resnet18_replica():
+    """A step in the process of one replica: each has the mean of their gradients."""
+    replica = DistributedDataParallel(drawn_resnet18())
+    images, labels = own_part(drawn([8, 3, 16, 16], 0)), own_part(drawn_indices([8], 5))
+    loss = F.cross_entropy(replica(images), labels)
+    loss.backward()
+    model = replica.module
+    gradients = {name: weight.grad for name, weight in model.named_parameters()}
+    return mean_of_replicas(loss), gradients, running_statistics(model)
 
 
 def record_resnet18_replicas(out):
-    """As DistributedDataParallel: of each half of the batch its own statistics, of the gradients the mean; the running
-    statistics that are kept are the first replica's."""
-    width, classes = 4, 5
-    w, statistics = resnet18_weights(width, classes), [resnet18_statistics(width) for _ in range(2)]
-    images, labels = drawn([8, 3, 16, 16], 0).chunk(2), drawn_indices([8], classes).chunk(2)
-    losses = [resnet18_loss(w, own, width, x, wanted) for own, x, wanted in zip(statistics, images, labels)]
-    record_model(out, "two-replica resnet18", sum(losses) / 2, w, statistics[0].items())
+    """Of each half of the batch its own statistics; the running ones that are kept are the first replica's."""
+    record_step(out, "two-replica resnet18", *on_replicas(resnet18_replica, 2))
 
 
 def record(out):

@@ -4,8 +4,10 @@
 
 import torch
 import torch.nn.functional as F
+from torch.nn.parallel import DistributedDataParallel
 
 from drawn import drawn, drawn_indices, numbers, weighted
+from torch_replicas import mean_of_replicas, on_replicas, own_part
 
 
 def record_optimizers(out):
@@ -129,27 +131,25 @@ def small_conv_net():
     return module
 
 
-def train_replicas(replicas, x, target):
-    """One step of DistributedDataParallel, whose processes average gradients: returns the mean of the losses."""
-    losses = [F.mse_loss(replica(part), wanted)
-              for replica, part, wanted in zip(replicas, x.chunk(len(replicas)), target.chunk(len(replicas)))]
-    for replica, loss in zip(replicas, losses):
-        replica.zero_grad()
+def train_replica():
+    """Four steps in the process of one replica: the means of the losses, and what the model has become."""
+    replica = DistributedDataParallel(small_conv_net())
+    optimizer = torch.optim.SGD(replica.parameters(), 0.1)
+    losses = []
+    for step in range(4):
+        x, target = own_part(drawn([6, 2, 3], 10 + step)), own_part(drawn([6, 2], 20 + step))
+        optimizer.zero_grad()
+        loss = F.mse_loss(replica(x), target)
         loss.backward()
-    with torch.no_grad():
-        for same in zip(*(replica.parameters() for replica in replicas)):
-            gradient = sum(parameter.grad for parameter in same) / len(replicas)
-            for parameter in same:
-                parameter -= 0.1 * gradient
-    return sum(losses) / len(losses)
+        optimizer.step()
+        losses.append(mean_of_replicas(loss))
+    return losses, replica.module.state_dict()
 
 
 def record_replicas(out):
     """Each half of the batch by its own statistics; the first replica's running statistics are what is kept."""
-    replicas = [small_conv_net(), small_conv_net()]
-    losses = [train_replicas(replicas, drawn([6, 2, 3], 10 + step), drawn([6, 2], 20 + step)) for step in range(4)]
+    losses, state = on_replicas(train_replica, 2)
     out.write("losses of two replicas: %s\n" % " ".join(map(numbers, losses)))
-    state = replicas[0].state_dict()
     for name in ("0.weight", "1.weight", "4.weight", "1.running_mean", "1.running_var"):
         out.write("two replicas' %s: %s\n" % (name, numbers(state[name])))
 

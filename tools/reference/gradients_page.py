@@ -12,7 +12,7 @@ Made from [the ops](ops.md) and [what PyTorch computed](../tests/gradients/torch
 
 Every gradient here is held against central differences of fourth order of the op's `eval`, in f64, element by element over
 the op's samples, to 1e-6 (`//graph/gradient:finite_differences_test`, which walks the table of ops and leaves none out); and
-against what PyTorch 1.13 computes for the graphs named in the second column, in f64, to 1e-10
+against what PyTorch 2.15 computes for the graphs named in the second column, in f64, to 1e-10
 (`//tests/gradients:torch_ops_test`, which fails for an op with a gradient that stands in none of them).
 
 | op | graphs that PyTorch computed too |
