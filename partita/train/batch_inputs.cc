@@ -34,11 +34,11 @@ bool IsUnknown(const HostTensor& labels, int64_t i) {
   return GetNumber(labels, i) == Number(kIgnoredLabel);
 }
 
-bool AllUnknown(const HostTensor& labels, int64_t elements) {
-  for (int64_t i = 0; i < elements; ++i) {
-    if (!IsUnknown(labels, i)) return false;
-  }
-  return elements > 0;
+// Of the first so many elements.
+int64_t CountKnown(const HostTensor& labels, int64_t elements) {
+  int64_t known = 0;
+  for (int64_t i = 0; i < elements; ++i) known += IsUnknown(labels, i) ? 0 : 1;
+  return known;
 }
 
 std::string ValueText(const HostTensor& values, int64_t i) {
@@ -69,7 +69,7 @@ std::string FindNotFinite(const Dataset& dataset, const LoadedBatch& batch) {
     const bool are_labels = field.name == kLabelField;
     const int64_t per_sample = field.type.num_elements();
     const int64_t elements = share.num_counted * per_sample;
-    if (are_labels && AllUnknown(values, elements)) {
+    if (are_labels && elements > 0 && CountKnown(values, elements) == 0) {
       return FaultText(field, share.samples[0],
                        absl::StrCat(ValueText(values, 0),
                                     ", as all of the batch; expected a label "
@@ -129,6 +129,14 @@ absl::Status BindBatch(const Dataset& dataset, const LoadedBatch& batch,
     PARTITA_RETURN_IF_ERROR(session.BindInput(i, batch.field(field).bytes()));
   }
   return absl::OkStatus();
+}
+
+int64_t CountKnownLabels(const Dataset& dataset, const LoadedBatch& batch) {
+  const int64_t samples = batch.share().num_counted;
+  const absl::StatusOr<int> field = dataset.FieldIndex(kLabelField);
+  if (!field.ok()) return samples;
+  const int64_t per_sample = dataset.fields()[*field].type.num_elements();
+  return CountKnown(batch.field(*field), samples * per_sample);
 }
 
 void IgnoreFilling(const Dataset& dataset, int64_t label, LoadedBatch& batch) {

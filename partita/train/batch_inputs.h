@@ -40,6 +40,10 @@ absl::StatusOr<std::string> FindNotFiniteSample(const Dataset& dataset);
 absl::Status BindBatch(const Dataset& dataset, const LoadedBatch& batch,
                        Session& session);
 
+// How many labels of the batch's own samples are known; the samples if the
+// dataset has no labels.
+int64_t CountKnownLabels(const Dataset& dataset, const LoadedBatch& batch);
+
 // Labels what only fills the batch up; by a NaN where labels are floats.
 void IgnoreFilling(const Dataset& dataset, int64_t label, LoadedBatch& batch);
 

@@ -83,6 +83,7 @@ absl::Status CheckFormat(const std::string& path, const Metadata& metadata) {
 struct Differences {
   std::vector<std::string> found;
   std::vector<std::string> expected;
+  std::string fix;  // of the last of them
 };
 
 Differences Compare(const Metadata& metadata,
@@ -98,15 +99,18 @@ Differences Compare(const Metadata& metadata,
             : absl::StrCat(setting.name, " ", entry->second));
     differences.expected.push_back(
         absl::StrCat(setting.name, " ", setting.value));
+    differences.fix = setting.fix;
   }
   return differences;
 }
 
 absl::Status Refuse(const std::string& path, const Differences& differences,
                     absl::string_view fix) {
-  if (differences.found.empty()) return absl::OkStatus();
-  return BadFile(path, absl::StrJoin(differences.found, " and "),
-                 absl::StrJoin(differences.expected, " and "), fix);
+  const auto& [found, expected, own_fix] = differences;
+  if (found.empty()) return absl::OkStatus();
+  const bool has_own = found.size() == 1 && !own_fix.empty();
+  return BadFile(path, absl::StrJoin(found, " and "),
+                 absl::StrJoin(expected, " and "), has_own ? own_fix : fix);
 }
 
 absl::Status CheckSettings(const std::string& path, const Metadata& metadata,

@@ -35,6 +35,9 @@ struct TrainingSetting {
   std::string name;
   std::string value;
   Kind kind = Kind::kChosen;
+  // What to do where nothing else of its kind differs; empty: what is done for
+  // the kind.
+  std::string fix = {};
 };
 
 // The plans that a training goes on by.

@@ -110,6 +110,16 @@ TEST(Checkpoint, OtherOptionsAreNamed) {
       "same model by the same program");
 }
 
+TEST(Checkpoint, ASettingSaysWhatToDoWhereItAloneDiffers) {
+  WriteOne();
+  const TrainingSetting seed = {.name = "seed", .value = "1", .fix = "sow it"};
+  EXPECT_EQ(Refusal({{"batch", "8"}, seed}),
+            "FILE: found seed 7; expected seed 1; sow it");
+  EXPECT_EQ(Refusal({{"batch", "4"}, seed}),
+            "FILE: found batch 8 and seed 7; expected batch 4 and seed 1; "
+            "continue a training with what it was begun with");
+}
+
 TEST(Checkpoint, AnotherPlanIsTakenWhereRoundingMayDiffer) {
   WriteOne();
   const std::vector<TrainingSetting> settings = {{"batch", "8"},

@@ -63,7 +63,8 @@ absl::Status AddBatch(const Session& session, const HostTensor& labels,
 
 absl::StatusOr<Evaluation> Evaluate(Session& session, SharedDataset dataset,
                                     int64_t batch_size,
-                                    absl::FunctionRef<bool()> wants_stop) {
+                                    absl::FunctionRef<bool()> wants_stop,
+                                    int workers) {
   PARTITA_RETURN_IF_ERROR(session.UseEntry("evaluate"));
   PARTITA_RETURN_IF_ERROR(CheckBatchInputs(session, *dataset, batch_size));
   PARTITA_ASSIGN_OR_RETURN(const int labels, dataset->FieldIndex(kLabelField));
@@ -72,8 +73,10 @@ absl::StatusOr<Evaluation> Evaluate(Session& session, SharedDataset dataset,
       Sampler::Create(dataset->num_samples(), {.batch_size = batch_size,
                                                .shuffle = false,
                                                .last = LastBatch::kPad}));
-  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Loader> loader,
-                           Loader::Create(dataset, sampler, {}));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Loader> loader,
+      Loader::Create(dataset, sampler,
+                     {.workers = workers, .buffers = workers + 2}));
   Evaluation sum;
   if (session.output_name(0) == kLogProbabilities) sum.correct = 0;
   while (true) {

@@ -38,10 +38,11 @@ struct Evaluation {
 // the order of the output's elements or rows. Labels of kIgnoredLabel, and
 // numbers that are NaN, have no part in it. The session is left at that entry.
 // Cancelled once `wants_stop`, which is asked before each batch, says so.
+// `workers` are threads that read ahead, for the same numbers.
 inline bool NeverStops() { return false; }
 absl::StatusOr<Evaluation> Evaluate(
     Session& session, SharedDataset dataset, int64_t batch_size,
-    absl::FunctionRef<bool()> wants_stop = NeverStops);
+    absl::FunctionRef<bool()> wants_stop = NeverStops, int workers = 1);
 
 }  // namespace partita
 

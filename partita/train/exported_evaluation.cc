@@ -19,7 +19,7 @@ namespace partita {
 absl::Status CheckExport(const ExportedFunction& function,
                          const std::string& path) {
   PARTITA_RETURN_IF_ERROR(ExportOnnx(function.module, function.name).status());
-  return AtomicFile::Create(path).status();
+  return CheckWritable(path);
 }
 
 absl::Status ExportEvaluation(const ExportedFunction& function,
@@ -32,7 +32,7 @@ absl::Status ExportEvaluation(const ExportedFunction& function,
     PARTITA_ASSIGN_OR_RETURN(HostTensor value, session.ReadVariable(name));
     variables[name] = &values.emplace_back(std::move(value));
   }
-  return WriteOnnx(function.module, function.name, path, variables);
+  return WithWayOut(WriteOnnx(function.module, function.name, path, variables));
 }
 
 }  // namespace partita

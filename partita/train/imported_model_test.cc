@@ -311,11 +311,13 @@ std::string Refusal(int64_t outputs, const ImportedModelOptions& options) {
 TEST(ImportedModel, DataThatDoNotFitAreRefused) {
   const std::string path = Labels().path;
   EXPECT_EQ(Refusal(3, {.loss = "mse", .train = {Pixels(), Labels()}}),
-            path + ": labels: found u8[]; expected as many elements as f32[3]");
+            path +
+                ": labels: found u8[]; expected as many elements as f32[3]; "
+                "give a file of such samples");
   EXPECT_EQ(Refusal(1, {.train = {{"pixels", path}, Labels()}}),
             path +
                 ": pixels: found u8[]; expected as many elements as f32[1, 2, "
-                "2]");
+                "2]; give a file of such samples");
 }
 
 // The output is [n, positions, classes].

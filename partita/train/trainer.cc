@@ -22,12 +22,6 @@ namespace {
 constexpr char kEntry[] = "train";
 constexpr char kLoss[] = "loss";
 
-// Before hours of training rather than after.
-absl::Status CheckWritable(const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  return AtomicFile::Create(path).status();
-}
-
 absl::Status CheckPosition(const std::string& path,
                            const TrainingPosition& position,
                            int64_t steps_per_epoch) {
@@ -57,7 +51,10 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(
           {.batch_size = options.batch_size,
            .seed = options.seed,
            .last = options.drop_last ? LastBatch::kDrop : LastBatch::kPad}));
-  PARTITA_RETURN_IF_ERROR(CheckWritable(options.checkpoint));
+  // Before hours of training rather than after.
+  if (!options.checkpoint.empty()) {
+    PARTITA_RETURN_IF_ERROR(CheckWritable(options.checkpoint));
+  }
   std::unique_ptr<Trainer> trainer(
       new Trainer(session, std::move(dataset), sampler, std::move(options)));
   PARTITA_RETURN_IF_ERROR(trainer->CheckInputs());
@@ -102,7 +99,9 @@ absl::StatusOr<TrainingEnd> Trainer::Run(TrainingObserver& observer) {
   if (position_.epoch < options_.epochs) {
     PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Loader> loader,
                              Loader::Create(dataset_, sampler_,
-                                            {.first_epoch = position_.epoch,
+                                            {.workers = options_.workers,
+                                             .buffers = options_.workers + 2,
+                                             .first_epoch = position_.epoch,
                                              .first_batch = position_.batch,
                                              .end_epoch = options_.epochs}));
     PARTITA_ASSIGN_OR_RETURN(end, RunBatches(*loader, observer));
@@ -141,7 +140,8 @@ absl::StatusOr<TrainingStep> Trainer::Step(LoadedBatch& batch) {
                       .batch = position_.batch,
                       .step = position_.step,
                       .loss = GetAsDouble(*loss, 0),
-                      .samples = batch.share().batch_counted};
+                      .samples = batch.share().batch_counted,
+                      .labels = CountKnownLabels(*dataset_, batch)};
 }
 
 absl::Status Trainer::CheckLoss(const TrainingStep& step,
@@ -207,8 +207,8 @@ absl::Status Trainer::KeepCheckpoint() {
     return absl::OkStatus();
   }
   PARTITA_RETURN_IF_ERROR(CheckVariables());
-  const absl::Status written = WriteCheckpoint(options_.checkpoint, session_,
-                                               position_, options_.settings);
+  const absl::Status written = WithWayOut(WriteCheckpoint(
+      options_.checkpoint, session_, position_, options_.settings));
   if (!written.ok()) {
     return AtPlace(absl::StrCat("checkpoint after step ", position_.step),
                    written);

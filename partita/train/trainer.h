@@ -26,6 +26,7 @@ struct TrainerOptions {
   // What becomes of an epoch's last batch that is not whole: it is filled up
   // with samples that have no part in the loss, or left out.
   bool drop_last = false;
+  int workers = 1;  // threads that read batches ahead; the numbers are the same
   // A loss that is no finite number ends the training with an error, as does a
   // variable that has become one when it is to be kept; else both are taken
   // like any other.
@@ -43,6 +44,9 @@ struct TrainingStep {
   int64_t step = 0;   // from 0, over all epochs
   double loss = 0;
   int64_t samples = 0;  // that count
+  // Known labels of theirs, one a sample or more, over which the loss is a
+  // mean; the samples if the dataset has no labels.
+  int64_t labels = 0;
 };
 
 // Whom a training tells how it goes. Errors end it.

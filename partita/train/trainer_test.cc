@@ -156,6 +156,29 @@ TEST(Trainer, SoHasOneThatIsInterruptedAfterEveryStep) {
   EXPECT_EQ(FileContent(path), whole);
 }
 
+TEST(Trainer, TheBitsAreThoseOfAnyNumberOfWorkers) {
+  const std::string whole = TrainedAtOnce();  // by one
+  const std::string path = TestPath("workers");
+  std::vector<Evaluation> evaluations;
+  for (const int workers : {1, 3}) {
+    SCOPED_TRACE(workers);
+    const auto session = VirtualSession(SharedPlan());
+    TrainerOptions options = Options(path);
+    options.workers = workers;
+    const auto trainer = Trainer::Create(*session, Images(), options);
+    ASSERT_TRUE(trainer.ok()) << trainer.status();
+    StopsAfter never(0);
+    EXPECT_EQ(*(*trainer)->Run(never), TrainingEnd::kDone);
+    EXPECT_EQ(FileContent(path), whole);
+    const auto test =
+        Evaluate(*session, Images(51, 2), kBatch, NeverStops, workers);
+    ASSERT_TRUE(test.ok()) << test.status();
+    evaluations.push_back(*test);
+  }
+  EXPECT_EQ(evaluations[0].loss, evaluations[1].loss);
+  EXPECT_EQ(evaluations[0].correct, evaluations[1].correct);
+}
+
 std::vector<double> LossesOf(const std::shared_ptr<const Plan>& plan,
                              const std::string& checkpoint) {
   unlink(checkpoint.c_str());
@@ -385,6 +408,29 @@ TEST(Trainer, ASampleOfAnEarlierBatchIsToldToo) {
   EXPECT_EQ(*FindNotFiniteSample(*Images(kBatch)), "");
 }
 
+// Labels of -100 are not known, nor are those that fill the last batch up.
+TEST(Trainer, AStepTellsOverHowManyLabelsItsLossIs) {
+  const SharedDataset images = Images();
+  const auto unknown =
+      TransformField(images, kLabelField, images->fields()[1].type,
+                     [](int64_t sample, const std::byte* from, std::byte* to) {
+                       std::memcpy(to, from, sizeof(int64_t));
+                       if (sample % 3 == 0)
+                         *reinterpret_cast<int64_t*>(to) = kIgnoredLabel;
+                       return absl::OkStatus();
+                     });
+  ASSERT_TRUE(unknown.ok()) << unknown.status();
+  const auto session = VirtualSession(SharedPlan());
+  TrainerOptions options = Options("");
+  options.epochs = 1;
+  const auto trainer = Trainer::Create(*session, *unknown, options);
+  ASSERT_TRUE(trainer.ok()) << trainer.status();
+  StopsAfter never(0);
+  ASSERT_TRUE((*trainer)->Run(never).ok());
+  EXPECT_EQ(never.samples, kSamples);
+  EXPECT_EQ(never.labels, kSamples - 15);
+}
+
 // The first loss is that of weights that were still good.
 TEST(Trainer, WeightsThatAreNoNumbersDoNotReplaceACheckpoint) {
   const std::string path = TestPath("spoilt");
@@ -491,7 +537,7 @@ TEST(Trainer, AFullDiskIsToldWithTheStep) {
   ASSERT_TRUE(trainer.ok()) << trainer.status();
   EXPECT_EQ((*trainer)->Run(never).status().message(),
             "checkpoint after step 6: /dev/full: cannot be written: No space "
-            "left on device");
+            "left on device; make room there, or name a file on another disk");
 }
 
 // While it is there no file of this process grows further.
@@ -529,7 +575,8 @@ TEST(Trainer, ACheckpointOutlivesTheNextOneThatHasNoRoom) {
     EXPECT_EQ((*trainer)->Run(until_the_next).status().message(),
               absl::StrCat("checkpoint after step 12: ", path,
                            ": cannot be written: File too large; after ", room,
-                           " bytes, which are removed again"));
+                           " bytes, which are removed again; make room there, "
+                           "or name a file on another disk"));
   }
   EXPECT_EQ(until_the_next.losses.size(), 5u);
   EXPECT_EQ(FileContent(path), kept);
@@ -578,7 +625,8 @@ TEST(Trainer, AFolderThatIsNotThereIsToldBeforeTheFirstStep) {
   EXPECT_EQ(Trainer::Create(*session, Images(), Options("/lost/x"))
                 .status()
                 .message(),
-            "/lost/x: cannot be created: No such file or directory");
+            "/lost/x: cannot be created: No such file or directory; make the "
+            "folder, or name a file in another");
 }
 
 TEST(Trainer, ADatasetOfOtherImagesIsRefused) {

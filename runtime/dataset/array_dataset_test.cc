@@ -179,14 +179,20 @@ TEST(Normalize, NumbersThatDoNotFitAreRefused) {
     return std::string(Normalize(x, "x", numbers).status().message());
   };
   EXPECT_EQ(fault({.mean = {1, 2, 3}}),
-            "x: found 3 means; expected 1, or 2 for f32[2, 2]");
+            "x: found 3 means; expected 1, or 2 for f32[2, 2]; give one for "
+            "all, or one a channel");
   EXPECT_EQ(fault({.stddev = {1, 2, 3}}),
-            "x: found 3 standard deviations; expected 1, or 2 for f32[2, 2]");
+            "x: found 3 standard deviations; expected 1, or 2 for f32[2, 2]; "
+            "give one for all, or one a channel");
+  EXPECT_EQ(fault({.stddev = {1, 2}, .dims = {1, 2, 2}}),
+            "x: found 2 standard deviations; expected 1 for f32[1, 2, 2]; give "
+            "one");
   EXPECT_EQ(fault({.stddev = {0}}),
             "x: found 0 to divide by; expected a divisor and standard "
             "deviations other than 0");
   EXPECT_EQ(fault({.dims = {3}}),
-            "x: found u8[2, 2]; expected as many elements as f32[3]");
+            "x: found u8[2, 2]; expected as many elements as f32[3]; give a "
+            "file of such samples");
 }
 
 TEST(CheckLabels, ALabelOutOfRangeIsAnErrorOfItsSample) {
@@ -227,7 +233,8 @@ TEST(CheckLabels, LabelsTakeTheModelsShape) {
   EXPECT_EQ(CheckLabels(column, "x", {.num_classes = 10, .dims = Shape{2}})
                 .status()
                 .message(),
-            "x: found u8[1]; expected as many elements as i64[2]");
+            "x: found u8[1]; expected as many elements as i64[2]; give a file "
+            "of such labels");
 }
 
 TEST(CheckLabels, OptionsThatMakeNoSenseAreRefused) {

@@ -51,7 +51,8 @@ absl::StatusOr<SharedDataset> CheckLabels(SharedDataset dataset,
   const TensorType to = {labels.dtype, labels.dims.value_or(from.dims), {}};
   if (to.num_elements() != from.num_elements()) {
     return BadFile(field, from.ToString(),
-                   absl::StrCat("as many elements as ", to.ToString()));
+                   absl::StrCat("as many elements as ", to.ToString()),
+                   "give a file of such labels");
   }
   FieldFunction function = [from, to, labels, name = std::string(field)](
                                int64_t, const std::byte* x, std::byte* y) {

@@ -95,11 +95,14 @@ absl::Status CheckNumbers(const Normalization& normalization,
        {&normalization.mean, &normalization.stddev}) {
     const int64_t count = static_cast<int64_t>(each->size());
     if (count == 1 || count == channels) continue;
-    return BadFile(field,
-                   absl::StrCat(count, each == &normalization.mean
-                                           ? " means"
-                                           : " standard deviations"),
-                   absl::StrCat("1, or ", channels, " for ", type.ToString()));
+    return BadFile(
+        field,
+        absl::StrCat(count, each == &normalization.mean
+                                ? " means"
+                                : " standard deviations"),
+        absl::StrCat("1", channels == 1 ? "" : absl::StrCat(", or ", channels),
+                     " for ", type.ToString()),
+        channels == 1 ? "give one" : "give one for all, or one a channel");
   }
   bool zero = normalization.divisor == 0;
   for (float stddev : normalization.stddev) zero = zero || stddev == 0;
@@ -127,7 +130,8 @@ absl::StatusOr<SharedDataset> Normalize(SharedDataset dataset,
   }
   if (to.num_elements() != from.num_elements()) {
     return BadFile(field, from.ToString(),
-                   absl::StrCat("as many elements as ", to.ToString()));
+                   absl::StrCat("as many elements as ", to.ToString()),
+                   "give a file of such samples");
   }
   PARTITA_RETURN_IF_ERROR(CheckNumbers(normalization, field, to));
   const Channels channels(normalization, to);

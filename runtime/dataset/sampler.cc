@@ -23,17 +23,19 @@ constexpr absl::string_view kWhere = "sampler";
 absl::Status CheckOptions(const SamplerOptions& options) {
   if (options.batch_size < 1 || options.batch_size > kMaxBatch) {
     return BadFile(kWhere, absl::StrCat("batch size ", options.batch_size),
-                   absl::StrCat("1 to ", kMaxBatch));
+                   absl::StrCat("1 to ", kMaxBatch),
+                   "give the samples of a step over all ranks");
   }
   if (options.ranks < 1 || options.ranks > kMaxRanks) {
     return BadFile(kWhere, absl::StrCat(options.ranks, " ranks"),
-                   absl::StrCat("1 to ", kMaxRanks));
+                   absl::StrCat("1 to ", kMaxRanks),
+                   "give as many as share a batch");
   }
   if (options.rank >= 0 && options.rank < options.ranks) {
     return absl::OkStatus();
   }
   return BadFile(kWhere, absl::StrCat("rank ", options.rank),
-                 absl::StrCat("0 to ", options.ranks - 1));
+                 absl::StrCat("0 to ", options.ranks - 1), "count them from 0");
 }
 
 int64_t NumBatches(int64_t num_samples, const SamplerOptions& options) {
@@ -48,7 +50,8 @@ absl::StatusOr<Sampler> Sampler::Create(int64_t num_samples,
                                         const SamplerOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckOptions(options));
   if (num_samples < 1) {
-    return BadFile(kWhere, "a dataset without samples", "one or more");
+    return BadFile(kWhere, "a dataset without samples", "one or more",
+                   "give a dataset that has some");
   }
   const Sampler sampler(num_samples, options);
   if (sampler.num_batches() > 0) return sampler;

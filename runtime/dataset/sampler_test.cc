@@ -205,13 +205,16 @@ TEST(Sampler, OptionsThatMakeNoBatchAreRefused) {
     return std::string(Sampler::Create(samples, options).status().message());
   };
   EXPECT_EQ(fault(0, {}),
-            "sampler: found a dataset without samples; expected one or more");
+            "sampler: found a dataset without samples; expected one or more; "
+            "give a dataset that has some");
   EXPECT_EQ(fault(9, {.batch_size = 0}),
-            "sampler: found batch size 0; expected 1 to 2147483648");
+            "sampler: found batch size 0; expected 1 to 2147483648; give the "
+            "samples of a step over all ranks");
   EXPECT_EQ(fault(9, {.ranks = 0}),
-            "sampler: found 0 ranks; expected 1 to 1048576");
+            "sampler: found 0 ranks; expected 1 to 1048576; give as many as "
+            "share a batch");
   EXPECT_EQ(fault(9, {.ranks = 2, .rank = 2}),
-            "sampler: found rank 2; expected 0 to 1");
+            "sampler: found rank 2; expected 0 to 1; count them from 0");
   EXPECT_EQ(fault(9, {.batch_size = 10, .last = LastBatch::kDrop}),
             "sampler: found 9 samples; expected at least one batch of 10; "
             "lower the batch size, or keep or fill up the last batch");

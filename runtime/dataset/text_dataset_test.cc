@@ -151,7 +151,9 @@ TEST(ReadText, FilesFollowOneAnother) {
   std::ofstream(path) << "one ";
   EXPECT_EQ(*ReadText({path, path}), "one one ");
   EXPECT_EQ(ReadText({path + "x"}).status().message(),
-            path + "x: cannot be opened: No such file or directory");
+            path +
+                "x: cannot be opened: No such file or directory; expected a "
+                "file that can be read; correct its name or its rights");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 
@@ -193,6 +194,30 @@ absl::Status AtomicFile::Commit() {
     close(folder);
   }
   return absl::OkStatus();
+}
+
+absl::Status WithWayOut(const absl::Status& failure) {
+  if (absl::StrContains(failure.message(), "; expected ")) return failure;
+  const char* way_out = nullptr;
+  switch (failure.code()) {
+    case absl::StatusCode::kResourceExhausted:
+      way_out = "make room there, or name a file on another disk";
+      break;
+    case absl::StatusCode::kNotFound:
+      way_out = "make the folder, or name a file in another";
+      break;
+    case absl::StatusCode::kPermissionDenied:
+      way_out = "name a file in a folder of your own";
+      break;
+    default:
+      return failure;
+  }
+  return absl::Status(failure.code(),
+                      absl::StrCat(failure.message(), "; ", way_out));
+}
+
+absl::Status CheckWritable(const std::string& path) {
+  return WithWayOut(AtomicFile::Create(path).status());
 }
 
 }  // namespace partita

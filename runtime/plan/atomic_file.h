@@ -53,6 +53,15 @@ class AtomicFile {
   bool committed_ = false;
 };
 
+// `failure` of an AtomicFile with what to do about it behind, where that is
+// known: make room, make the folder, or name another file. One that says what
+// was expected is of what was to be written, and stays as it is.
+absl::Status WithWayOut(const absl::Status& failure);
+
+// Whether a file can be written there, before the work that is for it; the
+// failure has its way out.
+absl::Status CheckWritable(const std::string& path);
+
 }  // namespace partita
 
 #endif  // PARTITA_RUNTIME_PLAN_ATOMIC_FILE_H_

@@ -13,6 +13,7 @@
 #include "graph/text/printer.h"
 #include "partita/compile.h"
 #include "passes/pipeline.h"
+#include "runtime/plan/atomic_file.h"
 #include "runtime/plan/plan_file.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
@@ -158,9 +159,11 @@ absl::Status Run(const Arguments& arguments) {
   std::optional<WrittenWeights> written;
   if (arguments.has("output")) {
     progress.Stage("write");
-    PARTITA_ASSIGN_OR_RETURN(
-        written, WritePlan(compiled->plan, arguments.Get("output", ""),
-                           ReadFileOptions(arguments)));
+    const absl::StatusOr<WrittenWeights> plan =
+        WritePlan(compiled->plan, arguments.Get("output", ""),
+                  ReadFileOptions(arguments));
+    PARTITA_RETURN_IF_ERROR(WithWayOut(plan.status()));
+    written = *plan;
   }
   progress.Done();
   if (arguments.has("json")) {

@@ -3,45 +3,54 @@
 
 #include "tools/partita/interruption.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 
 namespace partita {
 namespace {
 
-volatile std::sig_atomic_t noted_signal = 0;
+std::atomic<int> noted_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);  // as handlers need it
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
-void Note(int signal) { noted_signal = signal; }
-
 // Unless it is ignored, as that of a program in the background may be.
-void Handle(int signal, void (*handler)(int), int flags) {
+void Handle(int signal, void (*handler)(int)) {
   struct sigaction old = {}, action = {};
   sigaction(signal, nullptr, &old);
   if (old.sa_handler == SIG_IGN) return;
   action.sa_handler = handler;
-  action.sa_flags = flags;
+  action.sa_flags = SA_RESTART;
+  // One that comes while another is noted waits until it is the second.
   sigemptyset(&action.sa_mask);
+  for (int other : kSignals) sigaddset(&action.sa_mask, other);
   sigaction(signal, &action, nullptr);
+}
+
+// Of either signal the next one ends the program. Two may be noted at once, on
+// two threads.
+void Note(int signal) {
+  for (int each : kSignals) Handle(each, SIG_DFL);
+  if (noted_signal.exchange(signal) != 0) std::raise(signal);
 }
 
 }  // namespace
 
 Interruption::Interruption() {
   noted_signal = 0;
-  for (int signal : kSignals) Handle(signal, Note, SA_RESTART | SA_RESETHAND);
+  for (int signal : kSignals) Handle(signal, Note);
 }
 
 Interruption::~Interruption() {
-  for (int signal : kSignals) Handle(signal, SIG_DFL, 0);
+  for (int signal : kSignals) Handle(signal, SIG_DFL);
 }
 
 bool Interruption::came() const { return noted_signal != 0; }
 
 void Interruption::Obey() const {
   const int signal = noted_signal;
-  Handle(signal, SIG_DFL, 0);
+  Handle(signal, SIG_DFL);
   std::raise(signal);
   std::abort();  // a debugger swallowed it
 }

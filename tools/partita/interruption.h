@@ -6,8 +6,9 @@
 
 namespace partita {
 
-// While it lives, the first SIGINT or SIGTERM is only noted; a second ends the
-// program as ever. A signal that was ignored stays so. One at a time.
+// While it lives, the first SIGINT or SIGTERM is only noted; a second, of
+// either, ends the program as ever. A signal that was ignored stays so. One at
+// a time.
 class Interruption {
  public:
   Interruption();

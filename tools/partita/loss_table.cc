@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "graph/status_macros.h"
+#include "runtime/plan/atomic_file.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "tools/partita/train_report.h"
 
@@ -25,8 +26,11 @@ namespace {
 constexpr char kHead[] = "step,epoch,loss,seconds";
 
 absl::Status CannotWrite(const std::string& path, int error) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
+  return WithWayOut(absl::Status(
+      error == ENOSPC || error == EDQUOT || error == EFBIG
+          ? absl::StatusCode::kResourceExhausted
+          : absl::ErrnoToStatusCode(error),
+      absl::StrCat(path, ": cannot be written: ", std::strerror(error))));
 }
 
 absl::Status NoTable(const std::string& path, int64_t line,

@@ -73,6 +73,9 @@ constexpr FlagDef kOwnFlags[] = {
     {"drop-last", nullptr,
      "leave out an epoch's last batch if it is not whole; else it is filled up "
      "with samples that do not count"},
+    {"workers", "N",
+     "threads that read batches ahead, for the same numbers: 1 to 64 (default "
+     "1)"},
     {"epochs", "N", "how often every sample is seen (default 10)"},
     {"seed", "N", "of weights, dropout and the samples' order (default 1)"},
     {"optimizer", "NAME",
@@ -185,7 +188,8 @@ absl::StatusOr<std::string> HashOf(const TrainingData& data,
                                    Progress& progress) {
   if (data.samples == nullptr) return std::string();
   if (data.samples->num_samples() == 0) {
-    return BadFile(data.source, "no samples", "one or more");
+    return BadFile(data.source, "no samples", "one or more",
+                   "give a file that has some");
   }
   progress.Stage(absl::StrCat("read ", data.source));
   const absl::StatusOr<ContentHash> hash = HashDataset(*data.samples);
@@ -243,6 +247,16 @@ absl::Status CheckReplicas(const Module& placed, const Arguments& arguments) {
                    replicas, ", or a machine with ", asked, " equal devices"));
 }
 
+// What to do where a checkpoint is of another dataset.
+std::string GiveTheSameData(const Arguments& arguments) {
+  std::vector<std::string> given;
+  for (const char* flag : {"images", "input", "text", "labels"}) {
+    if (arguments.has(flag)) given.push_back(absl::StrCat("--", flag));
+  }
+  return absl::StrCat("give by ", absl::StrJoin(given, " and "),
+                      " the samples that the training was begun with");
+}
+
 absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                  const TrainableModel& model,
                                  const std::string& dataset_hash,
@@ -255,7 +269,9 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   PARTITA_ASSIGN_OR_RETURN(Module module, model.build(request.recipe));
   Prepared prepared;
   prepared.settings = SettingsOf(request, model);
-  prepared.settings.push_back({"dataset", dataset_hash});
+  prepared.settings.push_back({.name = "dataset",
+                               .value = dataset_hash,
+                               .fix = GiveTheSameData(arguments)});
   if (arguments.has("export")) {
     PARTITA_RETURN_IF_ERROR(
         CheckExport(ExportedOf(model, module), arguments.Get("export", "")));
@@ -300,6 +316,7 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
       .epochs = request.epochs,
       .seed = request.recipe.seed,
       .drop_last = request.drop_last,
+      .workers = request.workers,
       .stop_at_nan = arguments.Get("nan", "stop") == "stop",
       .checkpoint = arguments.Get("checkpoint", ""),
       .run = {.trace = arguments.has("trace")},
@@ -341,8 +358,11 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
 absl::StatusOr<LossTable> OpenTable(const Arguments& arguments,
                                     int64_t first_step) {
   const std::string path = arguments.Get("csv", "");
-  return arguments.has("resume") ? LossTable::Continue(path, first_step)
-                                 : LossTable::Create(path);
+  absl::StatusOr<LossTable> table = arguments.has("resume")
+                                        ? LossTable::Continue(path, first_step)
+                                        : LossTable::Create(path);
+  if (table.ok() || absl::IsInvalidArgument(table.status())) return table;
+  return AtPlace(absl::StrCat("before step ", first_step + 1), table.status());
 }
 
 absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
@@ -436,6 +456,7 @@ absl::Status Run(const Arguments& arguments) {
       {.session = prepared.session.get(),
        .test = model.test.samples,
        .batch_size = model.batch,
+       .workers = request.workers,
        .interruption = interruption.has_value() ? &*interruption : nullptr,
        .traces = arguments.has("trace"),
        .tells_epochs = !as_json},

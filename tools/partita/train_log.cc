@@ -20,8 +20,13 @@ constexpr std::chrono::milliseconds kBetweenLines(100);
 void Add(const TrainingStep& step, double seconds, TrainedSpan& span) {
   ++span.steps;
   span.samples += step.samples;
-  span.loss_sum += step.loss * static_cast<double>(step.samples);
   span.seconds += seconds;
+  if (!std::isfinite(step.loss)) {
+    ++span.num_nan;
+    return;
+  }
+  span.labels += step.labels;
+  span.loss_sum += step.loss * static_cast<double>(step.labels);
 }
 
 }  // namespace
@@ -45,7 +50,6 @@ absl::Status TrainLog::OnStep(const TrainingStep& step) {
   Add(step, seconds, epoch_);
   Add(step, seconds, report_.trained);
   report_.step = step.step + 1;
-  if (!std::isfinite(step.loss)) ++report_.num_nan;
   ShowProgress(step.loss);
   if (options_.table == nullptr) return absl::OkStatus();
   const absl::Status added = options_.table->Add(
@@ -99,9 +103,9 @@ absl::StatusOr<std::optional<Evaluation>> TrainLog::Test() {
   if (options_.test == nullptr) return std::nullopt;
   progress_.Stage("evaluate");
   has_evaluated_ = true;
-  absl::StatusOr<Evaluation> test =
-      Evaluate(*options_.session, options_.test, options_.batch_size,
-               [this] { return WantsStop(); });
+  absl::StatusOr<Evaluation> test = Evaluate(
+      *options_.session, options_.test, options_.batch_size,
+      [this] { return WantsStop(); }, options_.workers);
   if (absl::IsCancelled(test.status())) return std::nullopt;
   PARTITA_RETURN_IF_ERROR(test.status());
   return *std::move(test);

@@ -26,6 +26,7 @@ struct TrainLogOptions {
   Session* session = nullptr;  // that trains, and evaluates `test`
   SharedDataset test;
   int64_t batch_size = 0;  // of `test`
+  int workers = 1;         // that read it
   LossTable* table = nullptr;
   const Interruption* interruption = nullptr;
   bool traces = false;        // keeps the last step's timeline

@@ -25,6 +25,14 @@ std::string LossText(double loss) {
                  : absl::StrFormat("%.4f", WithoutSignOfNan(loss));
 }
 
+// "loss 0.4123", and how many steps had no finite one, if others had.
+std::string MeanLossText(const TrainedSpan& trained) {
+  const std::string loss = "loss " + LossText(trained.loss());
+  if (trained.num_nan == 0 || trained.num_nan == trained.steps) return loss;
+  return absl::StrCat(loss, " (", trained.num_nan, " of ",
+                      CountText(trained.steps, "step"), " had no finite one)");
+}
+
 std::string TestText(const std::optional<Evaluation>& test) {
   if (!test.has_value()) return "";
   if (test->labels == 0) return ", test without a label that is known";
@@ -81,6 +89,7 @@ void AddTrained(const TrainedSpan& trained, Json& json) {
   json["steps"] = trained.steps;
   if (trained.steps == 0) return;
   json["loss"] = trained.loss();
+  if (trained.num_nan > 0) json["nan_losses"] = trained.num_nan;
   json["seconds"] = trained.seconds;
   json["samples_per_second"] = trained.samples_per_second();
 }
@@ -132,9 +141,8 @@ std::string TrainBeginText(const TrainReport& report) {
 }
 
 std::string EpochText(const EpochReport& epoch, const TrainReport& report) {
-  return absl::StrCat("epoch ", epoch.epoch + 1, " of ", report.epochs,
-                      ": loss ", LossText(epoch.trained.loss()),
-                      TestText(epoch.test), ", ",
+  return absl::StrCat("epoch ", epoch.epoch + 1, " of ", report.epochs, ": ",
+                      MeanLossText(epoch.trained), TestText(epoch.test), ", ",
                       RateText(epoch.trained, report), "\n");
 }
 
@@ -148,12 +156,12 @@ std::string TrainEndText(const TrainReport& report) {
                     RateText(report.trained, report));
   }
   absl::StrAppend(&text, WaitText(report), TestText(report.test));
-  if (report.num_nan > 0) {
-    absl::StrAppend(&text, ", ",
-                    report.num_nan == 1
-                        ? "1 loss that was no finite number"
-                        : absl::StrCat(report.num_nan,
-                                       " losses that were no finite numbers"));
+  if (const int64_t count = report.trained.num_nan; count > 0) {
+    absl::StrAppend(
+        &text, ", ",
+        count == 1
+            ? "1 loss that was no finite number"
+            : absl::StrCat(count, " losses that were no finite numbers"));
   }
   if (report.loss_scale.has_value()) {
     absl::StrAppend(&text, ", ",
@@ -206,7 +214,7 @@ std::string TrainJson(const TrainReport& report) {
                {"by_another_plan", report.by_another_plan},
                {"checkpoint", report.checkpoint},
                {"exported", report.exported},
-               {"nan_losses", report.num_nan},
+               {"nan_losses", report.trained.num_nan},
                {"epochs", epochs}};
   AddTrained(report.trained, json);
   json["seconds_waited_for_dataset"] = report.seconds_waited;

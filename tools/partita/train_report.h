@@ -18,10 +18,14 @@ namespace partita {
 struct TrainedSpan {
   int64_t steps = 0;
   int64_t samples = 0;
-  double loss_sum = 0;  // of the samples
+  // Of the steps whose loss was a finite number.
+  int64_t labels = 0;   // that were known
+  double loss_sum = 0;  // over them
+  int64_t num_nan = 0;  // the other steps
   double seconds = 0;   // without evaluation
 
-  double loss() const { return loss_sum / static_cast<double>(samples); }
+  // The mean over the labels; NaN if no step had a finite one.
+  double loss() const { return loss_sum / static_cast<double>(labels); }
   double samples_per_second() const {
     return static_cast<double>(samples) / seconds;
   }
@@ -57,7 +61,6 @@ struct TrainReport {
   TrainedSpan trained;             // of this run
   double seconds_waited = 0;       // of that, for the dataset to be read
   std::optional<Evaluation> test;  // of the weights at the end
-  int64_t num_nan = 0;             // steps whose loss was no finite number
   std::optional<LossScaleReport> loss_scale;
   bool interrupted = false;
   bool untraced = false;   // a trace was asked for, and no step was left to do

@@ -24,6 +24,7 @@ TrainReport After(int64_t steps) {
                         .step = steps};
   report.trained = {.steps = steps,
                     .samples = 16 * steps,
+                    .labels = 16 * steps,
                     .loss_sum = 0.25 * 16 * static_cast<double>(steps),
                     .seconds = 0.5 * static_cast<double>(steps)};
   return report;
@@ -82,11 +83,11 @@ TEST(TrainReport, StepsThatTheLossScaleLeftOutAreTold) {
 
 TEST(TrainReport, LossesThatWereNoFiniteNumbersAreCounted) {
   TrainReport report = After(8);
-  report.num_nan = 1;
+  report.trained.num_nan = 1;
   EXPECT_EQ(TrainEndText(report),
             "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 1 loss that "
             "was no finite number\n");
-  report.num_nan = 2;
+  report.trained.num_nan = 2;
   EXPECT_EQ(TrainEndText(report),
             "trained 8 of 8 steps, 8 now in 4.00 s, 32 images/s, 2 losses "
             "that were no finite numbers\n");
@@ -140,6 +141,24 @@ TEST(TrainReport, AnEpochTellsLossRateAndWhatEvaluationFound) {
   EXPECT_EQ(EpochText(epoch, report),
             "epoch 1 of 2: loss 0.2500, test loss 0.5000, test accuracy 90.00 "
             "%, 32 images/s\n");
+}
+
+TEST(TrainReport, AnEpochTellsHowManyStepsAreNotInItsLoss) {
+  const TrainReport report = After(4);
+  EpochReport epoch = {.epoch = 0, .trained = report.trained, .test = {}};
+  epoch.trained.num_nan = 1;
+  epoch.trained.labels -= 16;
+  epoch.trained.loss_sum -= 0.25 * 16;
+  EXPECT_EQ(EpochText(epoch, report),
+            "epoch 1 of 2: loss 0.2500 (1 of 4 steps had no finite one), 32 "
+            "images/s\n");
+  TrainReport finished = report;
+  finished.finished = {epoch};
+  EXPECT_TRUE(absl::StrContains(TrainJson(finished), "\"nan_losses\": 1"));
+  epoch.trained.num_nan = 4;
+  epoch.trained.labels = 0;
+  epoch.trained.loss_sum = 0;
+  EXPECT_EQ(EpochText(epoch, report), "epoch 1 of 2: loss nan, 32 images/s\n");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace partita {
 namespace {
 
 constexpr int64_t kMaxEpochs = 1'000'000;
+constexpr int64_t kMaxWorkers = 64;
 constexpr int64_t kMaxSteps = int64_t{1} << 40;
 // As PyTorch's AdamW has it: without, it is Adam.
 constexpr double kAdamWDecay = 0.01;
@@ -108,6 +109,10 @@ absl::StatusOr<TrainRequest> ReadTrainRequest(const Arguments& arguments,
       request.epochs,
       arguments.GetInt("epochs", request.epochs, 1, kMaxEpochs));
   request.drop_last = arguments.has("drop-last");
+  PARTITA_ASSIGN_OR_RETURN(
+      const int64_t workers,
+      arguments.GetInt("workers", request.workers, 1, kMaxWorkers));
+  request.workers = static_cast<int>(workers);
   PARTITA_ASSIGN_OR_RETURN(const int64_t seed, ReadSeed(arguments));
   request.recipe.seed = static_cast<uint64_t>(seed);
   UpdateRule& update = request.recipe.update;

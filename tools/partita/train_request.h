@@ -19,6 +19,7 @@ struct TrainRequest {
   std::string model;  // as it is named
   int64_t epochs = 10;
   bool drop_last = false;  // an epoch's last batch, if it is not whole
+  int workers = 1;         // that read the dataset
   TrainingRecipe recipe;
 };
 

@@ -47,6 +47,7 @@ std::unique_ptr<Session> VirtualSession(std::shared_ptr<const Plan> plan) {
 absl::Status StopsAfter::OnStep(const TrainingStep& step) {
   losses.push_back(step.loss);
   samples += step.samples;
+  labels += step.labels;
   done_ = step.step + 1;
   return absl::OkStatus();
 }

@@ -40,6 +40,7 @@ class StopsAfter final : public TrainingObserver {
   std::vector<double> losses;
   std::vector<int64_t> epochs;
   int64_t samples = 0;
+  int64_t labels = 0;
 
  private:
   const int64_t step_;
