@@ -4,7 +4,6 @@
 #include "placement/cost/collective_cost.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -67,20 +66,6 @@ double StepOver(const std::vector<Hop>& hops, double bytes) {
   return slowest;
 }
 
-// Infinite if two members have no link.
-double TreeStep(const std::vector<std::string>& members, const Machine& machine,
-                double bytes) {
-  double slowest = 0;
-  for (size_t i = 0; i < members.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      const Link* link = machine.FindLink(members[i], members[j]);
-      if (link == nullptr) return std::numeric_limits<double>::infinity();
-      slowest = std::max(slowest, link->latency + bytes / link->bandwidth);
-    }
-  }
-  return slowest;
-}
-
 double ChainSeconds(const std::vector<Hop>& hops, double bytes) {
   double best = std::numeric_limits<double>::infinity();
   for (int pieces = 1; pieces <= kMostPieces; pieces *= 2) {
@@ -90,7 +75,9 @@ double ChainSeconds(const std::vector<Hop>& hops, double bytes) {
   return best;
 }
 
-// In each step whoever has the bytes sends them to one that has not.
+// In each step whoever has the bytes sends them to one that has not. Sums come
+// up the same routes, last step first, in the same time: links are as fast
+// either way.
 absl::StatusOr<double> TreeSeconds(const std::vector<std::string>& members,
                                    double bytes, const Machine& machine) {
   double seconds = 0;
@@ -119,9 +106,8 @@ absl::StatusOr<double> CollectiveSeconds(
   if (kind == CollectiveKind::kAllGather) return steps * StepOver(ring, bytes);
   const double scattered = steps * StepOver(ring, bytes / count);
   if (kind != CollectiveKind::kAllReduce) return scattered;
-  const int levels = std::bit_width(count - 1);
-  return std::min(2 * scattered,
-                  2 * levels * TreeStep(members, machine, bytes));
+  const absl::StatusOr<double> tree = TreeSeconds(members, bytes, machine);
+  return tree.ok() ? std::min(2 * scattered, 2 * *tree) : 2 * scattered;
 }
 
 absl::StatusOr<double> BroadcastSeconds(double bytes,

@@ -23,8 +23,9 @@ namespace partita {
 //     Yuan 2009): all_reduce does 2 (d - 1) steps of bytes / d, reduce_scatter
 //     d - 1 of them, all_gather d - 1 steps of bytes, all_to_all d - 1 of
 //     bytes / d; hops that share a link or a bus share its bandwidth;
-//   * for all_reduce, a binomial tree up and down (Thakur et al. 2005):
-//     2 ceil(log2 d) steps of all bytes, over the slowest link.
+//   * for all_reduce, a binomial tree up and down (Thakur et al. 2005), where
+//     its pairs have links: 2 ceil(log2 d) steps of all bytes, each as long as
+//     the slowest of its transfers, which share links and buses likewise.
 absl::StatusOr<double> CollectiveSeconds(
     CollectiveKind kind, double bytes, const std::vector<std::string>& members,
     const Machine& machine);

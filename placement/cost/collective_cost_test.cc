@@ -3,6 +3,7 @@
 
 #include "placement/cost/collective_cost.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,38 @@ TEST(CollectiveCost, HopsOfOneBusShareIt) {
   EXPECT_NEAR(Seconds(Kind::kReduceScatter, kSecond, 2, 0, "", false), 1, 1e-9);
   EXPECT_NEAR(Seconds(Kind::kAllGather, kSecond, 4, 0, "pcie", false), 12,
               1e-9);
+}
+
+// A tree's second level has two transfers at once, its third four.
+TEST(CollectiveCost, TransfersOfATreeShareTheirBusToo) {
+  // The ring: six steps of a quarter, three hops one way. The tree: 1 and 2
+  // seconds up, and down again.
+  EXPECT_NEAR(Seconds(Kind::kAllReduce, kSecond, 4, 0, "pcie"), 4.5, 1e-9);
+  EXPECT_NEAR(Seconds(Kind::kAllReduce, kSecond, 3, 0, "pcie"), 8.0 / 3, 1e-9);
+  // The ring: 14 steps of a second's latency and one for eight hops. The tree:
+  // three seconds' latency, and 1, 2 and 4 seconds, up and down.
+  EXPECT_NEAR(Seconds(Kind::kAllReduce, kSecond, 8, 1, "pcie", false), 20,
+              1e-9);
+  // Over links of their own, six steps of two seconds.
+  EXPECT_NEAR(Seconds(Kind::kAllReduce, kSecond, 8, 1), 12, 1e-9);
+}
+
+// The tree has no use for a link from the third to the fourth, nor the ring for
+// one across.
+TEST(CollectiveCost, ATreeTakesTheLinksOfItsPairsOnly) {
+  Machine machine = EqualCpus(4, 1000);
+  for (Link& link : machine.links) link.latency = 1;
+  const auto join = [&](const std::string& from, const std::string& to) {
+    return std::find_if(
+        machine.links.begin(), machine.links.end(),
+        [&](const Link& l) { return l.from == from && l.to == to; });
+  };
+  join("cpu:2", "cpu:3")->latency = 10;
+  EXPECT_NEAR(*CollectiveSeconds(Kind::kAllReduce, 0, Names(machine), machine),
+              4, 1e-9);
+  machine.links.erase(join("cpu:1", "cpu:3"));
+  EXPECT_NEAR(*CollectiveSeconds(Kind::kAllReduce, 0, Names(machine), machine),
+              60, 1e-9);
 }
 
 TEST(CollectiveCost, OneMemberHasNothingToExchange) {

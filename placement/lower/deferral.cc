@@ -121,8 +121,7 @@ std::vector<bool> FindDeferred(const PlanDraft& draft,
   const std::vector<bool> waited_for = FindWaitedFor(parts, dependence);
   std::vector<int> deferred = UpdatesByOtherDevices(draft, dependence);
   for (int part : parts) {
-    if (waited_for[part] || !draft.Computes(draft.tasks[part])) continue;
-    deferred.push_back(part);
+    if (!waited_for[part]) deferred.push_back(part);
   }
   return Reach(std::move(deferred), dependence.after);
 }

@@ -12,9 +12,9 @@ namespace partita {
 // Puts tasks into launch order: of a few orders that respect dependencies, the
 // one with the smallest peak of live bytes, and among equals the one nearest to
 // the graph's. In all of them tasks go by their turns. In each turn copies and
-// collectives that have streams of their own go as early as they can, sums of
-// gradients that have none behind the kernels that do without, and fetches
-// last. Internal if the dependencies have a cycle.
+// collectives that have streams of their own go as early as they can; sums of
+// gradients that have none, and what reads any such sum, go behind the kernels
+// that do without; and fetches last. Internal if the dependencies have a cycle.
 absl::Status Schedule(PlanDraft& draft);
 
 }  // namespace partita

@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/core_ops.h"
 #include "graph/instance.h"
 #include "graph/status_macros.h"
@@ -117,25 +118,24 @@ class Pricer {
     switch (command.kind) {
       case Command::Kind::kRecord:
       case Command::Kind::kWait:
+      case Command::Kind::kRecv:
         return CommandCost{.device = DeviceOf(command.stream)};
       case Command::Kind::kKernel:
         return PriceKernel(command);
       case Command::Kind::kCopy:
-        return PriceCopy(command.operands[0], command.results[0]);
+        return PriceTransfer("copy", SizeOf(command.operands[0]),
+                             buffer(command.operands[0]).device,
+                             buffer(command.results[0]).device);
       case Command::Kind::kFeed:
         return PricePort(command.results[0], true);
       case Command::Kind::kFetch:
         return PricePort(command.operands[0], false);
+      case Command::Kind::kSend:
+        return PriceSend(command);
       case Command::Kind::kCollective:
         return PriceCollective(command);
-      case Command::Kind::kSend:
-      case Command::Kind::kRecv:
-        break;
     }
-    return absl::UnimplementedError(absl::StrCat(
-        "found a ", CommandKindName(command.kind),
-        " command; expected kernels, copies, feeds, fetches and collectives "
-        "only: messages cannot be simulated yet"));
+    return UnknownId();
   }
 
  private:
@@ -148,11 +148,13 @@ class Pricer {
     using Kind = Command::Kind;
     const Kind kind = command.kind;
     const bool meets = kind == Kind::kCollective;
-    const bool reads = meets || kind == Kind::kCopy || kind == Kind::kFetch;
-    const bool writes = meets || kind == Kind::kCopy || kind == Kind::kFeed;
-    const bool good = IsIn(command.stream, entry_.streams.size()) &&
-                      IsIn(entry_.streams[command.stream.index].device,
-                           plan_.devices.size()) &&
+    const bool sends = kind == Kind::kSend;
+    const bool receives = kind == Kind::kRecv;
+    const bool reads =
+        meets || sends || kind == Kind::kCopy || kind == Kind::kFetch;
+    const bool writes =
+        meets || receives || kind == Kind::kCopy || kind == Kind::kFeed;
+    const bool good = IsKnown(command.stream) &&
                       absl::c_all_of(command.operands, known) &&
                       absl::c_all_of(command.results, known) &&
                       (!reads || command.operands.size() == 1 || meets) &&
@@ -160,16 +162,28 @@ class Pricer {
                       ((kind != Kind::kKernel && !meets) ||
                        IsIn(command.instance.node, node_seconds_.size())) &&
                       (!meets || IsIn(command.group, entry_.groups.size())) &&
+                      (!(sends || receives) || IsKnown(command.channel)) &&
                       ((kind != Kind::kRecord && kind != Kind::kWait) ||
                        IsIn(command.event, entry_.num_events));
     if (good) return absl::OkStatus();
     return UnknownId();
   }
 
+  bool IsKnown(StreamId stream) const {
+    return IsIn(stream, entry_.streams.size()) &&
+           IsIn(entry_.streams[stream.index].device, plan_.devices.size());
+  }
+  bool IsKnown(ChannelId channel) const {
+    return IsIn(channel, entry_.channels.size()) &&
+           IsKnown(entry_.channels[channel.index].sender) &&
+           IsKnown(entry_.channels[channel.index].receiver);
+  }
+
   int DeviceOf(StreamId stream) const {
     return entry_.streams[stream.index].device.index;
   }
   const Buffer& buffer(BufferId id) const { return entry_.buffers[id.index]; }
+  int64_t SizeOf(BufferId id) const { return buffer(id).range.size(); }
   const DeviceTraits& traits(int device) const {
     return plan_.devices[device].traits;
   }
@@ -214,7 +228,7 @@ class Pricer {
     }
     int64_t bytes = 0;
     for (BufferId operand : command.operands) {
-      bytes += buffer(operand).range.size();
+      bytes += SizeOf(operand);
     }
     return CollectiveSeconds(*kind, bytes, members, machine_);
   }
@@ -241,21 +255,27 @@ class Pricer {
             .bytes = static_cast<double>(bytes)};
   }
 
-  absl::StatusOr<CommandCost> PriceCopy(BufferId from, BufferId to) const {
-    const int source = buffer(from).device.index;
-    const int target = buffer(to).device.index;
-    const int64_t bytes = buffer(from).range.size();
-    if (source == target) return PriceLocal(source, bytes);
-    const std::string& source_name = traits(source).name;
-    const std::string& target_name = traits(target).name;
+  absl::StatusOr<CommandCost> PriceSend(const Command& command) const {
+    const Channel& channel = entry_.channels[command.channel.index];
+    return PriceTransfer("message", SizeOf(command.operands[0]),
+                         DeviceId(DeviceOf(channel.sender)),
+                         DeviceId(DeviceOf(channel.receiver)));
+  }
+
+  absl::StatusOr<CommandCost> PriceTransfer(absl::string_view what,
+                                            int64_t bytes, DeviceId from,
+                                            DeviceId to) const {
+    if (from == to) return PriceLocal(to.index, bytes);
+    const std::string& source_name = traits(from.index).name;
+    const std::string& target_name = traits(to.index).name;
     const Link* link = machine_.FindLink(source_name, target_name);
     if (link == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "found a copy from ", source_name, " to ", target_name,
+          "found a ", what, " from ", source_name, " to ", target_name,
           " and no link between them in machine ", machine_.name,
           "; expected one; simulate on the machine that the plan is for"));
     }
-    return PriceLink(*link, link->from == source_name, target, bytes);
+    return PriceLink(*link, link->from == source_name, to.index, bytes);
   }
 
   // Feeds and fetches of a CPU are copies in its memory; those of other devices
@@ -263,7 +283,7 @@ class Pricer {
   // them.
   absl::StatusOr<CommandCost> PricePort(BufferId id, bool feed) const {
     const int device = buffer(id).device.index;
-    const int64_t bytes = buffer(id).range.size();
+    const int64_t bytes = SizeOf(id);
     if (traits(device).kind == DeviceKind::kCpu || cpus_.empty()) {
       return PriceLocal(device, bytes);
     }

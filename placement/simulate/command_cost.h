@@ -26,7 +26,7 @@ std::vector<double> PlacedNodeSeconds(const Graph& graph,
 // What a command occupies while it runs.
 struct CommandCost {
   enum class On : uint8_t {
-    kNothing,  // record, wait: no time
+    kNothing,  // record, wait, recv: no time
     kCompute,  // one kernel at a time on `device`
     kDevice,   // a copy within the device's memory, beside its kernels
     kLink,     // `link`, shared with other transfers
@@ -42,9 +42,10 @@ struct CommandCost {
 
 // A kernel takes its node's seconds, which are those of one member. A copy
 // takes the link of its two devices; a feed or fetch of a device that is no CPU
-// the link to the first CPU, if there is one. Every part of a collective takes
-// as long as the whole. FailedPrecondition for a copy or collective between
-// devices without a link; Unimplemented for messages.
+// the link to the first CPU, if there is one. A send carries its message as a
+// copy to the receiver's device would; a recv takes no time but what it waits.
+// Every part of a collective takes as long as the whole. FailedPrecondition for
+// a copy, message or collective between devices without a link.
 absl::StatusOr<std::vector<CommandCost>> CostCommands(
     const Plan& plan, const Entry& entry, absl::Span<const Command> commands,
     const Machine& machine, absl::Span<const double> node_seconds);

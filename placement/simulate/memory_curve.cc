@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "placement/simulate/messages.h"
 
 namespace partita {
 namespace {
@@ -74,17 +75,6 @@ class LifeRecorder {
       open_[command.workspace.index] = -1;
     }
   }
-  const std::vector<std::vector<Life>>& lives() const { return lives_; }
-
- private:
-  bool StepLocal(BufferId id) const {
-    return id.valid() && id.index < static_cast<int>(open_.size()) &&
-           !entry_.buffers[id.index].persistent &&
-           !entry_.buffers[id.index].range.empty();
-  }
-  std::vector<Life>& On(BufferId id) {
-    return lives_[entry_.buffers[id.index].device.index];
-  }
 
   void Read(BufferId id, const SimulatedCommand& times) {
     if (!StepLocal(id)) return;
@@ -98,6 +88,18 @@ class LifeRecorder {
     const Range& range = entry_.buffers[id.index].range;
     open_[id.index] = static_cast<int>(On(id).size());
     On(id).push_back({range.offset, range.end(), times.start, times.end});
+  }
+
+  const std::vector<std::vector<Life>>& lives() const { return lives_; }
+
+ private:
+  bool StepLocal(BufferId id) const {
+    return id.valid() && id.index < static_cast<int>(open_.size()) &&
+           !entry_.buffers[id.index].persistent &&
+           !entry_.buffers[id.index].range.empty();
+  }
+  std::vector<Life>& On(BufferId id) {
+    return lives_[entry_.buffers[id.index].device.index];
   }
 
   const Entry& entry_;
@@ -149,13 +151,22 @@ absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
         " simulated commands; expected ", commands.size(),
         "; simulate the same entry"));
   }
+  const ChannelMessages messages = MessagesOf(entry, commands);
   std::vector<int> order(commands.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return simulation.commands[a].start < simulation.commands[b].start;
   });
   LifeRecorder recorder(plan, entry);
-  for (int c : order) recorder.Visit(commands[c], simulation.commands[c]);
+  for (int c : order) {
+    const SimulatedCommand& times = simulation.commands[c];
+    recorder.Visit(commands[c], times);
+    const int message = messages.of_command[c];
+    if (message < 0) continue;
+    const BufferId slot = messages.list[message].slot;
+    if (commands[c].kind == Command::Kind::kSend) recorder.Write(slot, times);
+    if (commands[c].kind == Command::Kind::kRecv) recorder.Read(slot, times);
+  }
   std::vector<std::vector<MemoryPoint>> curves;
   for (size_t d = 0; d < plan.devices.size(); ++d) {
     curves.push_back(

@@ -21,7 +21,8 @@ struct MemoryPoint {
 
 // By plan device. Persistent bytes count always. A step-local byte counts from
 // the start of a command that writes it to the end of the last command that
-// reads it before it is written anew; bytes that several buffers share count
+// reads it before it is written anew, a message's slot from the start of its
+// send to the end of its recv; bytes that several buffers share count
 // once. Of a strided range all bytes from its first to its last count.
 absl::StatusOr<std::vector<std::vector<MemoryPoint>>> MemoryCurves(
     const Plan& plan, int entry, const Simulation& simulation);

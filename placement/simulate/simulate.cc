@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "placement/simulate/command_cost.h"
+#include "placement/simulate/messages.h"
 
 namespace partita {
 namespace {
@@ -46,6 +47,8 @@ class Simulator {
         recorded_(static_cast<size_t>(steps_) * entry.num_events, -1),
         recorder_(entry.num_events, -1),
         num_events_(entry.num_events),
+        messages_(MessagesOf(entry, commands)),
+        delivery_(static_cast<size_t>(steps_) * messages_.list.size()),
         left_(steps_, static_cast<int>(commands.size())),
         ends_(steps_, 0) {
     for (size_t i = 0; i < commands.size(); ++i) {
@@ -111,6 +114,14 @@ class Simulator {
     std::set<std::tuple<double, int, int>> queue;  // time, step, command
   };
 
+  // When a message got how far, in one step; -1: not yet.
+  struct Delivery {
+    double awaited = -1;  // its recv came up before its bytes
+    double begun = -1;
+    double arrived = -1;
+    double taken = -1;
+  };
+
   // The parts of a collective stand side by side in launch order.
   void FindMeetings() {
     for (size_t i = 0; i < commands_.size(); ++i) {
@@ -154,6 +165,8 @@ class Simulator {
     const int c = stream.list[stream.next];
     const Command& command = commands_[c];
     if (command.kind == Command::Kind::kWait) return TryWait(s, c);
+    if (command.kind == Command::Kind::kSend) return TrySend(s, c);
+    if (command.kind == Command::Kind::kRecv) return TryRecv(s, c);
     if (command.kind == Command::Kind::kRecord) {
       recorded_[EventIndex(stream.step, command)] = now_;
       if (stream.step == 0) recorder_[command.event.index] = c;
@@ -182,6 +195,61 @@ class Simulator {
     return true;
   }
 
+  // 6. Starts the message if there is room for it.
+  bool TrySend(int s, int c) {
+    StreamState& stream = streams_[s];
+    const ChannelMessage& message = messages_.list[messages_.of_command[c]];
+    Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
+    double room = 0;  // since when
+    if (message.rendezvous) room = delivery.awaited;
+    if (message.before >= 0) {
+      room = DeliveryOf(stream.step, message.before).taken;
+    }
+    if (room < 0) return false;
+    int cause = stream.last;
+    if (room > stream.ready) {
+      cause = message.rendezvous ? StreamOf(message.recv).last
+                                 : messages_.list[message.before].recv;
+    }
+    stream.busy = true;
+    delivery.begun = now_;
+    Carry(stream.step, c, cause);
+    return true;
+  }
+
+  bool TryRecv(int s, int c) {
+    StreamState& stream = streams_[s];
+    const ChannelMessage& message = messages_.list[messages_.of_command[c]];
+    Delivery& delivery = DeliveryOf(stream.step, messages_.of_command[c]);
+    if (delivery.arrived < 0) {
+      if (delivery.awaited < 0) {
+        delivery.awaited = now_;
+        WakeStreamOf(message.send);
+      }
+      return false;
+    }
+    const bool waited = delivery.arrived > stream.ready;
+    Note(stream.step, c, std::max(stream.ready, delivery.begun),
+         waited ? message.send : stream.last);
+    delivery.taken = now_;
+    Finish(stream.step, c);
+    WakeStreamOf(message.send);
+    return true;
+  }
+
+  Delivery& DeliveryOf(int step, int message) {
+    return delivery_[static_cast<size_t>(step) * messages_.list.size() +
+                     message];
+  }
+
+  const StreamState& StreamOf(int c) const {
+    return streams_[commands_[c].stream.index];
+  }
+
+  void WakeStreamOf(int c) {
+    if (c >= 0) runnable_.insert(commands_[c].stream.index);
+  }
+
   size_t EventIndex(int step, const Command& command) const {
     return static_cast<size_t>(step) * num_events_ + command.event.index;
   }
@@ -204,7 +272,12 @@ class Simulator {
       devices_[cost.device].queue.insert({now_, step, c});
       return;
     }
-    Note(step, c, now_, streams_[commands_[c].stream.index].last);
+    Carry(step, c, StreamOf(c).last);
+  }
+
+  void Carry(int step, int c, int cause) {
+    const CommandCost& cost = costs_[c];
+    Note(step, c, now_, cause);
     active_.push_back({step, c, now_ + cost.seconds, false, cost.bytes});
   }
 
@@ -214,7 +287,7 @@ class Simulator {
     int& missing =
         absent_[static_cast<size_t>(step) * meetings_.size() + meeting_[c]];
     if (--missing > 0) return;
-    const int cause = streams_[commands_[c].stream.index].last;
+    const int cause = StreamOf(c).last;
     for (int part : parts) {
       Note(step, part, now_, cause);
       active_.push_back({step, part, now_ + costs_[part].seconds, false, 0});
@@ -227,8 +300,7 @@ class Simulator {
     device.queue.erase(device.queue.begin());
     device.busy = true;
     const bool held = ready < now_ && device.holder_step == step;
-    Note(step, c, now_,
-         held ? device.holder : streams_[commands_[c].stream.index].last);
+    Note(step, c, now_, held ? device.holder : StreamOf(c).last);
     device.holder = c;
     device.holder_step = step;
     active_.push_back({step, c, now_ + costs_[c].seconds, false, 0});
@@ -297,6 +369,10 @@ class Simulator {
     streams_[commands_[c].stream.index].busy = false;
     Finish(activity.step, c);
     if (costs_[c].on == On::kCompute) devices_[costs_[c].device].busy = false;
+    if (commands_[c].kind != Command::Kind::kSend) return;
+    const int message = messages_.of_command[c];
+    DeliveryOf(activity.step, message).arrived = now_;
+    WakeStreamOf(messages_.list[message].recv);
   }
 
   void Finish(int step, int c) {
@@ -343,9 +419,11 @@ class Simulator {
   std::vector<double> recorded_;  // step * events + event; -1: not yet
   std::vector<int> recorder_;     // by event: the command that recorded it
   const int num_events_;
-  std::vector<int> left_;     // by step: commands that have not ended
-  std::vector<double> ends_;  // by step
-  std::vector<int> meeting_;  // by command; -1: no part of a collective
+  const ChannelMessages messages_;
+  std::vector<Delivery> delivery_;  // step * messages + message
+  std::vector<int> left_;           // by step: commands that have not ended
+  std::vector<double> ends_;        // by step
+  std::vector<int> meeting_;        // by command; -1: no part of a collective
   std::vector<std::vector<int>> meetings_;  // the commands of each
   std::vector<int> absent_;  // step * meetings + meeting: parts yet to come
   std::vector<Activity> active_;

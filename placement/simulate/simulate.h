@@ -17,8 +17,9 @@ struct SimulatedCommand {
   double start = 0;  // seconds since the step began
   double end = 0;
   // The command whose end let this one end no sooner: the one before it in its
-  // stream, the record that a wait waited for, or the kernel that held the
-  // device. -1: none.
+  // stream, the record that a wait waited for, the kernel that held the device,
+  // the send of a recv's message, the recv that made room for a send, or what
+  // stood before the recv that a send met. -1: none.
   int cause = -1;
 };
 
@@ -40,7 +41,12 @@ struct Simulation {
 //     n runs at 1/n of its link's speed. Opposite directions of duplex links
 //     (the machine file's from and to) do not share.
 //  5. Copies run beside kernels.
-//  6. Step t starts when step t - depth has ended, and then runs beside the
+//  6. A message is a transfer that begins when its send has come up and there
+//     is room: with capacity 0 when its recv has come up too, with capacity c
+//     when the recv of the message c before it has ended. The send ends with
+//     the transfer, and the recv no sooner. Both start when the bytes do, a
+//     recv that comes up later then.
+//  7. Step t starts when step t - depth has ended, and then runs beside the
 //     steps in between.
 // `node_seconds` is by node id of the entry's placed graph (PlacedNodeSeconds,
 // or a plan's notes). InvalidArgument for an entry or ids that do not exist;

@@ -12,86 +12,11 @@
 #include "placement/simulate/command_cost.h"
 #include "placement/simulate/lower_bound.h"
 #include "placement/simulate/memory_curve.h"
+#include "placement/simulate/plan_writer.h"
 #include "placement/simulate/predicted_timeline.h"
 
 namespace partita {
 namespace {
-
-// A plan is written command by command; kernels are nodes 0, 1, ... of a graph
-// that is not there.
-class PlanWriter {
- public:
-  explicit PlanWriter(const Machine& machine) : machine_(machine) {
-    plan_.name = "p";
-    for (const MachineDevice& device : machine.devices) {
-      plan_.devices.push_back({.traits = device.traits});
-    }
-    plan_.entries.resize(1);
-    entry().programs.resize(1);
-    entry().schedule.push_back({});
-  }
-
-  StreamId Stream(int device) {
-    entry().streams.push_back(
-        {absl::StrCat("s", entry().streams.size()), DeviceId(device)});
-    return StreamId(static_cast<int32_t>(entry().streams.size()) - 1);
-  }
-  BufferId Buffer(int device, int64_t bytes, int64_t offset = 0) {
-    partita::Buffer buffer;
-    buffer.device = DeviceId(device);
-    buffer.range = {offset, bytes, 1, 0};
-    entry().buffers.push_back(buffer);
-    return BufferId(static_cast<int32_t>(entry().buffers.size()) - 1);
-  }
-  int Kernel(StreamId stream, double seconds, std::vector<BufferId> reads = {},
-             std::vector<BufferId> writes = {}) {
-    Command command;
-    command.stream = stream;
-    command.instance.node = NodeId(static_cast<int32_t>(seconds_.size()));
-    command.operands = std::move(reads);
-    command.results = std::move(writes);
-    seconds_.push_back(seconds);
-    return Add(command);
-  }
-  int Copy(StreamId stream, BufferId from, BufferId to) {
-    Command command;
-    command.kind = Command::Kind::kCopy;
-    command.stream = stream;
-    command.operands = {from};
-    command.results = {to};
-    return Add(command);
-  }
-  int Signal(StreamId stream, Command::Kind kind, int event) {
-    Command command;
-    command.kind = kind;
-    command.stream = stream;
-    command.event = EventId(event);
-    entry().num_events = std::max(entry().num_events, event + 1);
-    return Add(command);
-  }
-  int Record(StreamId stream, int event) {
-    return Signal(stream, Command::Kind::kRecord, event);
-  }
-  int Wait(StreamId stream, int event) {
-    return Signal(stream, Command::Kind::kWait, event);
-  }
-
-  Entry& entry() { return plan_.entries[0]; }
-  Plan& plan() { return plan_; }
-  absl::StatusOr<Simulation> Run() {
-    return Simulate(plan_, 0, machine_, seconds_);
-  }
-
- private:
-  int Add(Command command) {
-    entry().programs[0].commands.push_back(std::move(command));
-    return static_cast<int>(entry().programs[0].commands.size()) - 1;
-  }
-
-  const Machine& machine_;
-  Plan plan_;
-  std::vector<double> seconds_;
-};
 
 // Every pair of devices: 1e10 bytes a second, no latency.
 constexpr int64_t kSecond = 10'000'000'000;  // bytes of a second on a link
