@@ -116,14 +116,24 @@ std::vector<int> UpdatesByOtherDevices(const PlanDraft& draft,
 }  // namespace
 
 std::vector<bool> FindDeferred(const PlanDraft& draft,
-                               const Dependence& dependence) {
+                               const Dependence& dependence,
+                               DeferredSums sums) {
   const std::vector<int> parts = PartsOfCollectives(draft);
   const std::vector<bool> waited_for = FindWaitedFor(parts, dependence);
   std::vector<int> deferred = UpdatesByOtherDevices(draft, dependence);
   for (int part : parts) {
-    if (!waited_for[part]) deferred.push_back(part);
+    if (waited_for[part]) continue;
+    if (sums == DeferredSums::kAll || draft.Computes(draft.tasks[part])) {
+      deferred.push_back(part);
+    }
   }
   return Reach(std::move(deferred), dependence.after);
+}
+
+bool HasSumsBesideKernels(const PlanDraft& draft) {
+  return absl::c_any_of(PartsOfCollectives(draft), [&](int part) {
+    return !draft.Computes(draft.tasks[part]);
+  });
 }
 
 }  // namespace partita

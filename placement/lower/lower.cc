@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "placement/lower/clocks.h"
 #include "placement/lower/conflicts.h"
+#include "placement/lower/deferral.h"
 #include "placement/lower/dependencies.h"
 #include "placement/lower/emit.h"
 #include "placement/lower/in_place.h"
@@ -98,32 +100,56 @@ void LayOutStep(LoweredFunction& function, const Clocks& clocks,
   }
 }
 
-absl::StatusOr<LoweredFunction> LowerFunction(const Graph& graph,
-                                              const MicroBatches& micro_batches,
-                                              const DeviceTable& devices,
-                                              const Machine& machine,
-                                              const LowerOptions& options,
-                                              const Module& module,
+// What lowering is given.
+struct Lowering {
+  const Module& module;
+  const DeviceTable& devices;
+  const Machine& machine;
+  const LowerOptions& options;
+};
+
+absl::StatusOr<LoweredFunction> LowerFunction(const Lowering& given,
+                                              size_t number, DeferredSums sums,
                                               PersistentArenas& persistent) {
+  const LowerOptions& options = given.options;
   LoweredFunction function;
   PlanDraft& draft = function.draft;
-  draft.graph = &graph;
-  draft.devices = &devices;
-  draft.micro_batches = micro_batches;
+  draft.graph = given.module.functions()[number].get();
+  draft.devices = &given.devices;
+  if (number < options.micro_batches.size()) {
+    draft.micro_batches = options.micro_batches[number];
+  }
   PARTITA_RETURN_IF_ERROR(CutPieces(draft));
-  PARTITA_RETURN_IF_ERROR(ListTasks(draft, machine));
+  PARTITA_RETURN_IF_ERROR(ListTasks(draft, given.machine));
   GiveTurns(draft);
-  PARTITA_RETURN_IF_ERROR(Schedule(draft));
+  PARTITA_RETURN_IF_ERROR(Schedule(draft, sums));
   WriteUpdatesInPlace(draft);
   SortStreams(draft);
   if (options.depth > 1) PARTITA_RETURN_IF_ERROR(CheckUpdatesOverlap(draft));
   const Clocks clocks = Clocks::Make(draft, FindDependencies(draft));
   ReuseOperands(draft, clocks);
   LayOutStep(function, clocks, options.search_budget);
-  PARTITA_RETURN_IF_ERROR(persistent.Place(draft, module));
+  PARTITA_RETURN_IF_ERROR(persistent.Place(draft, given.module));
   function.emitted = Emit(draft, clocks);
   function.emitted.entry.depth = options.depth;
   return function;
+}
+
+struct LoweredModule {
+  std::vector<LoweredFunction> functions;
+  PersistentArenas persistent;
+};
+
+absl::StatusOr<LoweredModule> LowerFunctions(const Lowering& given,
+                                             DeferredSums sums) {
+  LoweredModule lowered{
+      {}, PersistentArenas(static_cast<int>(given.devices.names.size()))};
+  for (size_t i = 0; i < given.module.functions().size(); ++i) {
+    PARTITA_ASSIGN_OR_RETURN(LoweredFunction function,
+                             LowerFunction(given, i, sums, lowered.persistent));
+    lowered.functions.push_back(std::move(function));
+  }
+  return lowered;
 }
 
 std::vector<PlanDevice> PlanDevices(const DeviceTable& devices,
@@ -140,14 +166,13 @@ std::vector<PlanDevice> PlanDevices(const DeviceTable& devices,
 
 // Overflow is impossible: a device that is too small is refused before the sum
 // could reach it, as each addend is at most 2^46 bytes a value.
-absl::Status FillDevices(const std::vector<LoweredFunction>& functions,
-                         const PersistentArenas& persistent, int depth,
+absl::Status FillDevices(const LoweredModule& lowered, int depth,
                          std::vector<PlanDevice>& devices) {
   for (size_t i = 0; i < devices.size(); ++i) {
     PlanDevice& device = devices[i];
-    device.persistent_bytes = persistent.bytes(static_cast<int>(i));
+    device.persistent_bytes = lowered.persistent.bytes(static_cast<int>(i));
     const LoweredFunction* largest = nullptr;
-    for (const LoweredFunction& function : functions) {
+    for (const LoweredFunction& function : lowered.functions) {
       if (largest != nullptr && function.step_bytes[i] <= device.step_bytes) {
         continue;
       }
@@ -163,6 +188,12 @@ absl::Status FillDevices(const std::vector<LoweredFunction>& functions,
   return absl::OkStatus();
 }
 
+bool HasSumsBesideKernels(const LoweredModule& lowered) {
+  return absl::c_any_of(lowered.functions, [](const LoweredFunction& function) {
+    return HasSumsBesideKernels(function.draft);
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
@@ -174,26 +205,24 @@ absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
   PARTITA_RETURN_IF_ERROR(CheckVariableHomes(module));
   PARTITA_ASSIGN_OR_RETURN(const DeviceTable devices,
                            UsedDevices(module, machine));
-  PersistentArenas persistent(static_cast<int>(devices.names.size()));
-  std::vector<LoweredFunction> functions;
-  for (size_t i = 0; i < module.functions().size(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(
-        LoweredFunction function,
-        LowerFunction(*module.functions()[i],
-                      i < options.micro_batches.size()
-                          ? options.micro_batches[i]
-                          : MicroBatches(),
-                      devices, machine, options, module, persistent));
-    functions.push_back(std::move(function));
-  }
+  const Lowering given = {module, devices, machine, options};
+  PARTITA_ASSIGN_OR_RETURN(LoweredModule lowered,
+                           LowerFunctions(given, DeferredSums::kAll));
   Plan plan;
   plan.devices = PlanDevices(devices, machine);
-  PARTITA_RETURN_IF_ERROR(
-      FillDevices(functions, persistent, options.depth, plan.devices));
-  for (LoweredFunction& function : functions) {
+  absl::Status fits = FillDevices(lowered, options.depth, plan.devices);
+  if (absl::IsResourceExhausted(fits) && HasSumsBesideKernels(lowered)) {
+    // Slower, but gradients are gone sooner.
+    PARTITA_ASSIGN_OR_RETURN(
+        lowered, LowerFunctions(given, DeferredSums::kBetweenKernels));
+    plan.devices = PlanDevices(devices, machine);
+    fits = FillDevices(lowered, options.depth, plan.devices);
+  }
+  PARTITA_RETURN_IF_ERROR(fits);
+  for (LoweredFunction& function : lowered.functions) {
     plan.entries.push_back(std::move(function.emitted.entry));
   }
-  if (!functions.empty()) plan.name = plan.entries[0].name;
+  if (!plan.entries.empty()) plan.name = plan.entries[0].name;
   plan.module = std::move(module);
   return plan;
 }

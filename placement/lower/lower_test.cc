@@ -447,6 +447,47 @@ TEST(Lower, SumsThatOnlyUpdatesReadAreJoinedBehindTheKernels) {
   EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%y")), "a +a y m b +b z");
 }
 
+// Two gradients of 2 KiB over GPUs with so much memory, and what is made of
+// each; the second takes what the first has left of %x.
+Plan PlanOfGradients(int64_t memory) {
+  Machine machine = LinkedMachine(2, memory);
+  for (MachineDevice& device : machine.devices) {
+    device.traits.kind = DeviceKind::kCuda;
+  }
+  absl::StatusOr<Plan> plan =
+      PlanOf(ModuleOf(R"(graph @f(%x: f32[4, 512]) -> (f32[], f32[]) {
+  %a = reduce_sum %x {axes = [0], keep_dims = false} : f32[512]
+      on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %y = reduce_sum %a {axes = [0], keep_dims = false} : f32[]
+      on {gpu:0, gpu:1}
+  %m = concat %x, %x {axis = 1} : f32[4, 1024]
+      on {gpu:0, gpu:1} (split 0, split 0) -> (split 0)
+  %n = abs %m : f32[4, 1024] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %b = reduce_sum %n {axes = [0], keep_dims = false} : f32[1024]
+      on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %z = reduce_sum %b {axes = [0], keep_dims = false} : f32[]
+      on {gpu:0, gpu:1}
+  return %y, %z
+}
+)"),
+             machine);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return Plan();
+  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+  EXPECT_TRUE(proof.ok()) << proof.status() << PrintPlan(*plan);
+  return *std::move(plan);
+}
+
+TEST(Lower, UpdatesStandBehindTheBackwardPassWhereThereIsRoomForGradients) {
+  const Plan plan = PlanOfGradients(int64_t{1} << 30);
+  EXPECT_EQ(OrderOf(plan), "a m n b y z");
+  EXPECT_EQ(OrderOf(plan, "gpu:1"), "a m n b y z");
+  const PlanDevice& device = plan.devices[0];
+  EXPECT_EQ(
+      OrderOf(PlanOfGradients(device.persistent_bytes + device.step_bytes - 1)),
+      "a y m n b z");
+}
+
 // A variable on gpu:1 that adds up what gpu:0 computes, and `last`, an operand
 // of the last node.
 Plan PlanOfStatistics(const std::string& last) {

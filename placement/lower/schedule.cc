@@ -114,10 +114,11 @@ using Key = std::tuple<int, Urgency, int64_t, int>;
 
 class Lister {
  public:
-  Lister(const PlanDraft& draft, const Dependence& dependence)
+  Lister(const PlanDraft& draft, const Dependence& dependence,
+         DeferredSums sums)
       : draft_(draft),
         dependence_(dependence),
-        deferred_(FindDeferred(draft, dependence)) {}
+        deferred_(FindDeferred(draft, dependence, sums)) {}
 
   // Keys are computed when a task becomes ready and again when it is taken: a
   // task whose key has grown worse meanwhile waits once more.
@@ -216,10 +217,10 @@ void DelayFeeds(const PlanDraft& draft,
 
 }  // namespace
 
-absl::Status Schedule(PlanDraft& draft) {
+absl::Status Schedule(PlanDraft& draft, DeferredSums sums) {
   if (draft.tasks.empty()) return absl::OkStatus();
   const Dependence dependence = FindDependence(draft);
-  const Lister lister(draft, dependence);
+  const Lister lister(draft, dependence, sums);
   Order best;
   for (Rule rule : {Rule::kGraphOrder, Rule::kDepthFirst, Rule::kLeastGrowth}) {
     Order order = lister.List(rule);

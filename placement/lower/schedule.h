@@ -5,6 +5,7 @@
 #define PARTITA_PLACEMENT_LOWER_SCHEDULE_H_
 
 #include "absl/status/status.h"
+#include "placement/lower/deferral.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
@@ -13,9 +14,10 @@ namespace partita {
 // one with the smallest peak of live bytes, and among equals the one nearest to
 // the graph's. In all of them tasks go by their turns. In each turn copies and
 // collectives that have streams of their own go as early as they can; sums of
-// gradients that have none, and what reads any such sum, go behind the kernels
-// that do without; and fetches last. Internal if the dependencies have a cycle.
-absl::Status Schedule(PlanDraft& draft);
+// gradients that have none, and what reads any such sum (or these alone), go
+// behind the kernels that do without; and fetches last. Internal if the
+// dependencies have a cycle.
+absl::Status Schedule(PlanDraft& draft, DeferredSums sums);
 
 }  // namespace partita
 
