@@ -32,7 +32,7 @@ absl::Status ExportEvaluation(const ExportedFunction& function,
     PARTITA_ASSIGN_OR_RETURN(HostTensor value, session.ReadVariable(name));
     variables[name] = &values.emplace_back(std::move(value));
   }
-  return WithWayOut(WriteOnnx(function.module, function.name, path, variables));
+  return WriteOnnx(function.module, function.name, path, variables);
 }
 
 }  // namespace partita

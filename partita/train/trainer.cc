@@ -207,8 +207,8 @@ absl::Status Trainer::KeepCheckpoint() {
     return absl::OkStatus();
   }
   PARTITA_RETURN_IF_ERROR(CheckVariables());
-  const absl::Status written = WithWayOut(WriteCheckpoint(
-      options_.checkpoint, session_, position_, options_.settings));
+  const absl::Status written = WriteCheckpoint(options_.checkpoint, session_,
+                                               position_, options_.settings);
   if (!written.ok()) {
     return AtPlace(absl::StrCat("checkpoint after step ", position_.step),
                    written);

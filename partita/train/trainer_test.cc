@@ -575,8 +575,8 @@ TEST(Trainer, ACheckpointOutlivesTheNextOneThatHasNoRoom) {
     EXPECT_EQ((*trainer)->Run(until_the_next).status().message(),
               absl::StrCat("checkpoint after step 12: ", path,
                            ": cannot be written: File too large; after ", room,
-                           " bytes, which are removed again; make room there, "
-                           "or name a file on another disk"));
+                           " bytes, which are removed again; allow larger "
+                           "files, or name one on another disk"));
   }
   EXPECT_EQ(until_the_next.losses.size(), 5u);
   EXPECT_EQ(FileContent(path), kept);

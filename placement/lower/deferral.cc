@@ -27,14 +27,28 @@ std::vector<bool> Reach(std::vector<int> marked,
   return reached;
 }
 
-std::vector<int> PartsOfCollectives(const PlanDraft& draft) {
-  std::vector<int> parts;
+std::vector<int> TasksOf(const PlanDraft& draft, Command::Kind kind) {
+  std::vector<int> tasks;
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    if (draft.tasks[i].kind == Command::Kind::kCollective) {
-      parts.push_back(static_cast<int>(i));
-    }
+    if (draft.tasks[i].kind == kind) tasks.push_back(static_cast<int>(i));
   }
-  return parts;
+  return tasks;
+}
+
+// By task, whether it is one of `parts` and a part of its collective, itself or
+// another, is among what `leads_on`.
+std::vector<bool> WithOtherParts(const std::vector<int>& parts,
+                                 const Dependence& dependence,
+                                 const std::vector<bool>& leads_on) {
+  std::vector<bool> first_part(leads_on.size(), false);
+  for (int part : parts) {
+    if (leads_on[part]) first_part[dependence.first_part[part]] = true;
+  }
+  std::vector<bool> found(leads_on.size(), false);
+  for (int part : parts) {
+    found[part] = first_part[dependence.first_part[part]];
+  }
+  return found;
 }
 
 // By task, whether some of `parts`, other than those of its own collective,
@@ -46,16 +60,7 @@ std::vector<bool> FindWaitedFor(const std::vector<int>& parts,
     const std::vector<int>& before = dependence.before[part];
     operands.insert(operands.end(), before.begin(), before.end());
   }
-  const std::vector<bool> leads_on = Reach(operands, dependence.before);
-  std::vector<bool> first_part(leads_on.size(), false);
-  for (int part : parts) {
-    if (leads_on[part]) first_part[dependence.first_part[part]] = true;
-  }
-  std::vector<bool> waited_for(leads_on.size(), false);
-  for (int part : parts) {
-    waited_for[part] = first_part[dependence.first_part[part]];
-  }
-  return waited_for;
+  return WithOtherParts(parts, dependence, Reach(operands, dependence.before));
 }
 
 bool IsCopyBetweenDevices(const PlanDraft& draft, const Task& task) {
@@ -64,6 +69,23 @@ bool IsCopyBetweenDevices(const PlanDraft& draft, const Task& task) {
 
 int StorageOf(const PlanDraft& draft, const Touch& touch) {
   return draft.pieces[touch.piece].storage;
+}
+
+// By task, whether what a variable becomes waits for a part of its collective.
+std::vector<bool> FindOfUpdates(const PlanDraft& draft,
+                                const std::vector<int>& parts,
+                                const Dependence& dependence) {
+  std::vector<int> updates;
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    const auto updates_variable = [&](const Touch& w) {
+      return draft.storages[StorageOf(draft, w)].persistent();
+    };
+    if (absl::c_any_of(draft.tasks[i].writes, updates_variable)) {
+      updates.push_back(static_cast<int>(i));
+    }
+  }
+  return WithOtherParts(parts, dependence,
+                        Reach(std::move(updates), dependence.before));
 }
 
 // By storage, whether a copy from another device writes it.
@@ -118,22 +140,22 @@ std::vector<int> UpdatesByOtherDevices(const PlanDraft& draft,
 std::vector<bool> FindDeferred(const PlanDraft& draft,
                                const Dependence& dependence,
                                DeferredSums sums) {
-  const std::vector<int> parts = PartsOfCollectives(draft);
+  const std::vector<int> parts = TasksOf(draft, Command::Kind::kCollective);
+  const std::vector<bool> of_updates = FindOfUpdates(draft, parts, dependence);
   const std::vector<bool> waited_for = FindWaitedFor(parts, dependence);
   std::vector<int> deferred = UpdatesByOtherDevices(draft, dependence);
   for (int part : parts) {
     if (waited_for[part]) continue;
-    if (sums == DeferredSums::kAll || draft.Computes(draft.tasks[part])) {
-      deferred.push_back(part);
-    }
+    const bool waits = sums == DeferredSums::kAll && of_updates[part];
+    if (waits || draft.Computes(draft.tasks[part])) deferred.push_back(part);
   }
   return Reach(std::move(deferred), dependence.after);
 }
 
 bool HasSumsBesideKernels(const PlanDraft& draft) {
-  return absl::c_any_of(PartsOfCollectives(draft), [&](int part) {
-    return !draft.Computes(draft.tasks[part]);
-  });
+  return absl::c_any_of(
+      TasksOf(draft, Command::Kind::kCollective),
+      [&](int part) { return !draft.Computes(draft.tasks[part]); });
 }
 
 }  // namespace partita

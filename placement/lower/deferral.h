@@ -20,8 +20,10 @@ enum class DeferredSums : uint8_t { kAll, kBetweenKernels };
 // device waits for another. Behind all kernels that need none it waits once,
 // for what delays add up to: an earlier one would also wait for what the other
 // makes up for later.
-// - A collective that no other collective waits for: a sum of gradients. One
-//   that has a stream of its own goes early all the same; what reads it waits.
+// - A collective between the kernels of its device that no other collective
+//   waits for: a sum of gradients.
+// - What reads such a sum that is joined beside kernels, early all the same, if
+//   an update waits for it.
 // - A variable's update by what another device has computed, for which nothing
 //   in the step waits: running statistics, of which one replica has the
 //   batch's. Of other kernels the operands would live for longer.

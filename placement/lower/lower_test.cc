@@ -447,19 +447,26 @@ TEST(Lower, SumsThatOnlyUpdatesReadAreJoinedBehindTheKernels) {
   EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%y")), "a +a y m b +b z");
 }
 
-// Two gradients of 2 KiB over GPUs with so much memory, and what is made of
-// each; the second takes what the first has left of %x.
-Plan PlanOfGradients(int64_t memory) {
+// Two sums of some KiB over GPUs with so much memory, what is made of each, and
+// `last`, who wants that.
+Plan PlanOfGradients(int64_t memory, const std::string& last) {
   Machine machine = LinkedMachine(2, memory);
   for (MachineDevice& device : machine.devices) {
     device.traits.kind = DeviceKind::kCuda;
   }
-  absl::StatusOr<Plan> plan =
-      PlanOf(ModuleOf(R"(graph @f(%x: f32[4, 512]) -> (f32[], f32[]) {
+  absl::StatusOr<Plan> plan = PlanOf(ModuleOf(R"(variable @s: f32[] = f32[] 1
+variable @t: f32[] = f32[] 1
+
+graph @f(%x: f32[4, 512]) -> f32[] {
+  %s = variable {dtype = f32, name = "s", shape = []} : f32[]
+      on {gpu:0, gpu:1}
+  %t = variable {dtype = f32, name = "t", shape = []} : f32[]
+      on {gpu:0, gpu:1}
   %a = reduce_sum %x {axes = [0], keep_dims = false} : f32[512]
       on {gpu:0, gpu:1} (split 0) -> (partial sum)
   %y = reduce_sum %a {axes = [0], keep_dims = false} : f32[]
       on {gpu:0, gpu:1}
+  %u = sub %s, %y : f32[] on {gpu:0, gpu:1}
   %m = concat %x, %x {axis = 1} : f32[4, 1024]
       on {gpu:0, gpu:1} (split 0, split 0) -> (split 0)
   %n = abs %m : f32[4, 1024] on {gpu:0, gpu:1} (split 0) -> (split 0)
@@ -467,10 +474,12 @@ Plan PlanOfGradients(int64_t memory) {
       on {gpu:0, gpu:1} (split 0) -> (partial sum)
   %z = reduce_sum %b {axes = [0], keep_dims = false} : f32[]
       on {gpu:0, gpu:1}
-  return %y, %z
+  %v = sub %t, %z : f32[] on {gpu:0, gpu:1}
+)" + last +
+                                              R"(
 }
 )"),
-             machine);
+                                     machine);
   EXPECT_TRUE(plan.ok()) << plan.status();
   if (!plan.ok()) return Plan();
   const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
@@ -478,14 +487,23 @@ Plan PlanOfGradients(int64_t memory) {
   return *std::move(plan);
 }
 
+constexpr int64_t kPlenty = int64_t{1} << 30;
+constexpr char kUpdates[] = R"(  update @s = %u
+  update @t = %v
+  return %s)";
+
 TEST(Lower, UpdatesStandBehindTheBackwardPassWhereThereIsRoomForGradients) {
-  const Plan plan = PlanOfGradients(int64_t{1} << 30);
-  EXPECT_EQ(OrderOf(plan), "a m n b y z");
-  EXPECT_EQ(OrderOf(plan, "gpu:1"), "a m n b y z");
+  const Plan plan = PlanOfGradients(kPlenty, kUpdates);
+  EXPECT_EQ(OrderOf(plan), "a m n b y u z v");
+  EXPECT_EQ(OrderOf(plan, "gpu:1"), "a m n b y u z v");
   const PlanDevice& device = plan.devices[0];
-  EXPECT_EQ(
-      OrderOf(PlanOfGradients(device.persistent_bytes + device.step_bytes - 1)),
-      "a y m n b z");
+  const int64_t needed = device.persistent_bytes + device.step_bytes;
+  EXPECT_EQ(OrderOf(PlanOfGradients(needed - 1, kUpdates)), "a y u m n b z v");
+}
+
+TEST(Lower, AnOutputWaitsForNoOtherKernels) {
+  EXPECT_EQ(OrderOf(PlanOfGradients(kPlenty, "  return %u")),
+            "a y u m n b z v");
 }
 
 // A variable on gpu:1 that adds up what gpu:0 computes, and `last`, an operand

@@ -170,13 +170,16 @@ TEST(Messages, BetweenStreamsOfADeviceStayInItsMemory) {
   EXPECT_TIMES(result->commands[1], 0, 0.2);  // twice 1e10 bytes at 1e11
 }
 
-// Each step has slots of its own, so it does not wait for the last one's.
+// Two messages a second apart and a kernel of three seconds between: with slots
+// of its own the next step's are there when the kernel of the last has ended.
 TEST(Messages, StepsThatOverlapHaveTheirOwn) {
   for (int depth : {1, 2}) {
     Pair pair(1);
     pair.Send();
+    pair.Send();
     pair.Recv();
     pair.p.Kernel(pair.b, 3);
+    pair.Recv();
     pair.p.entry().depth = depth;
     const absl::StatusOr<Simulation> result = pair.p.Run();
     ASSERT_TRUE(result.ok()) << result.status();

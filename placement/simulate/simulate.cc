@@ -71,11 +71,13 @@ class Simulator {
                        [](int left) { return left == 0; });
   }
 
-  // The first command that is still held back, for a message.
+  // The first command that is still held back, for an error. (A stream that
+  // waits for an earlier step to end is held back by another one.)
   int FirstStuck() const {
     int first = static_cast<int>(commands_.size());
     for (const StreamState& stream : streams_) {
       if (stream.step >= steps_ || stream.list.empty()) continue;
+      if (stream.step >= depth_ && left_[stream.step - depth_] > 0) continue;
       first = std::min(first, stream.list[stream.next]);
     }
     return first;

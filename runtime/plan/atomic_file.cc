@@ -16,7 +16,6 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 
@@ -41,6 +40,27 @@ absl::StatusCode CodeOf(int error) {
       return absl::StatusCode::kResourceExhausted;
     default:
       return absl::ErrnoToStatusCode(error);
+  }
+}
+
+// Empty where nothing is known that helps.
+const char* WayOut(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "; make room there, or name a file on another disk";
+    case EFBIG:
+      return "; allow larger files, or name one on another disk";
+    case ENOENT:
+    case ENOTDIR:
+      return "; make the folder, or name a file in another";
+    case EACCES:
+    case EPERM:
+      return "; name a file in a folder of your own";
+    case EROFS:
+      return "; name a file on another disk";
+    default:
+      return "";
   }
 }
 
@@ -79,13 +99,19 @@ std::string BehindLinks(std::string path) {
 
 }  // namespace
 
+absl::Status WriteFailure(const std::string& path, const char* what, int error,
+                          absl::string_view more) {
+  return absl::Status(CodeOf(error),
+                      absl::StrCat(path, ": ", what, ": ", std::strerror(error),
+                                   more, WayOut(error)));
+}
+
 absl::Status AtomicFile::Failure(int error, const char* what) const {
-  return absl::Status(
-      CodeOf(error),
-      absl::StrCat(path_, ": ", what, ": ", std::strerror(error),
-                   replaces_ ? absl::StrCat("; after ", offset_,
-                                            " bytes, which are removed again")
-                             : ""));
+  return WriteFailure(
+      path_, what, error,
+      replaces_
+          ? absl::StrCat("; after ", offset_, " bytes, which are removed again")
+          : "");
 }
 
 absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
@@ -100,10 +126,7 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
     file->replaces_ = false;
     file->fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file->fd_ >= 0) return file;
-    const int error = errno;
-    return absl::Status(
-        CodeOf(error),
-        absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
+    return WriteFailure(path, "cannot be written", errno);
   }
   file->fd_ = OpenNameless(FolderOf(file->path_));
   file->nameless_ = file->fd_ >= 0;
@@ -122,9 +145,7 @@ absl::Status AtomicFile::OpenNamed() {
   }
   const int error = errno;
   written_path_.clear();
-  return absl::Status(
-      CodeOf(error),
-      absl::StrCat(path_, ": cannot be created: ", std::strerror(error)));
+  return WriteFailure(path_, "cannot be created", error);
 }
 
 AtomicFile::~AtomicFile() {
@@ -196,28 +217,8 @@ absl::Status AtomicFile::Commit() {
   return absl::OkStatus();
 }
 
-absl::Status WithWayOut(const absl::Status& failure) {
-  if (absl::StrContains(failure.message(), "; expected ")) return failure;
-  const char* way_out = nullptr;
-  switch (failure.code()) {
-    case absl::StatusCode::kResourceExhausted:
-      way_out = "make room there, or name a file on another disk";
-      break;
-    case absl::StatusCode::kNotFound:
-      way_out = "make the folder, or name a file in another";
-      break;
-    case absl::StatusCode::kPermissionDenied:
-      way_out = "name a file in a folder of your own";
-      break;
-    default:
-      return failure;
-  }
-  return absl::Status(failure.code(),
-                      absl::StrCat(failure.message(), "; ", way_out));
-}
-
 absl::Status CheckWritable(const std::string& path) {
-  return WithWayOut(AtomicFile::Create(path).status());
+  return AtomicFile::Create(path).status();
 }
 
 }  // namespace partita

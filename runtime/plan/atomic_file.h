@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace partita {
@@ -53,13 +54,13 @@ class AtomicFile {
   bool committed_ = false;
 };
 
-// `failure` of an AtomicFile with what to do about it behind, where that is
-// known: make room, make the folder, or name another file. One that says what
-// was expected is of what was to be written, and stays as it is.
-absl::Status WithWayOut(const absl::Status& failure);
+// "PATH: WHAT: what the system says of `error`, an errno", `more`, and what to
+// do about it where that is known: make room, make the folder, or name another
+// file. ResourceExhausted where there is no room.
+absl::Status WriteFailure(const std::string& path, const char* what, int error,
+                          absl::string_view more = "");
 
-// Whether a file can be written there, before the work that is for it; the
-// failure has its way out.
+// Whether a file can be written there, before the work that is for it.
 absl::Status CheckWritable(const std::string& path);
 
 }  // namespace partita

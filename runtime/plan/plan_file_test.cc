@@ -164,7 +164,8 @@ TEST_F(PlanFile, AFullDiskLeavesNothingBehind) {
   EXPECT_EQ(status.message(),
             path_ +
                 ": cannot be written: File too large; after 5000 bytes, "
-                "which are removed again");
+                "which are removed again; allow larger files, or name one on "
+                "another disk");
   EXPECT_TRUE(Listing().empty());
 }
 
@@ -172,9 +173,10 @@ TEST_F(PlanFile, AFolderThatIsNotThereIsAnError) {
   const absl::Status status =
       WritePlan(EveryConstructWithBytes(), folder_ + "/no/m.plan").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(
-      status.message(),
-      folder_ + "/no/m.plan: cannot be created: No such file or directory");
+  EXPECT_EQ(status.message(),
+            folder_ +
+                "/no/m.plan: cannot be created: No such file or directory; "
+                "make the folder, or name a file in another");
   EXPECT_FALSE(WritePlan(EveryConstructWithBytes(), folder_).ok());
   EXPECT_TRUE(Listing().empty());
 }

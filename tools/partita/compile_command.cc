@@ -13,7 +13,6 @@
 #include "graph/text/printer.h"
 #include "partita/compile.h"
 #include "passes/pipeline.h"
-#include "runtime/plan/atomic_file.h"
 #include "runtime/plan/plan_file.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/model_input.h"
@@ -159,11 +158,9 @@ absl::Status Run(const Arguments& arguments) {
   std::optional<WrittenWeights> written;
   if (arguments.has("output")) {
     progress.Stage("write");
-    const absl::StatusOr<WrittenWeights> plan =
-        WritePlan(compiled->plan, arguments.Get("output", ""),
-                  ReadFileOptions(arguments));
-    PARTITA_RETURN_IF_ERROR(WithWayOut(plan.status()));
-    written = *plan;
+    PARTITA_ASSIGN_OR_RETURN(
+        written, WritePlan(compiled->plan, arguments.Get("output", ""),
+                           ReadFileOptions(arguments)));
   }
   progress.Done();
   if (arguments.has("json")) {

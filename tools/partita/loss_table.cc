@@ -25,14 +25,6 @@ namespace {
 
 constexpr char kHead[] = "step,epoch,loss,seconds";
 
-absl::Status CannotWrite(const std::string& path, int error) {
-  return WithWayOut(absl::Status(
-      error == ENOSPC || error == EDQUOT || error == EFBIG
-          ? absl::StatusCode::kResourceExhausted
-          : absl::ErrnoToStatusCode(error),
-      absl::StrCat(path, ": cannot be written: ", std::strerror(error))));
-}
-
 absl::Status NoTable(const std::string& path, int64_t line,
                      absl::string_view expected) {
   return BadFile(absl::StrCat(path, ":", line), "another line", expected,
@@ -64,7 +56,7 @@ absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
 absl::StatusOr<LossTable> LossTable::Open(const std::string& path,
                                           const char* mode, uintmax_t size) {
   std::FILE* file = std::fopen(path.c_str(), mode);
-  if (file == nullptr) return CannotWrite(path, errno);
+  if (file == nullptr) return WriteFailure(path, "cannot be written", errno);
   // A row is written as a whole, or a part of it that can be cut off.
   std::setvbuf(file, nullptr, _IONBF, 0);
   return LossTable(path, file, static_cast<off_t>(size));
@@ -83,7 +75,7 @@ absl::StatusOr<LossTable> LossTable::Continue(const std::string& path,
   if (!is_file || std::filesystem::is_empty(path, error)) return Create(path);
   PARTITA_ASSIGN_OR_RETURN(const uintmax_t size, SizeOfSteps(path, steps));
   std::filesystem::resize_file(path, size, error);
-  if (error) return CannotWrite(path, error.value());
+  if (error) return WriteFailure(path, "cannot be written", error.value());
   return Open(path, "a", size);
 }
 
@@ -101,7 +93,7 @@ absl::Status LossTable::Write(const std::string& row) {
   const int error = errno;
   // What is no file, as a pipe, has no length.
   std::ignore = ftruncate(fileno(file_.get()), size_);
-  return CannotWrite(path_, error);
+  return WriteFailure(path_, "cannot be written", error);
 }
 
 }  // namespace partita

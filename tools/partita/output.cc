@@ -27,7 +27,7 @@ absl::Status WriteToFile(const std::string& path, absl::string_view text) {
 }  // namespace
 
 absl::Status WriteText(const std::string& path, absl::string_view text) {
-  if (path != "-") return WithWayOut(WriteToFile(path, text));
+  if (path != "-") return WriteToFile(path, text);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
       std::fflush(stdout) != 0) {
     return absl::ResourceExhaustedError(

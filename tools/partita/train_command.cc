@@ -250,7 +250,8 @@ absl::Status CheckReplicas(const Module& placed, const Arguments& arguments) {
 // What to do where a checkpoint is of another dataset.
 std::string GiveTheSameData(const Arguments& arguments) {
   std::vector<std::string> given;
-  for (const char* flag : {"images", "input", "text", "labels"}) {
+  for (const char* flag :
+       {"images", "input", "text", "labels", "label-column"}) {
     if (arguments.has(flag)) given.push_back(absl::StrCat("--", flag));
   }
   return absl::StrCat("give by ", absl::StrJoin(given, " and "),

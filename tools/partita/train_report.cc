@@ -87,9 +87,9 @@ Json TestJson(const std::optional<Evaluation>& test) {
 
 void AddTrained(const TrainedSpan& trained, Json& json) {
   json["steps"] = trained.steps;
+  json["nan_losses"] = trained.num_nan;
   if (trained.steps == 0) return;
   json["loss"] = trained.loss();
-  if (trained.num_nan > 0) json["nan_losses"] = trained.num_nan;
   json["seconds"] = trained.seconds;
   json["samples_per_second"] = trained.samples_per_second();
 }
@@ -214,7 +214,6 @@ std::string TrainJson(const TrainReport& report) {
                {"by_another_plan", report.by_another_plan},
                {"checkpoint", report.checkpoint},
                {"exported", report.exported},
-               {"nan_losses", report.trained.num_nan},
                {"epochs", epochs}};
   AddTrained(report.trained, json);
   json["seconds_waited_for_dataset"] = report.seconds_waited;
