@@ -6,13 +6,16 @@
 
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
 
 // Happens-before of tasks in launch order. Task a has ended before task b
-// starts exactly if b knows of a's position in a's stream.
+// starts exactly if b knows of a's position in a's stream. What follows a part
+// of a collective knows what the parts knew whose bytes reach it: it has ended
+// after they had started.
 class Clocks {
  public:
   // Chooses waits: each task waits for those of its dependencies in other
@@ -36,11 +39,20 @@ class Clocks {
   const std::vector<std::vector<int>>& waits() const { return waits_; }
 
  private:
+  explicit Clocks(const PlanDraft& draft);
+  // The next task: its waits, and what it knows.
+  void Start(int task, int stream, absl::Span<const int> dependencies);
+  // The parts of one collective, all of which have started.
+  void EndParts(const PlanDraft& draft, int first, int end);
+
   size_t num_streams_ = 0;
   std::vector<int> streams_;
   std::vector<int> positions_;
   std::vector<int> known_;  // task by stream
   std::vector<std::vector<int>> waits_;
+  std::vector<std::vector<int>> now_;  // by stream, what its next task knows
+  // What is known once a part of a collective has ended.
+  absl::flat_hash_map<int, std::vector<int>> after_part_;
 };
 
 }  // namespace partita

@@ -48,20 +48,55 @@ bool EachMoves(const Devices& from, const Devices& to) {
   return true;
 }
 
+// Each member has a part and is to have one along another dimension, or all.
+// Along the same one most of it may be there, as a view.
+bool IsDividedAnew(const OpView& copy, const Sharding& from,
+                   const Sharding& to) {
+  const bool gathers = to.kind == Sharding::Kind::kReplicated;
+  const bool turns = to.kind == Sharding::Kind::kSplit && to.dim != from.dim;
+  return from.kind == Sharding::Kind::kSplit && (gathers || turns) &&
+         copy.operand_type(0).layout.is_row_major() &&
+         copy.result_type(0).layout.is_row_major();
+}
+
+// Copies go from every member to every other one.
+bool RingIsNoSlower(double bytes, bool gathers, const Devices& devices,
+                    const Machine& machine) {
+  const std::vector<std::string> members(devices.begin(), devices.end());
+  std::vector<Route> copies;
+  for (const std::string& from : members) {
+    for (const std::string& to : members) {
+      if (from != to) copies.push_back({from, to});
+    }
+  }
+  const double count = static_cast<double>(members.size());
+  const auto by_copies =
+      TransferSeconds(gathers ? bytes : bytes / count, copies, machine);
+  const auto by_ring = CollectiveSeconds(
+      gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllToAll, bytes,
+      members, machine);
+  return by_copies.ok() && by_ring.ok() && *by_ring <= *by_copies;
+}
+
 bool IsExchange(const PlanDraft& draft, const OpView& copy,
                 const Machine& machine) {
   const ValueId value = copy.operand(0).id();
   const Devices& from = draft.PlacementOf(value).devices;
   const Devices& to = copy.node().placement.devices;
-  const Sharding sharding = ShardingOf(draft, value);
+  const Sharding lies = ShardingOf(draft, value);
+  const Sharding wanted = ShardingOf(draft, copy.result(0).id());
   const int64_t bytes = copy.operand_type(0).num_bytes();
-  if (to.size() < 2 || bytes == 0 ||
-      copy.operand_type(0) != copy.result_type(0) ||
-      sharding != ShardingOf(draft, copy.result(0).id())) {
+  if (to.size() < 2 || bytes == 0) return false;
+  if (from == to && IsDividedAnew(copy, lies, wanted)) {
+    return RingIsNoSlower(static_cast<double>(bytes) / from.size(),
+                          wanted.kind == Sharding::Kind::kReplicated, to,
+                          machine);
+  }
+  if (copy.operand_type(0) != copy.result_type(0) || lies != wanted) {
     return false;
   }
   if (from.size() > 1) {
-    return sharding.kind == Sharding::Kind::kSplit && EachMoves(from, to);
+    return lies.kind == Sharding::Kind::kSplit && EachMoves(from, to);
   }
   return BroadcastIsNoSlower(static_cast<double>(bytes), ChainFrom(from[0], to),
                              machine);

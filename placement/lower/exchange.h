@@ -24,7 +24,10 @@ struct ExchangePart {
 //   * a broadcast of a value that lies on one device to two others or more, if
 //     copies over the machine's links, all at once, take as long or longer;
 //   * a permute of a split value of which every piece goes to another device:
-//     over the same links as copies, and all at once.
+//     over the same links as copies, and all at once;
+//   * an all_gather or an all_to_all of a split value that the same devices are
+//     to have whole or divided along another dimension, if a ring of them takes
+//     no longer than copies from each to each.
 // First the node's devices, then those that only give. A piece that is there
 // already, a broadcast root's, is nobody's to take.
 std::vector<ExchangePart> FindExchange(const PlanDraft& draft,

@@ -2,6 +2,7 @@
 // their parts do.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,6 +18,9 @@
 
 namespace partita {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // One bus for all that leaves gpu:0, a tenth as fast as the other links.
 Machine FarFromFirst(int gpus) {
@@ -144,6 +148,43 @@ TEST(Exchange, PiecesChangePlaces) {
             "gpu:1 collective 1: !y.m0->!y.split0.m1\n"
             "gpu:1 copy 0: !z.m1->!z.gpu2\n"
             "gpu:2 copy 0: !z.m0->!z.gpu2.2\n");
+}
+
+TEST(Exchange, RowsBecomeColumnsAndThenWhole) {
+  EXPECT_EQ(TransfersOf(R"(graph @f(%x: f32[5, 3]) -> (f32[5, 3], f32[5, 3]) {
+  %h = exp %x : f32[5, 3] on {gpu:0, gpu:1} (replicated) -> (split 0)
+  %y = neg %h : f32[5, 3] on {gpu:0, gpu:1} (replicated) -> (split 1)
+  %z = abs %y : f32[5, 3] on {gpu:0, gpu:1}
+  %u = exp %z : f32[5, 3] on gpu:0
+  %v = neg %z : f32[5, 3] on gpu:1
+  return %u, %v
+}
+)",
+                        LinkedMachine(2)),
+            "gpu:0 collective 0: !h.m0->!h.split1.m0\n"
+            "gpu:1 collective 1: !h.m1->!h.split1.m1\n"
+            "gpu:0 collective 0: !y.m0->!y.all.m0\n"
+            "gpu:1 collective 1: !y.m1->!y.all.m1\n");
+}
+
+// A ring of three takes two steps where copies take one; over one bus that goes
+// one way at a time both take as long but for the second step's latency.
+TEST(Exchange, ARingOfThreeIsSlowerThanCopiesOfEachToEach) {
+  const std::string text = R"(graph @f(%x: f32[6, 3]) -> f32[6, 3] {
+  %h = exp %x : f32[6, 3] on {gpu:0, gpu:1, gpu:2} (replicated) -> (split 0)
+  %y = neg %h : f32[6, 3] on {gpu:0, gpu:1, gpu:2}
+  return %y
+}
+)";
+  Machine machine = LinkedMachine(3);
+  EXPECT_THAT(TransfersOf(text, machine), Not(HasSubstr("collective")));
+  for (Link& link : machine.links) {
+    link.bus = "one";
+    link.duplex = false;
+  }
+  EXPECT_THAT(TransfersOf(text, machine), HasSubstr("collective"));
+  for (Link& link : machine.links) link.latency = 1e-6;
+  EXPECT_THAT(TransfersOf(text, machine), Not(HasSubstr("collective")));
 }
 
 // A stream for each part, as text.

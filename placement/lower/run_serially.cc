@@ -154,25 +154,72 @@ absl::Status SerialMachine::Kernel(const Entry& entry, const Command& command) {
   return absl::OkStatus();
 }
 
-// Of a broadcast or a permute: the bytes of the one whose piece it takes. Sums
-// of members are not added up here.
-void SerialMachine::Take(const Entry& entry, const Command& part,
-                         absl::Span<const Command> commands) {
-  const OpView op = entry.graph->view(part.instance.node);
-  const std::optional<CollectiveKind> kind = CollectiveOf(op);
-  const std::vector<CollectiveMember> members = MembersOf(op);
-  const int piece = members[part.instance.member].takes;
-  const bool whole = kind == CollectiveKind::kBroadcast;
-  if ((!whole && kind != CollectiveKind::kPermute) || piece < 0) return;
+// The command of each member of the exchange that `part` is of.
+std::vector<const Command*> SerialMachine::PartsOf(
+    const Command& part, absl::Span<const Command> commands) {
+  std::vector<const Command*> parts;
   for (const Command& other : commands) {
     if (other.kind != Command::Kind::kCollective ||
         other.instance.node != part.instance.node ||
         other.instance.micro_batch != part.instance.micro_batch) {
       continue;
     }
-    const int given = members[other.instance.member].gives;
+    const size_t member = other.instance.member;
+    if (parts.size() <= member) parts.resize(member + 1);
+    parts[member] = &other;
+  }
+  return parts;
+}
+
+// Of a broadcast or a permute: the bytes of the one whose piece it takes.
+void SerialMachine::TakeMoved(const Entry& entry, const Command& part,
+                              absl::Span<const Command* const> parts) {
+  const OpView op = entry.graph->view(part.instance.node);
+  const std::vector<CollectiveMember> members = MembersOf(op);
+  const int piece = members[part.instance.member].takes;
+  const bool whole = CollectiveOf(op) == CollectiveKind::kBroadcast;
+  if (piece < 0) return;
+  for (const Command* other : parts) {
+    const int given = members[other->instance.member].gives;
     if (given < 0 || (!whole && given != piece)) continue;
-    Write(entry, part.results[0], Read(entry, other.operands[0]).data());
+    Write(entry, part.results[0], Read(entry, other->operands[0]).data());
+  }
+}
+
+// Of an all_gather or an all_to_all: its piece of what all pieces make.
+void SerialMachine::TakeDivided(const Entry& entry, const Command& part,
+                                absl::Span<const Command* const> parts) {
+  const OpView op = entry.graph->view(part.instance.node);
+  const Sharding from = At(op.node().placement.operands, 0);
+  const Sharding to = At(op.node().placement.results, 0);
+  const int members = static_cast<int>(parts.size());
+  std::vector<HostTensor> pieces;
+  for (int i = 0; i < members; ++i) {
+    pieces.emplace_back(InstanceType(op.operand_type(0), from, i, members));
+    const std::vector<std::byte> bytes = Read(entry, parts[i]->operands[0]);
+    std::copy(bytes.begin(), bytes.end(), pieces.back().bytes());
+  }
+  std::vector<const HostTensor*> joined;
+  for (const HostTensor& piece : pieces) joined.push_back(&piece);
+  const HostTensor whole = JoinInstances(op.operand_type(0), from, joined);
+  const HostTensor own = CutInstance(whole, to, part.instance.member, members);
+  Write(entry, part.results[0], own.bytes());
+}
+
+// Sums of members are not added up here.
+void SerialMachine::Take(const Entry& entry, const Command& part,
+                         absl::Span<const Command> commands) {
+  const std::vector<const Command*> parts = PartsOf(part, commands);
+  switch (*CollectiveOf(entry.graph->view(part.instance.node))) {
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kPermute:
+      return TakeMoved(entry, part, parts);
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kAllToAll:
+      return TakeDivided(entry, part, parts);
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kReduceScatter:
+      return;
   }
 }
 

@@ -32,6 +32,12 @@ class SerialMachine {
   absl::Status Kernel(const Entry& entry, const Command& command);
   void Take(const Entry& entry, const Command& part,
             absl::Span<const Command> commands);
+  static std::vector<const Command*> PartsOf(
+      const Command& part, absl::Span<const Command> commands);
+  void TakeMoved(const Entry& entry, const Command& part,
+                 absl::Span<const Command* const> parts);
+  void TakeDivided(const Entry& entry, const Command& part,
+                   absl::Span<const Command* const> parts);
 
   const Plan& plan_;
   std::vector<std::vector<std::byte>> arenas_;

@@ -349,9 +349,10 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
   const int members = static_cast<int>(op.node().placement.devices.size());
   for (int member = 0; member < members; ++member) {
     const int to = draft_.PieceOf(op.result(0).id(), member, micro_batch);
-    if (!is_update && LiesInside(op, to)) continue;
+    const bool taken = !parts.empty() && parts[member].takes == to;
+    if (!is_update && !taken && LiesInside(op, to)) continue;
     PARTITA_RETURN_IF_ERROR(GiveHome(op, to));
-    if (!parts.empty() && parts[member].takes == to) continue;
+    if (taken) continue;
     PARTITA_RETURN_IF_ERROR(ListTransfers(op, to));
   }
   ListExchange(op, parts, micro_batch);

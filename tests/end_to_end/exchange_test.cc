@@ -68,6 +68,20 @@ Module ChainModule() {
   return *b.Build();
 }
 
+// y = neg of the sum of exp x over its rows.
+Module SumModule() {
+  GraphBuilder b("f");
+  const Tensor x = b.Input("x", DType::kF32, {7, 5});
+  const Tensor sum = ReduceSum(Exp(x), {0}, /*keep_dims=*/false);
+  Tensor y;
+  {
+    const GraphBuilder::Scope scope(b, "second");
+    y = Neg(sum);
+  }
+  b.Output("y", y);
+  return *b.Build();
+}
+
 // Commands of collectives of one kind.
 int CountParts(const Plan& plan, CollectiveKind kind) {
   const Entry& entry = plan.entries[0];
@@ -81,9 +95,10 @@ int CountParts(const Plan& plan, CollectiveKind kind) {
 
 absl::StatusOr<Compiled> CompilePinned(const Module& module,
                                        const Machine& machine,
-                                       std::vector<Pin> pins) {
+                                       std::vector<Pin> pins,
+                                       const std::string& strategy = "pinned") {
   CompileOptions options;
-  options.strategy = "pinned";
+  options.strategy = strategy;
   options.pins = std::move(pins);
   return Compile(module.Clone(), machine, options);
 }
@@ -158,6 +173,51 @@ TEST(Exchange, PartsGoToOtherDevicesAtOnce) {
                       {{"first", move.from, 0}, {"second", move.to, 0}});
     ASSERT_TRUE(compiled.ok()) << compiled.status();
     EXPECT_EQ(CountParts(compiled->plan, CollectiveKind::kPermute), move.parts);
+    ExpectRunsLikeReference(module, std::move(compiled->plan));
+  }
+}
+
+// Rows become columns, or whole: with two members each of both ways is one
+// step.
+TEST(Exchange, PartsAreDividedAnewAndGatheredByTwo) {
+  const Module module = ChainModule();
+  const std::vector<std::string> two = {"cpu:0", "cpu:1"};
+  absl::StatusOr<Compiled> columns = CompilePinned(
+      module, EqualCpus(2, kRoom), {{"first", two, 0}, {"second", two, 1}});
+  ASSERT_TRUE(columns.ok()) << columns.status();
+  EXPECT_EQ(CountParts(columns->plan, CollectiveKind::kAllToAll), 2);
+  ExpectRunsLikeReference(module, std::move(columns->plan));
+  absl::StatusOr<Compiled> whole = CompilePinned(
+      module, EqualCpus(2, kRoom), {{"first", two, 0}, {"second", two}});
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(CountParts(whole->plan, CollectiveKind::kAllGather), 2);
+  ExpectRunsLikeReference(module, std::move(whole->plan));
+}
+
+// Three that have links of their own to each other take two steps as a ring.
+TEST(Exchange, ThreePartsAreBroughtByCopies) {
+  const Module module = ChainModule();
+  const std::vector<std::string> three = {"cpu:0", "cpu:1", "cpu:2"};
+  absl::StatusOr<Compiled> columns = CompilePinned(
+      module, EqualCpus(3, kRoom), {{"first", three, 0}, {"second", three, 1}});
+  ASSERT_TRUE(columns.ok()) << columns.status();
+  EXPECT_EQ(CountParts(columns->plan, CollectiveKind::kAllToAll), 0);
+  ExpectRunsLikeReference(module, std::move(columns->plan));
+}
+
+// Sums over the batch that each device needs a part of.
+TEST(Exchange, SumsAreScattered) {
+  const Module module = SumModule();
+  for (const int members : {2, 3}) {
+    std::vector<std::string> devices;
+    for (int i = 0; i < members; ++i) {
+      devices.push_back(absl::StrCat("cpu:", i));
+    }
+    absl::StatusOr<Compiled> compiled = CompilePinned(
+        module, EqualCpus(members, kRoom), {{"second", devices, 0}}, "data");
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_EQ(CountParts(compiled->plan, CollectiveKind::kReduceScatter),
+              members);
     ExpectRunsLikeReference(module, std::move(compiled->plan));
   }
 }
