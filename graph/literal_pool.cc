@@ -45,7 +45,9 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return absl::NotFoundError(
-        absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
+        absl::StrCat(path, ": cannot be opened: ", std::strerror(errno),
+                     "; expected a file that can be read; correct its name or "
+                     "its rights"));
   }
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {

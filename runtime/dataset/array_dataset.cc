@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/dataset/idx.h"
-#include "runtime/dataset/open_file.h"
 #include "runtime/tensor_file/bad_file.h"
+#include "runtime/tensor_file/file_bytes.h"
 #include "runtime/tensor_file/npy.h"
 #include "runtime/tensor_file/npz.h"
 
@@ -90,7 +90,7 @@ absl::StatusOr<SharedDataset> ArrayDataset(std::vector<FieldArray> arrays) {
 }
 
 absl::StatusOr<FileTensor> OpenArray(const ArrayFile& file) {
-  PARTITA_ASSIGN_OR_RETURN(FileBytes bytes, OpenFile(file.path));
+  PARTITA_ASSIGN_OR_RETURN(FileBytes bytes, MapFile(file.path));
   const absl::string_view text(
       reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
   if (absl::StartsWith(text, "\x93NUMPY")) return OpenNpy(bytes);

@@ -19,9 +19,9 @@
 #include "graph/status_macros.h"
 #include "runtime/dataset/array_dataset.h"
 #include "runtime/dataset/csv_rows.h"
-#include "runtime/dataset/open_file.h"
 #include "runtime/dataset/utf8.h"
 #include "runtime/tensor_file/bad_file.h"
+#include "runtime/tensor_file/file_bytes.h"
 
 namespace partita {
 namespace {
@@ -342,13 +342,13 @@ absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
 
 absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
                                       const CsvOptions& options) {
-  PARTITA_ASSIGN_OR_RETURN(const FileBytes file, OpenFile(path));
+  PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
   return ParseCsv(file, options);
 }
 
 absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
                                         const CsvOptions& options) {
-  PARTITA_ASSIGN_OR_RETURN(const FileBytes file, OpenFile(path));
+  PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
   return ParseArrays(file, options);
 }
 

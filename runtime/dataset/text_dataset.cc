@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
-#include "runtime/dataset/open_file.h"
 #include "runtime/tensor_file/bad_file.h"
+#include "runtime/tensor_file/file_bytes.h"
 
 namespace partita {
 namespace {
@@ -85,7 +85,7 @@ absl::StatusOr<SharedDataset> TextDataset(std::vector<int32_t> tokens,
 absl::StatusOr<std::string> ReadText(absl::Span<const std::string> paths) {
   std::string text;
   for (const std::string& path : paths) {
-    PARTITA_ASSIGN_OR_RETURN(const FileBytes file, OpenFile(path));
+    PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
     text.append(reinterpret_cast<const char*>(file.bytes.data()),
                 file.bytes.size());
   }

@@ -232,7 +232,9 @@ TEST_F(PlanFile, ReferencedWeightsStayWhereTheyAre) {
   EXPECT_EQ(ReadPlan(path_).status().message(),
             absl::StrCat(path_, ": weights: ", weights,
                          ": cannot be opened: No such file or directory; "
-                         "expected the file that the plan was compiled from"));
+                         "expected a file that can be read; correct its name "
+                         "or its rights; it is what the plan was compiled "
+                         "from"));
 }
 
 TEST_F(PlanFile, NamesWhatIsWrongWithAHeader) {

@@ -31,7 +31,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> OpenWeights(
   return absl::Status(
       opened.status().code(),
       absl::StrCat("weights: ", opened.status().message(),
-                   "; expected the file that the plan was compiled from"));
+                   "; it is what the plan was compiled from"));
 }
 
 class LiteralUnpacker {
