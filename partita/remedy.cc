@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "graph/batch.h"
 #include "graph/status_macros.h"
 #include "partita/best_strategy.h"
 #include "partita/compilation.h"
@@ -31,9 +33,29 @@ CompileOptions AnyStrategy(const CompileOptions& options) {
   return any;
 }
 
+bool Trains(const Module& module) {
+  return absl::c_any_of(module.functions(), [](const auto& function) {
+    return !function->updates().empty();
+  });
+}
+
+// The step of a training in more parts, as long as they are equal. (A batch of
+// requests that is too large is a matter of extents.)
+void AddMicroBatches(const Module& module, const CompileOptions& any,
+                     std::vector<CompileOptions>& changes) {
+  const int64_t batch = BatchOf(module.main());
+  if (!Trains(module)) return;
+  for (int64_t parts = 2 * any.micro_batches;
+       parts <= batch && batch % parts == 0; parts *= 2) {
+    changes.push_back(any);
+    changes.back().micro_batches = static_cast<int>(parts);
+  }
+}
+
 // Those that leave most as it is first: any strategy, then steps that do not
-// overlap, then no pins.
-std::vector<CompileOptions> Changes(const CompileOptions& options) {
+// overlap, then more micro-batches, then no pins.
+std::vector<CompileOptions> Changes(const Module& module,
+                                    const CompileOptions& options) {
   const CompileOptions any = AnyStrategy(options);
   std::vector<CompileOptions> changes;
   const bool tries_all = options.strategy == "auto";
@@ -42,6 +64,7 @@ std::vector<CompileOptions> Changes(const CompileOptions& options) {
     changes.push_back(any);
     changes.back().depth = 1;
   }
+  AddMicroBatches(module, any, changes);
   if (options.pins.empty()) return changes;
   changes.push_back(any);
   changes.back().pins.clear();
@@ -64,12 +87,13 @@ absl::StatusOr<Remedy> Follow(const Module& module, const Machine& machine,
       TryStrategies(compilation, planners, GoalOf(options)));
   return Remedy{.strategy = compilation.report().strategy,
                 .depth = options.depth,
+                .micro_batches = options.micro_batches,
                 .step_seconds = best.prediction.step_seconds};
 }
 
 std::optional<Remedy> FindRemedy(const Module& module, const Machine& machine,
                                  const CompileOptions& options) {
-  for (const CompileOptions& changed : Changes(options)) {
+  for (const CompileOptions& changed : Changes(module, options)) {
     absl::StatusOr<Remedy> remedy = Follow(module, machine, changed);
     if (!remedy.ok()) continue;
     remedy->without_pins = changed.pins.size() != options.pins.size();
@@ -82,6 +106,9 @@ std::string RemedyText(const Remedy& remedy, const CompileOptions& options) {
   std::string text = absl::StrCat("strategy ", remedy.strategy);
   if (remedy.without_pins) absl::StrAppend(&text, " without the pins");
   if (remedy.depth != options.depth) absl::StrAppend(&text, " at depth 1");
+  if (remedy.micro_batches != options.micro_batches) {
+    absl::StrAppend(&text, " in ", remedy.micro_batches, " micro-batches");
+  }
   absl::StrAppendFormat(&text, " (predicted %.3g ms a step)",
                         remedy.step_seconds * 1e3);
   return text;
@@ -118,7 +145,8 @@ absl::Status WithRemedies(const absl::Status& refusal, const Module& module,
     status.SetPayload(
         kPayload, absl::Cord(absl::StrCat(remedy->strategy, " ", remedy->depth,
                                           " ", remedy->without_pins ? 1 : 0,
-                                          " ", remedy->step_seconds)));
+                                          " ", remedy->step_seconds, " ",
+                                          remedy->micro_batches)));
   }
   return status;
 }
@@ -130,9 +158,10 @@ std::optional<Remedy> RemedyOf(const absl::Status& status) {
       absl::StrSplit(std::string(*payload), ' ');
   Remedy remedy;
   int without_pins = 0;
-  if (parts.size() != 4 || !absl::SimpleAtoi(parts[1], &remedy.depth) ||
+  if (parts.size() != 5 || !absl::SimpleAtoi(parts[1], &remedy.depth) ||
       !absl::SimpleAtoi(parts[2], &without_pins) ||
-      !absl::SimpleAtod(parts[3], &remedy.step_seconds)) {
+      !absl::SimpleAtod(parts[3], &remedy.step_seconds) ||
+      !absl::SimpleAtoi(parts[4], &remedy.micro_batches)) {
     return std::nullopt;
   }
   remedy.strategy = parts[0];

@@ -20,6 +20,7 @@ namespace partita {
 struct Remedy {
   std::string strategy;       // without device, stages, replicas and goal
   int depth = 1;              // as asked for, or 1
+  int micro_batches = 1;      // as asked for, or more
   bool without_pins = false;  // those of the options; none is kept
   double step_seconds = 0;    // predicted, of one step of every entry
 };

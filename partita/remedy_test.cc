@@ -68,6 +68,23 @@ TEST(Remedy, StepsThatDoNotOverlapTakeLess) {
   EXPECT_FALSE(remedy->without_pins);
 }
 
+TEST(Remedy, ATrainingsBatchInPartsTakesLess) {
+  const Module step = *MnistTraining({.batch = 32});
+  const Machine machine = EqualCpus(1, 1200 << 10);
+  CompileOptions options;
+  options.strategy = "single";
+  const absl::Status refusal = Compile(step.Clone(), machine, options).status();
+  EXPECT_TRUE(absl::StrContains(refusal.message(),
+                                "; try strategy single in 4 micro-batches ("))
+      << refusal.message();
+  const auto remedy = RemedyOf(refusal);
+  ASSERT_TRUE(remedy.has_value());
+  options.micro_batches = remedy->micro_batches;
+  EXPECT_TRUE(Compile(step.Clone(), machine, options).ok());
+  options.micro_batches /= 2;
+  EXPECT_FALSE(Compile(step.Clone(), machine, options).ok());
+}
+
 TEST(Remedy, WhereOnlyMemoryHelpsNothingElseIsNamed) {
   const absl::Status refusal =
       Refusal({.strategy = "list"}, EqualCpus(1, 6 << 10));

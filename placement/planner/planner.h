@@ -62,7 +62,7 @@ struct Objective {
 struct PlannerOptions {
   std::string device;  // `single`: which; empty: the fastest that fits
   int stages = 0;      // `pipeline`: 0 for as many as help
-  int replicas = 0;    // `data`: the most; 0 for as many as there are
+  int replicas = 0;    // `data`: how many; 0 for as many as there are
   // The graph is that of one of so many micro-batches of a step, and how stages
   // take them up.
   int micro_batches = 1;

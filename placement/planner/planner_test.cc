@@ -363,8 +363,45 @@ TEST(ReplicasTest, OneDeviceMustRunAll) {
       });
   const auto table = PlanBy("data", g, CpuAndGpus(2, 1 << 20), {}, catalog);
   EXPECT_EQ(Text(g, table),
-            "work %c: found no kernel on cpu:0; expected one device "
+            "work %b: found no kernel on gpu:0; expected one device "
             "that runs every node; try strategy list");
+}
+
+// As where a model is so small that its kernels' start is all that counts.
+TEST(ReplicasTest, TwoEqualDevicesGoBeforeAFasterOne) {
+  const Chain g(1);
+  const Machine machine = CpuAndGpus(2, 1 << 20);
+  const SampleCatalog catalog(
+      [](const std::string&, const DeviceTraits& device) {
+        return device.kind == DeviceKind::kCpu ? 1.0 : 2.0;
+      });
+  EXPECT_NE(Text(g, PlanBy("data", g, machine, {}, catalog))
+                .find("a gpu:0 gpu:1 replicated\n"),
+            std::string::npos);
+  EXPECT_NE(Text(g, PlanBy("data", g, machine, {.replicas = 1}, catalog))
+                .find("a cpu:0 only_device\n"),
+            std::string::npos);
+  const SampleCatalog lame([](const std::string&, const DeviceTraits& device) {
+    return device.kind == DeviceKind::kCpu ? 1.0 : -1.0;
+  });
+  EXPECT_NE(Text(g, PlanBy("data", g, machine, {}, lame))
+                .find("a cpu:0 only_device\n"),
+            std::string::npos);
+}
+
+TEST(ReplicasTest, AsManyAsWantedOrNone) {
+  const Chain g(1);
+  Machine machine = EqualCpus(3, 1 << 20);
+  std::erase_if(machine.links, [](const Link& link) {
+    return link.from == "cpu:2" || link.to == "cpu:2";
+  });
+  EXPECT_EQ(Text(g, PlanBy("data", g, machine, {.replicas = 3})),
+            "strategy data: found 2 equal devices with links, cpu:0, cpu:1; "
+            "expected 3, one for each replica; take 2 replicas, or a machine "
+            "with 3 such devices");
+  EXPECT_NE(Text(g, PlanBy("data", g, machine, {.replicas = 2}))
+                .find("a cpu:0 cpu:1"),
+            std::string::npos);
 }
 
 TEST(ReplicasTest, EveryReplicaMustHoldTheWeights) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/batch.h"
 #include "graph/status_macros.h"
 #include "placement/partition/divide_batch.h"
@@ -16,28 +18,87 @@
 namespace partita {
 namespace {
 
-// 1. The fastest device and those as fast, all of them linked, as many as the
-// batch or the option allows.
-std::vector<int> Replicas(const PlanRequest& request) {
+// Devices that are as fast, and joined by links, the first of each machine's
+// order; every device is in one.
+std::vector<std::vector<int>> EqualDevices(const PlanRequest& request) {
   const CostModel& costs = request.costs;
   const std::vector<int> choice = DevicesToChoose(request);
-  const auto may = [&](int d) { return absl::c_linear_search(choice, d); };
-  const std::vector<int> ranked = FastestFirst(costs);
-  const int fastest = *absl::c_find_if(ranked, may);
-  std::vector<int> replicas;
-  for (int device : LinkedDevices(costs)) {
-    if (may(device) && costs.SameSpeed(device, fastest)) {
-      replicas.push_back(device);
+  std::vector<std::vector<int>> groups;
+  for (int device : FastestFirst(costs)) {
+    if (!absl::c_linear_search(choice, device)) continue;
+    const auto joined = [&](const std::vector<int>& group) {
+      return absl::c_all_of(group, [&](int other) {
+        return costs.SameSpeed(device, other) &&
+               costs.link(device, other) != nullptr;
+      });
+    };
+    const auto group = absl::c_find_if(groups, joined);
+    if (group == groups.end()) {
+      groups.push_back({device});
+    } else {
+      group->push_back(device);
     }
   }
-  if (replicas.empty()) replicas = {fastest};
-  const int64_t batch = std::max<int64_t>(1, BatchOf(request.graph()));
-  size_t most = static_cast<size_t>(
-      std::min<int64_t>(batch, static_cast<int64_t>(replicas.size())));
+  for (std::vector<int>& group : groups) absl::c_sort(group);
+  // Only those that can run all, if any can.
+  const auto cannot = [&](const std::vector<int>& group) {
+    return !CheckRunsAll(request, group.front()).ok();
+  };
+  if (!absl::c_all_of(groups, cannot)) std::erase_if(groups, cannot);
+  return groups;
+}
+
+absl::Status TooFewDevices(const PlanRequest& request,
+                           const std::vector<int>& most) {
+  std::vector<std::string> names;
+  for (int device : most) names.push_back(request.costs.device_name(device));
   const int asked = request.options.replicas;
-  if (asked > 0) most = std::min(most, static_cast<size_t>(asked));
-  replicas.resize(most);
+  return absl::FailedPreconditionError(absl::StrCat(
+      "strategy data: found ", most.size(), " equal devices with links, ",
+      absl::StrJoin(names, ", "), "; expected ", asked,
+      ", one for each replica; take ", most.size(),
+      " replicas, or a machine with ", asked, " such devices"));
+}
+
+// 1. Of the groups that have a device for each replica that is wanted, two if
+// the option does not say, the fastest. What follows the variables of another
+// graph takes those that keep them.
+absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request) {
+  const std::vector<std::vector<int>> groups = EqualDevices(request);
+  const int64_t batch = std::max<int64_t>(1, BatchOf(request.graph()));
+  const int asked = request.options.replicas;
+  const size_t wanted = static_cast<size_t>(asked > 0 ? asked : 2);
+  const auto enough = absl::c_find_if(
+      groups, [&](const auto& group) { return group.size() >= wanted; });
+  if (enough == groups.end() && asked > 0 &&
+      !request.options.follows_variables) {
+    return TooFewDevices(
+        request, *absl::c_max_element(groups, [](const auto& a, const auto& b) {
+          return a.size() < b.size();
+        }));
+  }
+  std::vector<int> replicas = enough == groups.end() ? groups.front() : *enough;
+  const size_t most = asked > 0 ? wanted : replicas.size();
+  replicas.resize(
+      std::min({replicas.size(), most, static_cast<size_t>(batch)}));
   return replicas;
+}
+
+// True for a constant or variable whose first reader is pinned: it lies where
+// that is, as under other strategies, and not with every replica.
+bool LiesWithPin(const PlanRequest& request, NodeId node,
+                 const std::vector<bool>& is_pinned) {
+  if (!request.costs.is_stored(node)) return false;
+  NodeId first;
+  for (ValueId result : request.graph().node(node).results) {
+    for (const Use& use : request.graph().value(result).uses) {
+      if (!first.valid() ||
+          request.costs.position(use.node) < request.costs.position(first)) {
+        first = use.node;
+      }
+    }
+  }
+  return first.valid() && is_pinned[first.index];
 }
 
 // 2. The parts of the batch, and what every replica needs whole.
@@ -55,7 +116,9 @@ Draft Divide(const PlanRequest& request, const std::vector<int>& replicas) {
   const BatchDivision division =
       DivideBatch(graph, std::move(names), is_pinned);
   for (NodeId node : request.costs.order()) {
-    if (is_pinned[node.index]) continue;
+    if (is_pinned[node.index] || LiesWithPin(request, node, is_pinned)) {
+      continue;
+    }
     const Placement& cut = division.cuts[node.index];
     NodeDevices& place = draft.assignment[node.index];
     place.devices.assign(replicas.begin(), replicas.end());
@@ -65,13 +128,14 @@ Draft Divide(const PlanRequest& request, const std::vector<int>& replicas) {
                                    : replicas.size() < 2 ? Reason::kOnlyDevice
                                                          : Reason::kReplicated;
   }
+  PutFollowers(request, draft);
   return draft;
 }
 
 }  // namespace
 
 absl::StatusOr<Draft> DraftData(const PlanRequest& request) {
-  const std::vector<int> replicas = Replicas(request);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<int> replicas, Replicas(request));
   PARTITA_RETURN_IF_ERROR(CheckRunsAll(request, replicas.front()));
   Draft draft = Divide(request, replicas);
   PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));

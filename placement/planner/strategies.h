@@ -30,15 +30,19 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request);
 //   4. What no pin reaches goes to the device that runs it fastest.
 absl::StatusOr<Draft> DraftPinned(const PlanRequest& request);
 
-// The batch divided among the fastest devices, each with a replica of all
-// weights (data parallelism).
-//   1. Replicas: the fastest device and those as fast, if all are linked.
+// The batch divided among equal devices, each with a replica of all weights
+// (data parallelism).
+//   1. Replicas: of the groups of equal devices with links between all of them
+//      that have as many as `options.replicas` (two, if it says nothing), the
+//      fastest. Where it says how many and no group has them, it is refused;
+//      never more than there are examples.
 //   2. Inputs whose leading extent is that of the first input are divided along
 //      it. In order, a node that reads a divided value is divided with it if
 //      its dimension rule allows; where that factor is summed over, as in a
 //      weight's gradient, each replica has a partial sum, and partition joins
 //      them. What cannot be divided is computed by every replica.
 //   3. Against the order, what only divided nodes read is divided like them.
+//   4. Constants and variables of pinned nodes lie where those are.
 absl::StatusOr<Draft> DraftData(const PlanRequest& request);
 
 // Consecutive stages of the graph's order, each on a device of its own, such

@@ -90,6 +90,37 @@ TEST(Pins, AConvolutionAndItsReluRunWhereTheyArePinned) {
   }
 }
 
+// Else its bytes would go there and back in every step.
+TEST(Pins, AVariableLiesWhereItsLayerIsPinned) {
+  constexpr char kStep[] = R"(
+variable @w: f32[4, 3] = f32[4, 3] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+
+graph @train(%x: f32[5, 4]) -> f32[5, 3] {
+  %w = variable {dtype = f32, name = "w", shape = [4, 3]} : f32[4, 3]
+  %y = matmul %x, %w : f32[5, 3]
+  %xt = transpose %x {perm = [1, 0]} : f32[4, 5]
+  %g = matmul %xt, %y : f32[4, 3]
+  %n = sub %w, %g : f32[4, 3]
+  update @w = %n
+  %z = exp %y : f32[5, 3]
+  return %z
+}
+)";
+  for (const char* strategy :
+       {"auto", "single", "pinned", "data", "pipeline", "list"}) {
+    SCOPED_TRACE(strategy);
+    CompileOptions options;
+    options.strategy = strategy;
+    options.pins = {{"y", {"cpu:1"}}, {"g", {"cpu:1"}}, {"n", {"cpu:1"}}};
+    const auto compiled =
+        Compile(ModuleOf(kStep), EqualCpus(2, kRoom), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    for (const OpView& variable : compiled->plan.module.main().ops(kVariable)) {
+      EXPECT_EQ(absl::StrJoin(variable.node().placement.devices, " "), "cpu:1");
+    }
+  }
+}
+
 TEST(Pins, DeviceSetsHoldThroughFusion) {
   const std::vector<std::string> both = {"cpu:0", "cpu:1"};
   EXPECT_EQ(Compiled2(kConvRelu, {{"*", both, 0}}, "list"),

@@ -179,6 +179,10 @@ std::string CommandLine(absl::string_view command, Arguments arguments,
   if (remedy.depth > 1) {
     arguments = arguments.With("depth", {absl::StrCat(remedy.depth)});
   }
+  if (remedy.micro_batches > 1) {
+    arguments =
+        arguments.With("micro-batches", {absl::StrCat(remedy.micro_batches)});
+  }
   return absl::StrCat("\n  partita ", command, " ", arguments.ShellText());
 }
 
