@@ -25,12 +25,15 @@
 #include "partita/train/dataset_hash.h"
 #include "partita/train/exported_evaluation.h"
 #include "partita/train/trainer.h"
+#include "runtime/plan/atomic_file.h"
+#include "runtime/plan/plan_file.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/interruption.h"
 #include "tools/partita/loss_table.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
 #include "tools/partita/train_log.h"
 #include "tools/partita/train_report.h"
@@ -133,6 +136,10 @@ constexpr FlagDef kOwnFlags[] = {
      "differ by rounding"},
     {"export", "FILE", "write the trained model as ONNX", nullptr,
      FileUse::kWritesModel},
+    {"plan", "FILE",
+     "write the proved plan, say what `partita compile` says of it, and end "
+     "before the first step",
+     nullptr, FileUse::kWrites},
     {"nan", "stop|continue", "where a loss is no finite number (default stop)",
      NanChoices},
     {"csv", "FILE",
@@ -162,6 +169,23 @@ absl::Status CheckTogether(const Arguments& arguments) {
   return CalledWrongly("--strategy: found pinned without --pin; expected both");
 }
 
+// What is of the steps, where there are none.
+absl::Status CheckBesidePlan(const Arguments& arguments) {
+  if (!arguments.has("plan")) return absl::OkStatus();
+  for (const char* flag :
+       {"checkpoint", "resume", "export", "csv", "trace", "sample"}) {
+    if (!arguments.has(flag)) continue;
+    return CalledWrongly(absl::StrCat(
+        "--", flag,
+        ": found it with --plan, which ends before the first step; expected "
+        "one of them"));
+  }
+  if (arguments.Get("plan", "") != "-") return absl::OkStatus();
+  return CalledWrongly(
+      "--plan: found -, and standard output tells what the plan is; expected "
+      "the name of a file");
+}
+
 // Standard output has the lines of the epochs already.
 absl::Status CheckNoDash(const Arguments& arguments) {
   for (const char* flag : {"checkpoint", "export", "csv", "trace"}) {
@@ -177,10 +201,20 @@ absl::Status CheckNoDash(const Arguments& arguments) {
 // A checkpoint may replace the one that it continues, and no other input.
 absl::Status KeepInputs(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckTogether(arguments));
+  PARTITA_RETURN_IF_ERROR(CheckBesidePlan(arguments));
   PARTITA_RETURN_IF_ERROR(CheckNoDash(arguments));
   if (!arguments.has("checkpoint")) return absl::OkStatus();
   return InputFiles(arguments.With("resume", {}), kFlags)
       .Keep("checkpoint", arguments.Get("checkpoint", ""));
+}
+
+// What is written last would else be found impossible last.
+absl::Status CheckWrites(const Arguments& arguments) {
+  for (const char* flag : {"plan", "trace"}) {
+    if (!arguments.has(flag)) continue;
+    PARTITA_RETURN_IF_ERROR(CheckWritable(arguments.Get(flag, "")));
+  }
+  return absl::OkStatus();
 }
 
 // Reads every sample, so that one at fault is found before the first step.
@@ -219,14 +253,10 @@ ExportedFunction ExportedOf(const TrainableModel& model, const Module& module) {
   return {*model.inference, model.inference->main().name()};
 }
 
-// A session of the compiled model, and what it and its checkpoints go by.
+// The compiled model, and what its checkpoints go by.
 struct Prepared {
   Module module;  // as it was before it was compiled
-  std::unique_ptr<Session> session;
-  std::string strategy;
-  Fallbacks fallbacks;
-  double step_seconds = 0;  // predicted
-  double repeated_share = 0;
+  Compiled compiled;
   std::vector<TrainingSetting> settings;
 };
 
@@ -279,39 +309,47 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   }
   prepared.settings.push_back({"graph", FingerprintOf(module).ToString(),
                                TrainingSetting::Kind::kFollows});
-  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
+  PARTITA_ASSIGN_OR_RETURN(prepared.compiled,
                            Compile(module.Clone(), machine, options));
-  PARTITA_RETURN_IF_ERROR(CheckReplicas(compiled.plan.module, arguments));
+  const Module& placed = prepared.compiled.plan.module;
+  PARTITA_RETURN_IF_ERROR(CheckReplicas(placed, arguments));
   prepared.module = std::move(module);
-  prepared.strategy = compiled.report.strategy;
-  prepared.fallbacks = std::move(compiled.report.fallbacks);
-  const EntryReport& step = compiled.report.entries.front();
-  prepared.step_seconds = step.step_seconds;
-  prepared.repeated_share = step.repeated_share;
   // Placements and kernels: another plan has the same numbers but for rounding.
-  prepared.settings.push_back({"plan",
-                               FingerprintOf(compiled.plan.module).ToString(),
+  prepared.settings.push_back({"plan", FingerprintOf(placed).ToString(),
                                TrainingSetting::Kind::kRounds});
-  LoadOptions load;
+  // A device that is played computes as this host can, whatever the plan says.
   if (arguments.has("virtual")) {
-    load.devices = DeviceMode::kVirtual;
-    // A device that is played computes as this host can, whatever the plan
-    // says.
     prepared.settings.push_back({"instruction sets",
                                  absl::StrJoin(ThisHost().isas, " "),
                                  TrainingSetting::Kind::kRounds});
   }
-  progress.Stage("load");
-  PARTITA_ASSIGN_OR_RETURN(
-      prepared.session,
-      Session::Create(std::make_shared<const Plan>(std::move(compiled.plan)),
-                      load));
   return prepared;
+}
+
+// Instead of training by it.
+absl::Status TellPlan(const Compiled& compiled, const Arguments& arguments,
+                      Progress& progress) {
+  progress.Stage("write");
+  PARTITA_ASSIGN_OR_RETURN(const WrittenWeights written,
+                           WritePlan(compiled.plan, arguments.Get("plan", "")));
+  progress.Done();
+  return WriteText("-", arguments.has("json")
+                            ? CompileJson(compiled, written)
+                            : CompileSummary(compiled, written));
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Load(Plan plan,
+                                              const Arguments& arguments,
+                                              Progress& progress) {
+  LoadOptions load;
+  if (arguments.has("virtual")) load.devices = DeviceMode::kVirtual;
+  progress.Stage("load");
+  return Session::Create(std::make_shared<const Plan>(std::move(plan)), load);
 }
 
 absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
     const TrainRequest& request, const TrainableModel& model,
-    const Prepared& prepared, const Arguments& arguments) {
+    const Prepared& prepared, Session& session, const Arguments& arguments) {
   TrainerOptions options = {
       .batch_size = model.batch,
       .epochs = request.epochs,
@@ -327,8 +365,7 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
       arguments.GetInt("every", 0, 1, std::numeric_limits<int64_t>::max()));
   PARTITA_ASSIGN_OR_RETURN(
       std::unique_ptr<Trainer> trainer,
-      Trainer::Create(*prepared.session, model.train.samples,
-                      std::move(options)));
+      Trainer::Create(session, model.train.samples, std::move(options)));
   if (arguments.has("resume")) {
     PARTITA_RETURN_IF_ERROR(trainer->Resume(arguments.Get("resume", ""),
                                             arguments.has("another-plan")
@@ -338,13 +375,26 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
   return trainer;
 }
 
+// Those that compute a part of the step.
+std::vector<std::string> DevicesOf(const CompileReport& report) {
+  const std::vector<DeviceUse>& uses = report.entries.front().devices;
+  std::vector<std::string> names;
+  for (size_t d = 0; d < uses.size(); ++d) {
+    if (uses[d].nodes > 0) names.push_back(report.devices[d].device);
+  }
+  return names;
+}
+
 TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
                        const Prepared& prepared, const Trainer& trainer) {
+  const CompileReport& compiled = prepared.compiled.report;
+  const EntryReport& step = compiled.entries.front();
   return {.model = request.model,
-          .strategy = prepared.strategy,
-          .fallbacks = prepared.fallbacks,
-          .step_seconds = prepared.step_seconds,
-          .repeated_share = prepared.repeated_share,
+          .strategy = compiled.strategy,
+          .devices = DevicesOf(compiled),
+          .fallbacks = compiled.fallbacks,
+          .step_seconds = step.step_seconds,
+          .repeated_share = step.repeated_share,
           .samples_name = model.samples_name,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,
@@ -382,10 +432,9 @@ absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
 }
 
 // Null where the loss is not scaled.
-absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(
-    const Prepared& prepared) {
-  if (prepared.module.FindVariable(kLossScale) == nullptr) return std::nullopt;
-  Session& session = *prepared.session;
+absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(const Module& module,
+                                                           Session& session) {
+  if (module.FindVariable(kLossScale) == nullptr) return std::nullopt;
   PARTITA_ASSIGN_OR_RETURN(const HostTensor scale,
                            session.ReadVariable(kLossScale));
   PARTITA_ASSIGN_OR_RETURN(const HostTensor skipped,
@@ -395,19 +444,18 @@ absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(
 }
 
 // What becomes of the trained model: a text, a file.
-absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
-                        const Arguments& arguments, Progress& progress,
-                        TrainReport& report) {
+absl::Status UseTrained(const TrainableModel& model, const Module& module,
+                        Session& session, const Arguments& arguments,
+                        Progress& progress, TrainReport& report) {
   if (arguments.has("export")) {
     progress.Stage("export");
     report.exported = arguments.Get("export", "");
-    PARTITA_RETURN_IF_ERROR(ExportEvaluation(ExportedOf(model, prepared.module),
-                                             *prepared.session,
-                                             report.exported));
+    PARTITA_RETURN_IF_ERROR(
+        ExportEvaluation(ExportedOf(model, module), session, report.exported));
   }
   if (model.generate == nullptr) return absl::OkStatus();
   progress.Stage("generate");
-  PARTITA_ASSIGN_OR_RETURN(report.generated, model.generate(*prepared.session));
+  PARTITA_ASSIGN_OR_RETURN(report.generated, model.generate(session));
   return absl::OkStatus();
 }
 
@@ -423,6 +471,7 @@ absl::StatusOr<Opened> Open(const Arguments& arguments, Progress& progress) {
   PARTITA_ASSIGN_OR_RETURN(opened.request,
                            ReadTrainRequest(arguments, kind->usual()));
   PARTITA_RETURN_IF_ERROR(KeepInputs(arguments));
+  PARTITA_RETURN_IF_ERROR(CheckWrites(arguments));
   progress.Stage("open");
   PARTITA_ASSIGN_OR_RETURN(opened.model, kind->read(arguments));
   PARTITA_ASSIGN_OR_RETURN(opened.dataset_hash,
@@ -439,10 +488,17 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const Opened opened, Open(arguments, progress));
   const auto& [request, model, dataset_hash] = opened;
   PARTITA_ASSIGN_OR_RETURN(
-      const Prepared prepared,
+      Prepared prepared,
       Prepare(request, model, dataset_hash, arguments, progress));
-  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
-                           NewTrainer(request, model, prepared, arguments));
+  if (arguments.has("plan")) {
+    return TellPlan(prepared.compiled, arguments, progress);
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Session> session,
+      Load(std::move(prepared.compiled.plan), arguments, progress));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Trainer> trainer,
+      NewTrainer(request, model, prepared, *session, arguments));
   TrainReport report = ReportHead(request, model, prepared, *trainer);
   // Without a checkpoint there is nothing to end in order for.
   std::optional<Interruption> interruption;
@@ -454,7 +510,7 @@ absl::Status Run(const Arguments& arguments) {
   }
   PARTITA_RETURN_IF_ERROR(RunTraining(
       *trainer,
-      {.session = prepared.session.get(),
+      {.session = session.get(),
        .test = model.test.samples,
        .batch_size = model.batch,
        .workers = request.workers,
@@ -470,10 +526,11 @@ absl::Status Run(const Arguments& arguments) {
   }
   report.untraced = arguments.has("trace") && report.trace.empty();
   report.checkpoint = arguments.Get("checkpoint", "");
-  PARTITA_ASSIGN_OR_RETURN(report.loss_scale, LossScaleOf(prepared));
+  PARTITA_ASSIGN_OR_RETURN(report.loss_scale,
+                           LossScaleOf(prepared.module, *session));
   if (!report.interrupted) {
-    PARTITA_RETURN_IF_ERROR(
-        UseTrained(model, prepared, arguments, progress, report));
+    PARTITA_RETURN_IF_ERROR(UseTrained(model, prepared.module, *session,
+                                       arguments, progress, report));
   }
   progress.Done();
   PARTITA_RETURN_IF_ERROR(
@@ -505,6 +562,8 @@ const Subcommand kTrainCommand = {
         "--another-plan the training goes on by another plan, to rounding.\n"
         "--export writes what evaluates the trained model, for `partita run` "
         "and others.\n"
+        "--plan writes the training step's plan, for `partita check`, "
+        "`simulate` and `view`,\nand ends there.\n"
         "On a host that other programs keep busy set OMP_WAIT_POLICY=passive "
         "in the\nenvironment, as for `partita run`.",
     .operand = "model",
