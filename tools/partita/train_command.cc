@@ -6,15 +6,14 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "graph/builder/inference_training.h"
 #include "graph/builder/loss_scaling.h"
-#include "graph/builder/update_rule.h"
 #include "graph/core_ops.h"
 #include "graph/fingerprint.h"
 #include "graph/host_capacity.h"
@@ -35,6 +34,7 @@
 #include "tools/partita/output.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
+#include "tools/partita/train_flags.h"
 #include "tools/partita/train_log.h"
 #include "tools/partita/train_report.h"
 #include "tools/partita/train_request.h"
@@ -42,116 +42,6 @@
 
 namespace partita {
 namespace {
-
-std::vector<std::string> NanChoices() { return {"stop", "continue"}; }
-
-constexpr FlagDef kOwnFlags[] = {
-    {"images", "FILE",
-     "what to train on: IDX, plain or gzip, .npy, or .npz with an array images",
-     nullptr, FileUse::kReads},
-    {"labels", "FILE",
-     "what each image or sample is; a .npz has an array labels", nullptr,
-     FileUse::kReads},
-    {"test-images", "FILE", "evaluate on these after each epoch", nullptr,
-     FileUse::kReads},
-    {"test-labels", "FILE", "what each of these is", nullptr, FileUse::kReads},
-    {"input", "NAME=FILE",
-     "of an ONNX model: IDX, .npy, .npz with an array NAME, or .csv; one for "
-     "each input",
-     nullptr, FileUse::kReadsBound, true},
-    {"test-input", "NAME=FILE", "the same, to evaluate on", nullptr,
-     FileUse::kReadsBound, true},
-    {"label-column", "NAME",
-     "of a .csv file of labels: the column, or its number from 1; of an "
-     "input in the same file the others"},
-    {"loss", "NAME", "of an ONNX model: cross-entropy (default), nll or mse",
-     LossNames},
-    {"label-smoothing", "X",
-     "the share of a label's weight that is spread over all classes (default "
-     "0)"},
-    {"text", "FILE", "the text to train on, in UTF-8; repeatable", nullptr,
-     FileUse::kReads, true},
-    {"test-share", "X", "of the text, its end, to evaluate on (default 0.1)"},
-    {"batch", "N", "samples a step; the model's own if left out"},
-    {"drop-last", nullptr,
-     "leave out an epoch's last batch if it is not whole; else it is filled up "
-     "with samples that do not count"},
-    {"workers", "N",
-     "threads that read batches ahead, for the same numbers: 1 to 64 (default "
-     "1)"},
-    {"epochs", "N", "how often every sample is seen (default 10)"},
-    {"seed", "N", "of weights, dropout and the samples' order (default 1)"},
-    {"optimizer", "NAME",
-     "sgd, adam, adamw, adagrad or rmsprop; the model's own if left out",
-     OptimizerNames},
-    {"learning-rate", "X", "the largest; the model's own if left out"},
-    {"momentum", "X", "of sgd and rmsprop; the model's own if left out"},
-    {"nesterov", nullptr, "of sgd: Nesterov's momentum"},
-    {"weight-decay", "X",
-     "of the optimizer; if left out the model's own, or 0.01 of an adamw that "
-     "is not"},
-    {"schedule", "NAME",
-     "of the learning rate: constant (default), step, exponential or cosine",
-     ScheduleNames},
-    {"decay-factor", "X",
-     "by which the rate falls: each time (step: 0.7), each step "
-     "(exponential: 0.999) or to the end (cosine: 0)"},
-    {"decay-steps", "N",
-     "between two falls (step: an epoch) or to the end (cosine: all epochs)"},
-    {"warm-up", "N", "steps over which the rate grows first (default 0)"},
-    {"clip-norm", "X",
-     "the most that the gradients' 2-norm may be (0: as it is)"},
-    {"precision", "NAME",
-     "of matrix products and convolutions, forward and backward: f32 "
-     "(default), bf16, or f16 with a scaled loss",
-     PrecisionNames},
-    {"dropout", "X",
-     "the probability that a number is left out; the model's own if left out"},
-    {"mean", "X[,X..]",
-     "is taken off inputs, bytes as 0..1; one for all, or one a channel; the "
-     "model's own if left out"},
-    {"stddev", "X[,X..]",
-     "by which they are divided then; the model's own if left out"},
-    {"classes", "N", "of builtin:resnet18 (default 10)"},
-    {"batch-norm", "KIND",
-     "of builtin:resnet18 and ONNX models: by statistics of the whole batch, "
-     "synchronised (default), or with --replicas per-replica, as PyTorch's "
-     "DistributedDataParallel",
-     BatchNormKinds},
-    {"width", "N", "numbers a character, where --text is read (default 128)"},
-    {"context", "N", "characters seen at once; the model's own if left out"},
-    {"layers", "N", "of builtin:gpt: blocks (default 4)"},
-    {"heads", "N", "of builtin:gpt: of attention (default 4)"},
-    {"untied", nullptr, "of builtin:gpt: scores by weights of their own"},
-    {"sample", "N", "characters to write at the end, where --text is read"},
-    {"temperature", "X", "of what it writes (default 1; 0: the likeliest)"},
-    {"virtual", nullptr, "host memory and threads play all devices"},
-    // Written, but perhaps over the file of --resume.
-    {"checkpoint", "FILE", "keep the training there, as safetensors"},
-    {"every", "STEPS", "how often; once an epoch if left out"},
-    {"resume", "FILE", "continue the training of this checkpoint", nullptr,
-     FileUse::kReads},
-    {"another-plan", nullptr,
-     "with --resume: by other devices, strategy or pins, so that numbers "
-     "differ by rounding"},
-    {"export", "FILE", "write the trained model as ONNX", nullptr,
-     FileUse::kWritesModel},
-    {"plan", "FILE",
-     "write the proved plan, say what `partita compile` says of it, and end "
-     "before the first step",
-     nullptr, FileUse::kWrites},
-    {"nan", "stop|continue", "where a loss is no finite number (default stop)",
-     NanChoices},
-    {"csv", "FILE",
-     "write step, epoch, loss and the seconds of training until then, for each "
-     "step",
-     nullptr, FileUse::kWrites},
-    {"trace", "FILE",
-     "write the last step's measured timeline in Chrome's format, at the end",
-     nullptr, FileUse::kWrites},
-    {"json", nullptr, "report as JSON"},
-};
-constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags, kPlacementFlags);
 
 // A flag that says something about another one.
 absl::Status CheckTogether(const Arguments& arguments) {
@@ -204,7 +94,7 @@ absl::Status KeepInputs(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckBesidePlan(arguments));
   PARTITA_RETURN_IF_ERROR(CheckNoDash(arguments));
   if (!arguments.has("checkpoint")) return absl::OkStatus();
-  return InputFiles(arguments.With("resume", {}), kFlags)
+  return InputFiles(arguments.With("resume", {}), kTrainFlags)
       .Keep("checkpoint", arguments.Get("checkpoint", ""));
 }
 
@@ -295,7 +185,9 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                  Progress& progress) {
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
-  options.progress = [&](absl::string_view name) { progress.Stage(name); };
+  options.progress = [&](absl::string_view name) {
+    progress.Stage(absl::StrCat("compiling: ", name));
+  };
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   PARTITA_ASSIGN_OR_RETURN(Module module, model.build(request.recipe));
   Prepared prepared;
@@ -459,6 +351,17 @@ absl::Status UseTrained(const TrainableModel& model, const Module& module,
   return absl::OkStatus();
 }
 
+// Of a training without a checkpoint, which was interrupted.
+[[noreturn]] void EndUnkept(const Interruption& interruption,
+                            const TrainReport& report, Progress& progress) {
+  progress.Done();
+  std::fprintf(stderr,
+               "partita: interrupted after step %lld; nothing is kept, as "
+               "there is no --checkpoint\n",
+               static_cast<long long>(report.step));
+  interruption.Obey();
+}
+
 struct Opened {
   TrainRequest request;
   TrainableModel model;
@@ -500,26 +403,26 @@ absl::Status Run(const Arguments& arguments) {
       const std::unique_ptr<Trainer> trainer,
       NewTrainer(request, model, prepared, *session, arguments));
   TrainReport report = ReportHead(request, model, prepared, *trainer);
-  // Without a checkpoint there is nothing to end in order for.
-  std::optional<Interruption> interruption;
-  if (arguments.has("checkpoint")) interruption.emplace();
+  std::optional<Interruption> interruption(std::in_place);
   const bool as_json = arguments.has("json");
   progress.Done();
   if (!as_json) {
     PARTITA_RETURN_IF_ERROR(WriteText("-", TrainBeginText(report)));
   }
-  PARTITA_RETURN_IF_ERROR(RunTraining(
-      *trainer,
-      {.session = session.get(),
-       .test = model.test.samples,
-       .batch_size = model.batch,
-       .workers = request.workers,
-       .interruption = interruption.has_value() ? &*interruption : nullptr,
-       .traces = arguments.has("trace"),
-       .tells_epochs = !as_json},
-      arguments, progress, report));
-  if (interruption.has_value() && interruption->came()) {
+  PARTITA_RETURN_IF_ERROR(RunTraining(*trainer,
+                                      {.session = session.get(),
+                                       .test = model.test.samples,
+                                       .batch_size = model.batch,
+                                       .workers = request.workers,
+                                       .interruption = &*interruption,
+                                       .traces = arguments.has("trace"),
+                                       .tells_epochs = !as_json},
+                                      arguments, progress, report));
+  if (interruption->came()) {
     report.interrupted = true;
+    if (!arguments.has("checkpoint")) {
+      EndUnkept(*interruption, report, progress);
+    }
   } else {
     // What follows the training is not continued by a checkpoint.
     interruption.reset();
@@ -567,7 +470,9 @@ const Subcommand kTrainCommand = {
         "On a host that other programs keep busy set OMP_WAIT_POLICY=passive "
         "in the\nenvironment, as for `partita run`.",
     .operand = "model",
-    .flags = kFlags,
+    .flags = kTrainFlags,
+    .groups = kTrainFlagGroups,
+    .size_flags = SizeFlagsOf,
     .run = Run,
 };
 
