@@ -95,7 +95,7 @@ Differences Compare(const Metadata& metadata,
     if (entry != metadata.end() && entry->second == setting.value) continue;
     differences.found.push_back(
         entry == metadata.end()
-            ? absl::StrCat("no ", setting.name)
+            ? absl::StrCat(setting.name, " unset")
             : absl::StrCat(setting.name, " ", entry->second));
     differences.expected.push_back(
         absl::StrCat(setting.name, " ", setting.value));

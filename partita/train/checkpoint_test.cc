@@ -100,10 +100,11 @@ TEST(Checkpoint, OtherOptionsAreNamed) {
       Refusal({{"batch", "4"}, {"seed", "7"}, {"graph", "b", Kind::kFollows}}),
       "FILE: found batch 8; expected batch 4; continue a training with "
       "what it was begun with");
-  EXPECT_EQ(Refusal({{"batch", "4"}, {"seed", "1"}, {"rate", "2"}}),
-            "FILE: found batch 8 and seed 7 and no rate; expected batch 4 and "
-            "seed 1 and rate 2; continue a training with what it was begun "
-            "with");
+  EXPECT_EQ(
+      Refusal({{"batch", "4"}, {"seed", "1"}, {"rate", "2"}}),
+      "FILE: found batch 8 and seed 7 and rate unset; expected batch 4 and "
+      "seed 1 and rate 2; continue a training with what it was begun "
+      "with");
   EXPECT_EQ(
       Refusal({{"batch", "8"}, {"seed", "7"}, {"graph", "b", Kind::kFollows}}),
       "FILE: found graph a; expected graph b; continue a training of the "

@@ -54,6 +54,8 @@ const char* WayOut(int error) {
     case ENOENT:
     case ENOTDIR:
       return "; make the folder, or name a file in another";
+    case EISDIR:
+      return "; name a file in it";
     case EACCES:
     case EPERM:
       return "; name a file in a folder of your own";
@@ -218,6 +220,11 @@ absl::Status AtomicFile::Commit() {
 }
 
 absl::Status CheckWritable(const std::string& path) {
+  // Who reads a pipe would take its closing for the end.
+  struct stat found;
+  if (stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode)) {
+    return absl::OkStatus();
+  }
   return AtomicFile::Create(path).status();
 }
 

@@ -60,7 +60,8 @@ class AtomicFile {
 absl::Status WriteFailure(const std::string& path, const char* what, int error,
                           absl::string_view more = "");
 
-// Whether a file can be written there, before the work that is for it.
+// Whether a file can be written there, before the work that is for it; of a
+// pipe nothing is asked.
 absl::Status CheckWritable(const std::string& path);
 
 }  // namespace partita

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,17 @@ TEST_F(AtomicFileTest, AWriterThatIsKilledLeavesNothing) {
   ASSERT_EQ(waitpid(writer, &status, 0), writer);
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
   EXPECT_TRUE(Listing().empty());
+}
+
+TEST_F(AtomicFileTest, AFolderIsNoFileToWrite) {
+  EXPECT_EQ(CheckWritable(folder_).message(),
+            folder_ + ": cannot be written: Is a directory; name a file in it");
+}
+
+// Opening would wait for who reads it, and closing end what is read.
+TEST_F(AtomicFileTest, APipeIsNotOpenedToTryIt) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_TRUE(CheckWritable(path_).ok());
 }
 
 }  // namespace

@@ -40,6 +40,12 @@ struct FlagDef {
   bool repeats = false;           // may be given with several values; all count
 };
 
+// Flags of one command that are about one thing.
+struct FlagGroup {
+  const char* heading;  // "placement"
+  absl::Span<const FlagDef> flags;
+};
+
 // The flags of one command: lists that it shares with others, and its own.
 template <size_t... kSizes>
 constexpr std::array<FlagDef, (kSizes + ...)> JoinFlags(

@@ -34,6 +34,9 @@ constexpr const Subcommand* kCommands[] = {
 constexpr int kFailed = 1;
 constexpr int kCalledWrongly = 2;
 
+// Those that make the model at work smaller. Known before memory ends.
+const char* size_flags = "--dim, --shape";
+
 std::string Help() {
   std::string text =
       "partita: places a dataflow graph on devices, proves the plan, runs it.\n"
@@ -56,8 +59,15 @@ std::string Version() {
 }
 
 std::string HelpOf(const Subcommand& command) {
-  return absl::StrCat("usage: partita ", command.usage, "\n\n", command.doc,
-                      "\n\nflags:\n", FlagsHelp(command.flags));
+  std::string text =
+      absl::StrCat("usage: partita ", command.usage, "\n\n", command.doc, "\n");
+  for (const auto& [heading, flags] : command.groups) {
+    absl::StrAppend(&text, "\n", heading, ":\n", FlagsHelp(flags));
+  }
+  if (command.groups.empty()) {
+    absl::StrAppend(&text, "\nflags:\n", FlagsHelp(command.flags));
+  }
+  return text;
 }
 
 bool AsksForHelp(absl::Span<const char* const> words) {
@@ -90,6 +100,7 @@ absl::Status RunCommand(const Subcommand& command,
                            Arguments::Parse(words, command.flags));
   PARTITA_RETURN_IF_ERROR(CheckOperands(command, arguments));
   PARTITA_RETURN_IF_ERROR(InputFiles(arguments, command.flags).Keep());
+  if (command.size_flags != nullptr) size_flags = command.size_flags(arguments);
   return command.run(arguments);
 }
 
@@ -119,11 +130,12 @@ absl::Status Main(absl::Span<const char* const> words) {
 }
 
 [[noreturn]] void EndOutOfMemory() {
-  std::fputs(
+  std::fprintf(
+      stderr,
       "partita: found no memory left in this process; expected room for the "
       "model, its weights and the arenas; free memory, raise its limit "
-      "(ulimit -v), or make the model smaller (--dim, --shape)\n",
-      stderr);
+      "(ulimit -v), or make the model smaller (%s)\n",
+      size_flags);
   std::_Exit(kFailed);
 }
 

@@ -16,6 +16,10 @@ struct Subcommand {
   const char* doc;      // what it does, a few lines
   const char* operand;  // "model", of which it takes one; null for none
   absl::Span<const FlagDef> flags;
+  // The same flags, as --help shows them; empty: in one list.
+  absl::Span<const FlagGroup> groups = {};
+  // Those by which a model is made smaller; null: usual ones of models.
+  const char* (*size_flags)(const Arguments& arguments) = nullptr;
   absl::Status (*run)(const Arguments& arguments);
 };
 

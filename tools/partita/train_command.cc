@@ -6,15 +6,14 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "graph/builder/inference_training.h"
 #include "graph/builder/loss_scaling.h"
-#include "graph/builder/update_rule.h"
 #include "graph/core_ops.h"
 #include "graph/fingerprint.h"
 #include "graph/host_capacity.h"
@@ -25,13 +24,17 @@
 #include "partita/train/dataset_hash.h"
 #include "partita/train/exported_evaluation.h"
 #include "partita/train/trainer.h"
+#include "runtime/plan/atomic_file.h"
+#include "runtime/plan/plan_file.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "tools/partita/input_files.h"
 #include "tools/partita/interruption.h"
 #include "tools/partita/loss_table.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
+#include "tools/partita/train_flags.h"
 #include "tools/partita/train_log.h"
 #include "tools/partita/train_report.h"
 #include "tools/partita/train_request.h"
@@ -39,112 +42,6 @@
 
 namespace partita {
 namespace {
-
-std::vector<std::string> NanChoices() { return {"stop", "continue"}; }
-
-constexpr FlagDef kOwnFlags[] = {
-    {"images", "FILE",
-     "what to train on: IDX, plain or gzip, .npy, or .npz with an array images",
-     nullptr, FileUse::kReads},
-    {"labels", "FILE",
-     "what each image or sample is; a .npz has an array labels", nullptr,
-     FileUse::kReads},
-    {"test-images", "FILE", "evaluate on these after each epoch", nullptr,
-     FileUse::kReads},
-    {"test-labels", "FILE", "what each of these is", nullptr, FileUse::kReads},
-    {"input", "NAME=FILE",
-     "of an ONNX model: IDX, .npy, .npz with an array NAME, or .csv; one for "
-     "each input",
-     nullptr, FileUse::kReadsBound, true},
-    {"test-input", "NAME=FILE", "the same, to evaluate on", nullptr,
-     FileUse::kReadsBound, true},
-    {"label-column", "NAME",
-     "of a .csv file of labels: the column, or its number from 1; of an "
-     "input in the same file the others"},
-    {"loss", "NAME", "of an ONNX model: cross-entropy (default), nll or mse",
-     LossNames},
-    {"label-smoothing", "X",
-     "the share of a label's weight that is spread over all classes (default "
-     "0)"},
-    {"text", "FILE", "the text to train on, in UTF-8; repeatable", nullptr,
-     FileUse::kReads, true},
-    {"test-share", "X", "of the text, its end, to evaluate on (default 0.1)"},
-    {"batch", "N", "samples a step; the model's own if left out"},
-    {"drop-last", nullptr,
-     "leave out an epoch's last batch if it is not whole; else it is filled up "
-     "with samples that do not count"},
-    {"workers", "N",
-     "threads that read batches ahead, for the same numbers: 1 to 64 (default "
-     "1)"},
-    {"epochs", "N", "how often every sample is seen (default 10)"},
-    {"seed", "N", "of weights, dropout and the samples' order (default 1)"},
-    {"optimizer", "NAME",
-     "sgd, adam, adamw, adagrad or rmsprop; the model's own if left out",
-     OptimizerNames},
-    {"learning-rate", "X", "the largest; the model's own if left out"},
-    {"momentum", "X", "of sgd and rmsprop; the model's own if left out"},
-    {"nesterov", nullptr, "of sgd: Nesterov's momentum"},
-    {"weight-decay", "X",
-     "of the optimizer; if left out the model's own, or 0.01 of an adamw that "
-     "is not"},
-    {"schedule", "NAME",
-     "of the learning rate: constant (default), step, exponential or cosine",
-     ScheduleNames},
-    {"decay-factor", "X",
-     "by which the rate falls: each time (step: 0.7), each step "
-     "(exponential: 0.999) or to the end (cosine: 0)"},
-    {"decay-steps", "N",
-     "between two falls (step: an epoch) or to the end (cosine: all epochs)"},
-    {"warm-up", "N", "steps over which the rate grows first (default 0)"},
-    {"clip-norm", "X",
-     "the most that the gradients' 2-norm may be (0: as it is)"},
-    {"precision", "NAME",
-     "of matrix products and convolutions, forward and backward: f32 "
-     "(default), bf16, or f16 with a scaled loss",
-     PrecisionNames},
-    {"dropout", "X",
-     "the probability that a number is left out; the model's own if left out"},
-    {"mean", "X[,X..]",
-     "is taken off inputs, bytes as 0..1; one for all, or one a channel; the "
-     "model's own if left out"},
-    {"stddev", "X[,X..]",
-     "by which they are divided then; the model's own if left out"},
-    {"classes", "N", "of builtin:resnet18 (default 10)"},
-    {"batch-norm", "KIND",
-     "of builtin:resnet18 and ONNX models: by statistics of the whole batch, "
-     "synchronised (default), or with --replicas per-replica, as PyTorch's "
-     "DistributedDataParallel",
-     BatchNormKinds},
-    {"width", "N", "numbers a character, where --text is read (default 128)"},
-    {"context", "N", "characters seen at once; the model's own if left out"},
-    {"layers", "N", "of builtin:gpt: blocks (default 4)"},
-    {"heads", "N", "of builtin:gpt: of attention (default 4)"},
-    {"untied", nullptr, "of builtin:gpt: scores by weights of their own"},
-    {"sample", "N", "characters to write at the end, where --text is read"},
-    {"temperature", "X", "of what it writes (default 1; 0: the likeliest)"},
-    {"virtual", nullptr, "host memory and threads play all devices"},
-    // Written, but perhaps over the file of --resume.
-    {"checkpoint", "FILE", "keep the training there, as safetensors"},
-    {"every", "STEPS", "how often; once an epoch if left out"},
-    {"resume", "FILE", "continue the training of this checkpoint", nullptr,
-     FileUse::kReads},
-    {"another-plan", nullptr,
-     "with --resume: by other devices, strategy or pins, so that numbers "
-     "differ by rounding"},
-    {"export", "FILE", "write the trained model as ONNX", nullptr,
-     FileUse::kWritesModel},
-    {"nan", "stop|continue", "where a loss is no finite number (default stop)",
-     NanChoices},
-    {"csv", "FILE",
-     "write step, epoch, loss and the seconds of training until then, for each "
-     "step",
-     nullptr, FileUse::kWrites},
-    {"trace", "FILE",
-     "write the last step's measured timeline in Chrome's format, at the end",
-     nullptr, FileUse::kWrites},
-    {"json", nullptr, "report as JSON"},
-};
-constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags, kPlacementFlags);
 
 // A flag that says something about another one.
 absl::Status CheckTogether(const Arguments& arguments) {
@@ -162,6 +59,23 @@ absl::Status CheckTogether(const Arguments& arguments) {
   return CalledWrongly("--strategy: found pinned without --pin; expected both");
 }
 
+// What is of the steps, where there are none.
+absl::Status CheckBesidePlan(const Arguments& arguments) {
+  if (!arguments.has("plan")) return absl::OkStatus();
+  for (const char* flag :
+       {"checkpoint", "resume", "export", "csv", "trace", "sample"}) {
+    if (!arguments.has(flag)) continue;
+    return CalledWrongly(absl::StrCat(
+        "--", flag,
+        ": found it with --plan, which ends before the first step; expected "
+        "one of them"));
+  }
+  if (arguments.Get("plan", "") != "-") return absl::OkStatus();
+  return CalledWrongly(
+      "--plan: found -, and standard output tells what the plan is; expected "
+      "the name of a file");
+}
+
 // Standard output has the lines of the epochs already.
 absl::Status CheckNoDash(const Arguments& arguments) {
   for (const char* flag : {"checkpoint", "export", "csv", "trace"}) {
@@ -177,10 +91,20 @@ absl::Status CheckNoDash(const Arguments& arguments) {
 // A checkpoint may replace the one that it continues, and no other input.
 absl::Status KeepInputs(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckTogether(arguments));
+  PARTITA_RETURN_IF_ERROR(CheckBesidePlan(arguments));
   PARTITA_RETURN_IF_ERROR(CheckNoDash(arguments));
   if (!arguments.has("checkpoint")) return absl::OkStatus();
-  return InputFiles(arguments.With("resume", {}), kFlags)
+  return InputFiles(arguments.With("resume", {}), kTrainFlags)
       .Keep("checkpoint", arguments.Get("checkpoint", ""));
+}
+
+// What is written last would else be found impossible last.
+absl::Status CheckWrites(const Arguments& arguments) {
+  for (const char* flag : {"plan", "trace"}) {
+    if (!arguments.has(flag)) continue;
+    PARTITA_RETURN_IF_ERROR(CheckWritable(arguments.Get(flag, "")));
+  }
+  return absl::OkStatus();
 }
 
 // Reads every sample, so that one at fault is found before the first step.
@@ -219,14 +143,10 @@ ExportedFunction ExportedOf(const TrainableModel& model, const Module& module) {
   return {*model.inference, model.inference->main().name()};
 }
 
-// A session of the compiled model, and what it and its checkpoints go by.
+// The compiled model, and what its checkpoints go by.
 struct Prepared {
   Module module;  // as it was before it was compiled
-  std::unique_ptr<Session> session;
-  std::string strategy;
-  Fallbacks fallbacks;
-  double step_seconds = 0;  // predicted
-  double repeated_share = 0;
+  Compiled compiled;
   std::vector<TrainingSetting> settings;
 };
 
@@ -265,7 +185,9 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                  Progress& progress) {
   PARTITA_ASSIGN_OR_RETURN(CompileOptions options,
                            ReadCompileOptions(arguments));
-  options.progress = [&](absl::string_view name) { progress.Stage(name); };
+  options.progress = [&](absl::string_view name) {
+    progress.Stage(absl::StrCat("compiling: ", name));
+  };
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   PARTITA_ASSIGN_OR_RETURN(Module module, model.build(request.recipe));
   Prepared prepared;
@@ -279,39 +201,47 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   }
   prepared.settings.push_back({"graph", FingerprintOf(module).ToString(),
                                TrainingSetting::Kind::kFollows});
-  PARTITA_ASSIGN_OR_RETURN(Compiled compiled,
+  PARTITA_ASSIGN_OR_RETURN(prepared.compiled,
                            Compile(module.Clone(), machine, options));
-  PARTITA_RETURN_IF_ERROR(CheckReplicas(compiled.plan.module, arguments));
+  const Module& placed = prepared.compiled.plan.module;
+  PARTITA_RETURN_IF_ERROR(CheckReplicas(placed, arguments));
   prepared.module = std::move(module);
-  prepared.strategy = compiled.report.strategy;
-  prepared.fallbacks = std::move(compiled.report.fallbacks);
-  const EntryReport& step = compiled.report.entries.front();
-  prepared.step_seconds = step.step_seconds;
-  prepared.repeated_share = step.repeated_share;
   // Placements and kernels: another plan has the same numbers but for rounding.
-  prepared.settings.push_back({"plan",
-                               FingerprintOf(compiled.plan.module).ToString(),
+  prepared.settings.push_back({"plan", FingerprintOf(placed).ToString(),
                                TrainingSetting::Kind::kRounds});
-  LoadOptions load;
+  // A device that is played computes as this host can, whatever the plan says.
   if (arguments.has("virtual")) {
-    load.devices = DeviceMode::kVirtual;
-    // A device that is played computes as this host can, whatever the plan
-    // says.
     prepared.settings.push_back({"instruction sets",
                                  absl::StrJoin(ThisHost().isas, " "),
                                  TrainingSetting::Kind::kRounds});
   }
-  progress.Stage("load");
-  PARTITA_ASSIGN_OR_RETURN(
-      prepared.session,
-      Session::Create(std::make_shared<const Plan>(std::move(compiled.plan)),
-                      load));
   return prepared;
+}
+
+// Instead of training by it.
+absl::Status TellPlan(const Compiled& compiled, const Arguments& arguments,
+                      Progress& progress) {
+  progress.Stage("write");
+  PARTITA_ASSIGN_OR_RETURN(const WrittenWeights written,
+                           WritePlan(compiled.plan, arguments.Get("plan", "")));
+  progress.Done();
+  return WriteText("-", arguments.has("json")
+                            ? CompileJson(compiled, written)
+                            : CompileSummary(compiled, written));
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Load(Plan plan,
+                                              const Arguments& arguments,
+                                              Progress& progress) {
+  LoadOptions load;
+  if (arguments.has("virtual")) load.devices = DeviceMode::kVirtual;
+  progress.Stage("load");
+  return Session::Create(std::make_shared<const Plan>(std::move(plan)), load);
 }
 
 absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
     const TrainRequest& request, const TrainableModel& model,
-    const Prepared& prepared, const Arguments& arguments) {
+    const Prepared& prepared, Session& session, const Arguments& arguments) {
   TrainerOptions options = {
       .batch_size = model.batch,
       .epochs = request.epochs,
@@ -327,8 +257,7 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
       arguments.GetInt("every", 0, 1, std::numeric_limits<int64_t>::max()));
   PARTITA_ASSIGN_OR_RETURN(
       std::unique_ptr<Trainer> trainer,
-      Trainer::Create(*prepared.session, model.train.samples,
-                      std::move(options)));
+      Trainer::Create(session, model.train.samples, std::move(options)));
   if (arguments.has("resume")) {
     PARTITA_RETURN_IF_ERROR(trainer->Resume(arguments.Get("resume", ""),
                                             arguments.has("another-plan")
@@ -338,13 +267,26 @@ absl::StatusOr<std::unique_ptr<Trainer>> NewTrainer(
   return trainer;
 }
 
+// Those that compute a part of the step.
+std::vector<std::string> DevicesOf(const CompileReport& report) {
+  const std::vector<DeviceUse>& uses = report.entries.front().devices;
+  std::vector<std::string> names;
+  for (size_t d = 0; d < uses.size(); ++d) {
+    if (uses[d].nodes > 0) names.push_back(report.devices[d].device);
+  }
+  return names;
+}
+
 TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
                        const Prepared& prepared, const Trainer& trainer) {
+  const CompileReport& compiled = prepared.compiled.report;
+  const EntryReport& step = compiled.entries.front();
   return {.model = request.model,
-          .strategy = prepared.strategy,
-          .fallbacks = prepared.fallbacks,
-          .step_seconds = prepared.step_seconds,
-          .repeated_share = prepared.repeated_share,
+          .strategy = compiled.strategy,
+          .devices = DevicesOf(compiled),
+          .fallbacks = compiled.fallbacks,
+          .step_seconds = step.step_seconds,
+          .repeated_share = step.repeated_share,
           .samples_name = model.samples_name,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,
@@ -382,10 +324,9 @@ absl::Status RunTraining(Trainer& trainer, TrainLogOptions log_options,
 }
 
 // Null where the loss is not scaled.
-absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(
-    const Prepared& prepared) {
-  if (prepared.module.FindVariable(kLossScale) == nullptr) return std::nullopt;
-  Session& session = *prepared.session;
+absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(const Module& module,
+                                                           Session& session) {
+  if (module.FindVariable(kLossScale) == nullptr) return std::nullopt;
   PARTITA_ASSIGN_OR_RETURN(const HostTensor scale,
                            session.ReadVariable(kLossScale));
   PARTITA_ASSIGN_OR_RETURN(const HostTensor skipped,
@@ -395,20 +336,30 @@ absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(
 }
 
 // What becomes of the trained model: a text, a file.
-absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
-                        const Arguments& arguments, Progress& progress,
-                        TrainReport& report) {
+absl::Status UseTrained(const TrainableModel& model, const Module& module,
+                        Session& session, const Arguments& arguments,
+                        Progress& progress, TrainReport& report) {
   if (arguments.has("export")) {
     progress.Stage("export");
     report.exported = arguments.Get("export", "");
-    PARTITA_RETURN_IF_ERROR(ExportEvaluation(ExportedOf(model, prepared.module),
-                                             *prepared.session,
-                                             report.exported));
+    PARTITA_RETURN_IF_ERROR(
+        ExportEvaluation(ExportedOf(model, module), session, report.exported));
   }
   if (model.generate == nullptr) return absl::OkStatus();
   progress.Stage("generate");
-  PARTITA_ASSIGN_OR_RETURN(report.generated, model.generate(*prepared.session));
+  PARTITA_ASSIGN_OR_RETURN(report.generated, model.generate(session));
   return absl::OkStatus();
+}
+
+// Of a training without a checkpoint, which was interrupted.
+[[noreturn]] void EndUnkept(const Interruption& interruption,
+                            const TrainReport& report, Progress& progress) {
+  progress.Done();
+  std::fprintf(stderr,
+               "partita: interrupted after step %lld; nothing is kept, as "
+               "there is no --checkpoint\n",
+               static_cast<long long>(report.step));
+  interruption.Obey();
 }
 
 struct Opened {
@@ -423,6 +374,7 @@ absl::StatusOr<Opened> Open(const Arguments& arguments, Progress& progress) {
   PARTITA_ASSIGN_OR_RETURN(opened.request,
                            ReadTrainRequest(arguments, kind->usual()));
   PARTITA_RETURN_IF_ERROR(KeepInputs(arguments));
+  PARTITA_RETURN_IF_ERROR(CheckWrites(arguments));
   progress.Stage("open");
   PARTITA_ASSIGN_OR_RETURN(opened.model, kind->read(arguments));
   PARTITA_ASSIGN_OR_RETURN(opened.dataset_hash,
@@ -439,41 +391,49 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const Opened opened, Open(arguments, progress));
   const auto& [request, model, dataset_hash] = opened;
   PARTITA_ASSIGN_OR_RETURN(
-      const Prepared prepared,
+      Prepared prepared,
       Prepare(request, model, dataset_hash, arguments, progress));
-  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
-                           NewTrainer(request, model, prepared, arguments));
+  if (arguments.has("plan")) {
+    return TellPlan(prepared.compiled, arguments, progress);
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Session> session,
+      Load(std::move(prepared.compiled.plan), arguments, progress));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Trainer> trainer,
+      NewTrainer(request, model, prepared, *session, arguments));
   TrainReport report = ReportHead(request, model, prepared, *trainer);
-  // Without a checkpoint there is nothing to end in order for.
-  std::optional<Interruption> interruption;
-  if (arguments.has("checkpoint")) interruption.emplace();
+  std::optional<Interruption> interruption(std::in_place);
   const bool as_json = arguments.has("json");
   progress.Done();
   if (!as_json) {
     PARTITA_RETURN_IF_ERROR(WriteText("-", TrainBeginText(report)));
   }
-  PARTITA_RETURN_IF_ERROR(RunTraining(
-      *trainer,
-      {.session = prepared.session.get(),
-       .test = model.test.samples,
-       .batch_size = model.batch,
-       .workers = request.workers,
-       .interruption = interruption.has_value() ? &*interruption : nullptr,
-       .traces = arguments.has("trace"),
-       .tells_epochs = !as_json},
-      arguments, progress, report));
-  if (interruption.has_value() && interruption->came()) {
+  PARTITA_RETURN_IF_ERROR(RunTraining(*trainer,
+                                      {.session = session.get(),
+                                       .test = model.test.samples,
+                                       .batch_size = model.batch,
+                                       .workers = request.workers,
+                                       .interruption = &*interruption,
+                                       .traces = arguments.has("trace"),
+                                       .tells_epochs = !as_json},
+                                      arguments, progress, report));
+  if (interruption->came()) {
     report.interrupted = true;
+    if (!arguments.has("checkpoint")) {
+      EndUnkept(*interruption, report, progress);
+    }
   } else {
     // What follows the training is not continued by a checkpoint.
     interruption.reset();
   }
   report.untraced = arguments.has("trace") && report.trace.empty();
   report.checkpoint = arguments.Get("checkpoint", "");
-  PARTITA_ASSIGN_OR_RETURN(report.loss_scale, LossScaleOf(prepared));
+  PARTITA_ASSIGN_OR_RETURN(report.loss_scale,
+                           LossScaleOf(prepared.module, *session));
   if (!report.interrupted) {
-    PARTITA_RETURN_IF_ERROR(
-        UseTrained(model, prepared, arguments, progress, report));
+    PARTITA_RETURN_IF_ERROR(UseTrained(model, prepared.module, *session,
+                                       arguments, progress, report));
   }
   progress.Done();
   PARTITA_RETURN_IF_ERROR(
@@ -505,10 +465,14 @@ const Subcommand kTrainCommand = {
         "--another-plan the training goes on by another plan, to rounding.\n"
         "--export writes what evaluates the trained model, for `partita run` "
         "and others.\n"
+        "--plan writes the training step's plan, for `partita check`, "
+        "`simulate` and `view`,\nand ends there.\n"
         "On a host that other programs keep busy set OMP_WAIT_POLICY=passive "
         "in the\nenvironment, as for `partita run`.",
     .operand = "model",
-    .flags = kFlags,
+    .flags = kTrainFlags,
+    .groups = kTrainFlagGroups,
+    .size_flags = SizeFlagsOf,
     .run = Run,
 };
 

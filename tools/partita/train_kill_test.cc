@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -275,6 +276,23 @@ TEST(TrainKill, AskedToEndItKeepsTheTraining) {
     EXPECT_TRUE(EndedWell(rest.Wait()));
     EXPECT_EQ(ReadWritten(path), undisturbed);
   }
+}
+
+TEST(TrainKill, AskedToEndWithoutACheckpointItTellsThatNothingIsKept) {
+  std::vector<std::string> words =
+      CommandLine(Path("unkept"), {.epochs = 200, .every = 1});
+  const auto every = std::find(words.begin(), words.end(), "--every");
+  words.erase(every, every + 4);  // and --checkpoint
+  words.insert(words.begin(), {"/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1"});
+  Program program(words);
+  program.ReadLine();  // it begins to train
+  program.Signal(SIGINT);
+  const std::string line =
+      program.ReadLines("partita: interrupted after step ");
+  EXPECT_TRUE(EndedBy(program.Wait(), SIGINT));
+  EXPECT_TRUE(
+      absl::EndsWith(line, "; nothing is kept, as there is no --checkpoint"))
+      << line;
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "tools/partita/report_text.h"
 
@@ -113,6 +116,38 @@ std::string ClassesText(const std::vector<std::string>& names) {
   return absl::StrCat(text, names.size() > kMost ? ", ..." : "", "\n");
 }
 
+// "gpu" and 3 of "gpu:3"; -1 where it ends in no number.
+std::pair<absl::string_view, int> KindAndNumber(absl::string_view device) {
+  const size_t colon = device.rfind(':');
+  int number;
+  if (colon == absl::string_view::npos ||
+      !absl::SimpleAtoi(device.substr(colon + 1), &number)) {
+    return {device, -1};
+  }
+  return {device.substr(0, colon), number};
+}
+
+// Whether they are of one kind, each numbered one above the last.
+bool AreInARow(const std::vector<std::string>& devices) {
+  for (size_t d = 1; d < devices.size(); ++d) {
+    auto [kind, number] = KindAndNumber(devices[d - 1]);
+    if (number < 0) return false;
+    if (KindAndNumber(devices[d]) != std::pair(kind, number + 1)) return false;
+  }
+  return true;
+}
+
+// " on cpu:0", " over cpu:0, cpu:1", " over gpu:0 to gpu:7", " over 9 devices".
+std::string DevicesText(const std::vector<std::string>& devices) {
+  constexpr size_t kMost = 4;
+  if (devices.empty()) return "";
+  if (devices.size() == 1) return " on " + devices[0];
+  if (devices.size() <= kMost) return " over " + absl::StrJoin(devices, ", ");
+  if (!AreInARow(devices))
+    return absl::StrCat(" over ", devices.size(), " devices");
+  return absl::StrCat(" over ", devices.front(), " to ", devices.back());
+}
+
 // Of a step: slow nodes that take less are not worth a line.
 constexpr double kNoticeable = 0.01;
 
@@ -120,10 +155,10 @@ constexpr double kNoticeable = 0.01;
 
 std::string TrainBeginText(const TrainReport& report) {
   std::string text = absl::StrCat(
-      report.model, " by ", report.strategy, ": ", report.samples, " ",
-      report.samples_name, ", ", CountText(report.steps_per_epoch, "step"),
-      " an epoch, ", CountText(report.epochs, "epoch"), "\n",
-      ClassesText(report.class_names));
+      report.model, " by ", report.strategy, DevicesText(report.devices), ": ",
+      report.samples, " ", report.samples_name, ", ",
+      CountText(report.steps_per_epoch, "step"), " an epoch, ",
+      CountText(report.epochs, "epoch"), "\n", ClassesText(report.class_names));
   if (report.first_step > 0) {
     absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
                     report.num_steps(),
@@ -205,6 +240,7 @@ std::string TrainJson(const TrainReport& report) {
   }
   Json json = {{"model", report.model},
                {"strategy", report.strategy},
+               {"devices", report.devices},
                {"samples", report.samples},
                {"classes", report.class_names},
                {"steps_per_epoch", report.steps_per_epoch},

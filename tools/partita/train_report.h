@@ -46,6 +46,7 @@ struct LossScaleReport {
 struct TrainReport {
   std::string model;
   std::string strategy;
+  std::vector<std::string> devices;  // that compute a part of the step
   Fallbacks fallbacks;
   double step_seconds = 0;               // of a step, predicted
   double repeated_share = 0;             // EntryReport's

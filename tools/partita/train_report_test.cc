@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 #include "absl/strings/match.h"
 
@@ -17,6 +18,7 @@ namespace {
 TrainReport After(int64_t steps) {
   TrainReport report = {.model = "builtin:mnist",
                         .strategy = "single",
+                        .devices = {"cpu:0"},
                         .samples_name = "images",
                         .samples = 64,
                         .epochs = 2,
@@ -59,7 +61,8 @@ TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreTold) {
                       .seconds = 12e-6};
   report.step_seconds = 1e-3;
   EXPECT_EQ(TrainBeginText(report),
-            "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n"
+            "builtin:mnist by single on cpu:0: 64 images, 4 steps an epoch, 2 "
+            "epochs\n"
             "slow 6 nodes without a fast kernel, run by eval in a predicted "
             "12.0 us: a, b, c, d, e, ...\n");
   report.fallbacks.no_codegen = "found no generator";
@@ -68,7 +71,29 @@ TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreTold) {
       "\nslow as there is no generated code: found no generator\n"));
   report.step_seconds = 2e-3;
   EXPECT_EQ(TrainBeginText(report),
-            "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n");
+            "builtin:mnist by single on cpu:0: 64 images, 4 steps an epoch, 2 "
+            "epochs\n");
+}
+
+// The first line as far as the devices.
+std::string HeadOver(std::vector<std::string> devices) {
+  TrainReport report = After(0);
+  report.devices = std::move(devices);
+  const std::string text = TrainBeginText(report);
+  return text.substr(0, text.find(": 64"));
+}
+
+TEST(TrainReport, ManyDevicesAreToldShort) {
+  EXPECT_EQ(HeadOver({"cpu:0", "gpu:0"}),
+            "builtin:mnist by single over cpu:0, gpu:0");
+  EXPECT_EQ(HeadOver({"gpu:1", "gpu:2", "gpu:3", "gpu:4", "gpu:5"}),
+            "builtin:mnist by single over gpu:1 to gpu:5");
+  EXPECT_EQ(HeadOver({"gpu:0", "gpu:1", "gpu:2", "gpu:3", "gpu:5"}),
+            "builtin:mnist by single over 5 devices");
+  EXPECT_EQ(HeadOver({"cpu:0", "gpu:1", "gpu:2", "gpu:3", "gpu:4"}),
+            "builtin:mnist by single over 5 devices");
+  EXPECT_TRUE(absl::StrContains(TrainJson(After(0)),
+                                "\"devices\": [\n    \"cpu:0\"\n  ]"));
 }
 
 TEST(TrainReport, StepsThatTheLossScaleLeftOutAreTold) {
@@ -102,7 +127,8 @@ TEST(TrainReport, AResumedTrainingGoesOnInItsBar) {
             "[===============     ] epoch 2 of 2, step 6 of 8, loss 0.2500, 32 "
             "images/s, 0:01 left");
   EXPECT_EQ(TrainBeginText(report),
-            "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n"
+            "builtin:mnist by single on cpu:0: 64 images, 4 steps an epoch, 2 "
+            "epochs\n"
             "resumed after step 4 of 8\n");
 }
 
@@ -110,7 +136,8 @@ TEST(TrainReport, ClassesThatAreWordsAreTold) {
   TrainReport report = After(0);
   report.class_names = {"setosa", "virginica"};
   EXPECT_EQ(TrainBeginText(report),
-            "builtin:mnist by single: 64 images, 4 steps an epoch, 2 epochs\n"
+            "builtin:mnist by single on cpu:0: 64 images, 4 steps an epoch, 2 "
+            "epochs\n"
             "labels: setosa 0, virginica 1\n");
   report.class_names.assign(21, "a");
   EXPECT_TRUE(absl::EndsWith(TrainBeginText(report), ", a 19, ...\n"));

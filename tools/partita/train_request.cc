@@ -97,6 +97,8 @@ std::vector<std::string> PrecisionNames() {
   return {std::begin(kPrecisions), std::end(kPrecisions)};
 }
 
+std::vector<std::string> NanChoices() { return {"stop", "continue"}; }
+
 absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments) {
   return arguments.GetInt("seed", 1, 0, std::numeric_limits<int64_t>::max());
 }

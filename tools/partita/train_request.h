@@ -26,6 +26,9 @@ struct TrainRequest {
 // Of --precision, the usual one first.
 std::vector<std::string> PrecisionNames();
 
+// Of --nan, the usual one first.
+std::vector<std::string> NanChoices();
+
 // The flag --seed.
 absl::StatusOr<int64_t> ReadSeed(const Arguments& arguments);
 

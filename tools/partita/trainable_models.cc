@@ -306,18 +306,18 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
   return model;
 }
 
-constexpr TrainableKind kOnnx = {"an ONNX model", kOnnxFlags,
+constexpr TrainableKind kOnnx = {"an ONNX model", kOnnxFlags, "--dim, --shape",
                                  [] { return UpdateRule(); }, ReadOnnxModel};
 
 constexpr TrainableKind kKinds[] = {
-    {"builtin:mnist", kMnistFlags, [] { return MnistTrainingOptions().update; },
-     ReadMnist},
-    {"builtin:resnet18", kResNet18Flags,
+    {"builtin:mnist", kMnistFlags, "--batch",
+     [] { return MnistTrainingOptions().update; }, ReadMnist},
+    {"builtin:resnet18", kResNet18Flags, "--batch",
      [] { return ResNet18TrainingOptions().update; }, ReadResNet18},
-    {"builtin:gpt", kGptFlags, [] { return GptTrainingOptions().update; },
-     ReadGpt},
-    {"builtin:lstm", kLstmFlags, [] { return LstmTrainingOptions().update; },
-     ReadLstm},
+    {"builtin:gpt", kGptFlags, "--layers, --width, --heads, --context, --batch",
+     [] { return GptTrainingOptions().update; }, ReadGpt},
+    {"builtin:lstm", kLstmFlags, "--width, --context, --batch",
+     [] { return LstmTrainingOptions().update; }, ReadLstm},
     kOnnx,
 };
 
@@ -362,6 +362,13 @@ std::vector<std::string> BatchNormKinds() {
 
 bool IsBatchNormPerReplica(const Arguments& arguments) {
   return arguments.Get("batch-norm", kSynchronised) == kPerReplica;
+}
+
+const char* SizeFlagsOf(const Arguments& arguments) {
+  for (const TrainableKind& kind : kKinds) {
+    if (IsOfKind(arguments.positional()[0], kind)) return kind.size_flags;
+  }
+  return kOnnx.size_flags;
 }
 
 absl::StatusOr<const TrainableKind*> FindTrainable(const Arguments& arguments) {

@@ -19,7 +19,8 @@ namespace partita {
 struct TrainableKind {
   const char* name;                           // "builtin:mnist"
   absl::Span<const absl::string_view> flags;  // that it reads itself
-  UpdateRule (*usual)();  // what is trained by if no flag says
+  const char* size_flags;  // of those, what makes a step need less memory
+  UpdateRule (*usual)();   // what is trained by if no flag says
   // Reads these flags and opens the datasets.
   absl::StatusOr<TrainableModel> (*read)(const Arguments& arguments);
 };
@@ -27,6 +28,9 @@ struct TrainableKind {
 // What --batch-norm may say.
 std::vector<std::string> BatchNormKinds();
 bool IsBatchNormPerReplica(const Arguments& arguments);
+
+// TrainableKind::size_flags of the model that is named.
+const char* SizeFlagsOf(const Arguments& arguments);
 
 // CalledWrongly if no model that can be trained has this name, or if a flag is
 // given that only others read.

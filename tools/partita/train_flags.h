@@ -1,0 +1,147 @@
+// The flags of `partita train`, in groups as --help shows them.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TOOLS_PARTITA_TRAIN_FLAGS_H_
+#define PARTITA_TOOLS_PARTITA_TRAIN_FLAGS_H_
+
+#include "graph/builder/inference_training.h"
+#include "graph/builder/update_rule.h"
+#include "tools/partita/arguments.h"
+#include "tools/partita/model_input.h"
+#include "tools/partita/train_request.h"
+#include "tools/partita/trainable_models.h"
+
+namespace partita {
+
+inline constexpr FlagDef kTrainDataFlags[] = {
+    {"images", "FILE",
+     "what to train on: IDX, plain or gzip, .npy, or .npz with an array images",
+     nullptr, FileUse::kReads},
+    {"labels", "FILE",
+     "what each image or sample is; a .npz has an array labels", nullptr,
+     FileUse::kReads},
+    {"test-images", "FILE", "evaluate on these after each epoch", nullptr,
+     FileUse::kReads},
+    {"test-labels", "FILE", "what each of these is", nullptr, FileUse::kReads},
+    {"input", "NAME=FILE",
+     "of an ONNX model: IDX, .npy, .npz with an array NAME, or .csv; one for "
+     "each input",
+     nullptr, FileUse::kReadsBound, true},
+    {"test-input", "NAME=FILE", "the same, to evaluate on", nullptr,
+     FileUse::kReadsBound, true},
+    {"label-column", "NAME",
+     "of a .csv file of labels: the column, or its number from 1; of an "
+     "input in the same file the others"},
+    {"text", "FILE", "the text to train on, in UTF-8; repeatable", nullptr,
+     FileUse::kReads, true},
+    {"test-share", "X", "of the text, its end, to evaluate on (default 0.1)"},
+    {"mean", "X[,X..]",
+     "is taken off inputs, bytes as 0..1; one for all, or one a channel; the "
+     "model's own if left out"},
+    {"stddev", "X[,X..]",
+     "by which they are divided then; the model's own if left out"},
+    {"batch", "N", "samples a step; the model's own if left out"},
+    {"drop-last", nullptr,
+     "leave out an epoch's last batch if it is not whole; else it is filled up "
+     "with samples that do not count"},
+    {"workers", "N",
+     "threads that read batches ahead, for the same numbers: 1 to 64 (default "
+     "1)"},
+};
+
+inline constexpr FlagDef kTrainNetworkFlags[] = {
+    {"classes", "N", "of builtin:resnet18 (default 10)"},
+    {"batch-norm", "KIND",
+     "of builtin:resnet18 and ONNX models: by statistics of the whole batch, "
+     "synchronised (default), or with --replicas per-replica, as PyTorch's "
+     "DistributedDataParallel",
+     BatchNormKinds},
+    {"layers", "N", "of builtin:gpt: blocks (default 4)"},
+    {"width", "N", "numbers a character, where --text is read (default 128)"},
+    {"heads", "N", "of builtin:gpt: of attention (default 4)"},
+    {"context", "N", "characters seen at once; the model's own if left out"},
+    {"untied", nullptr, "of builtin:gpt: scores by weights of their own"},
+    {"dropout", "X",
+     "the probability that a number is left out; the model's own if left out"},
+};
+
+inline constexpr FlagDef kTrainStepFlags[] = {
+    {"epochs", "N", "how often every sample is seen (default 10)"},
+    {"seed", "N", "of weights, dropout and the samples' order (default 1)"},
+    {"loss", "NAME", "of an ONNX model: cross-entropy (default), nll or mse",
+     LossNames},
+    {"label-smoothing", "X",
+     "the share of a label's weight that is spread over all classes (default "
+     "0)"},
+    {"optimizer", "NAME",
+     "sgd, adam, adamw, adagrad or rmsprop; the model's own if left out",
+     OptimizerNames},
+    {"learning-rate", "X", "the largest; the model's own if left out"},
+    {"momentum", "X", "of sgd and rmsprop; the model's own if left out"},
+    {"nesterov", nullptr, "of sgd: Nesterov's momentum"},
+    {"weight-decay", "X",
+     "of the optimizer; if left out the model's own, or 0.01 of an adamw that "
+     "is not"},
+    {"schedule", "NAME",
+     "of the learning rate: constant (default), step, exponential or cosine",
+     ScheduleNames},
+    {"decay-factor", "X",
+     "by which the rate falls: each time (step: 0.7), each step "
+     "(exponential: 0.999) or to the end (cosine: 0)"},
+    {"decay-steps", "N",
+     "between two falls (step: an epoch) or to the end (cosine: all epochs)"},
+    {"warm-up", "N", "steps over which the rate grows first (default 0)"},
+    {"clip-norm", "X",
+     "the most that the gradients' 2-norm may be (0: as it is)"},
+    {"precision", "NAME",
+     "of matrix products and convolutions, forward and backward: f32 "
+     "(default), bf16, or f16 with a scaled loss",
+     PrecisionNames},
+    {"nan", "stop|continue", "where a loss is no finite number (default stop)",
+     NanChoices},
+    {"virtual", nullptr, "host memory and threads play all devices"},
+};
+
+inline constexpr FlagDef kTrainResultFlags[] = {
+    // Written, but perhaps over the file of --resume.
+    {"checkpoint", "FILE", "keep the training there, as safetensors"},
+    {"every", "STEPS", "how often; once an epoch if left out"},
+    {"resume", "FILE", "continue the training of this checkpoint", nullptr,
+     FileUse::kReads},
+    {"another-plan", nullptr,
+     "with --resume: by other devices, strategy or pins, so that numbers "
+     "differ by rounding"},
+    {"export", "FILE", "write the trained model as ONNX", nullptr,
+     FileUse::kWritesModel},
+    {"plan", "FILE",
+     "write the proved plan, say what `partita compile` says of it, and end "
+     "before the first step",
+     nullptr, FileUse::kWrites},
+    {"sample", "N", "characters to write at the end, where --text is read"},
+    {"temperature", "X", "of what it writes (default 1; 0: the likeliest)"},
+    {"csv", "FILE",
+     "write step, epoch, loss and the seconds of training until then, for each "
+     "step",
+     nullptr, FileUse::kWrites},
+    {"trace", "FILE",
+     "write the last step's measured timeline in Chrome's format, at the end",
+     nullptr, FileUse::kWrites},
+    {"json", nullptr, "report as JSON"},
+};
+
+inline constexpr auto kTrainFlags =
+    JoinFlags(kTrainDataFlags, kTrainNetworkFlags, kModelFlags, kTrainStepFlags,
+              kPlacementFlags, kTrainResultFlags);
+
+inline constexpr FlagGroup kTrainFlagGroups[] = {
+    {"data", kTrainDataFlags},
+    {"model", kTrainNetworkFlags},
+    {"shapes of an ONNX model", kModelFlags},
+    {"training", kTrainStepFlags},
+    {"placement", kPlacementFlags},
+    {"what it keeps and tells", kTrainResultFlags},
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_TOOLS_PARTITA_TRAIN_FLAGS_H_
