@@ -85,7 +85,8 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
   for (int i = 0; i < node.num_results(); ++i) {
     choice.results.push_back(ResultLayout(family, node.result_type(i), layout));
     // Read once and written once, whatever else the operands hold.
-    bytes += 2.0 * static_cast<double>(node.result_type(i).num_bytes());
+    bytes +=
+        2.0 * static_cast<double>(node.result_type(i).RowMajor().num_bytes());
   }
   choice.seconds = Seconds(family, node, bytes, device);
   if (!choice.operands.empty()) {

@@ -20,16 +20,31 @@ namespace {
 
 using On = CommandCost::On;
 
+// The layouts that the node's operands and results have.
+bool IsBoundIn(const KernelChoice& choice, const OpView& node) {
+  if (choice.any_layout) return true;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    if (choice.operands[i] != node.operand_type(i).layout) return false;
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (choice.results[i] != node.result_type(i).layout) return false;
+  }
+  return true;
+}
+
+// Of the choice that the node is bound to: one kernel may be several, in
+// layouts of which some are faster. Without such a one, of the first.
 double SecondsOf(const OpView& node, const DeviceTraits& device,
                  const KernelCatalog& catalog) {
-  const std::vector<KernelChoice> choices = catalog.Choices(node, device);
   const std::optional<KernelBinding>& binding = node.node().kernel;
-  for (const KernelChoice& choice : choices) {
+  double first = 0;
+  for (const KernelChoice& choice : catalog.Choices(node, device)) {
     if (binding.has_value() && choice.kernel != binding->kernel) continue;
-    if (choice.seconds > 0) return choice.seconds;
-    break;
+    if (choice.seconds <= 0) break;
+    if (IsBoundIn(choice, node)) return choice.seconds;
+    if (first == 0) first = choice.seconds;
   }
-  return RooflineSeconds(node, device);
+  return first > 0 ? first : RooflineSeconds(node, device);
 }
 
 // Of the slowest member.
