@@ -40,6 +40,8 @@
 namespace partita {
 namespace {
 
+constexpr int64_t kMaxBatch = 1 << 16;
+
 std::vector<std::string> NanChoices() { return {"stop", "continue"}; }
 
 constexpr FlagDef kOwnFlags[] = {
@@ -133,6 +135,8 @@ constexpr FlagDef kOwnFlags[] = {
      "differ by rounding"},
     {"export", "FILE", "write the trained model as ONNX", nullptr,
      FileUse::kWritesModel},
+    {"export-batch", "N",
+     "the batch of the exported model; that of the training if left out"},
     {"nan", "stop|continue", "where a loss is no finite number (default stop)",
      NanChoices},
     {"csv", "FILE",
@@ -150,7 +154,8 @@ constexpr auto kFlags = JoinFlags(kOwnFlags, kModelFlags, kPlacementFlags);
 absl::Status CheckTogether(const Arguments& arguments) {
   for (const auto& [flag, about] :
        {std::pair("every", "checkpoint"), std::pair("another-plan", "resume"),
-        std::pair("temperature", "sample")}) {
+        std::pair("temperature", "sample"),
+        std::pair("export-batch", "export")}) {
     if (!arguments.has(flag) || arguments.has(about)) continue;
     return CalledWrongly(absl::StrCat("--", flag, ": found it without --",
                                       about, "; expected both"));
@@ -214,14 +219,22 @@ absl::Status CheckSteps(const TrainableModel& model, int64_t steps,
       reads_batch ? "lower --batch" : "bind a smaller batch by --dim NAME=N"));
 }
 
-ExportedFunction ExportedOf(const TrainableModel& model, const Module& module) {
-  if (model.inference == nullptr) return {module};
-  return {*model.inference, model.inference->main().name()};
+// Null: with the training's batch.
+absl::StatusOr<std::unique_ptr<const Module>> ReadRebatched(
+    const TrainableModel& model, const Arguments& arguments) {
+  if (!arguments.has("export-batch")) return nullptr;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t batch,
+                           arguments.GetInt("export-batch", 1, 1, kMaxBatch));
+  absl::StatusOr<Module> module = model.rebatched(batch);
+  if (!module.ok()) return AtPlace("--export-batch", module.status());
+  return std::make_unique<const Module>(*std::move(module));
 }
 
 // A session of the compiled model, and what it and its checkpoints go by.
 struct Prepared {
   Module module;  // as it was before it was compiled
+  // What is exported in its place, where --export-batch is given.
+  std::unique_ptr<const Module> rebatched;
   std::unique_ptr<Session> session;
   std::string strategy;
   Fallbacks fallbacks;
@@ -229,6 +242,15 @@ struct Prepared {
   double repeated_share = 0;
   std::vector<TrainingSetting> settings;
 };
+
+ExportedFunction ExportedOf(const TrainableModel& model, const Module& module,
+                            const Module* rebatched) {
+  const Module* inference = model.inference.get();
+  const std::string name =
+      inference == nullptr ? "evaluate" : inference->main().name();
+  if (rebatched != nullptr) return {*rebatched, name};
+  return {inference == nullptr ? module : *inference, name};
+}
 
 // Statistics are those of a replica only where each has one part of the batch.
 absl::Status CheckReplicas(const Module& placed, const Arguments& arguments) {
@@ -274,8 +296,11 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                .value = dataset_hash,
                                .fix = GiveTheSameData(arguments)});
   if (arguments.has("export")) {
+    PARTITA_ASSIGN_OR_RETURN(prepared.rebatched,
+                             ReadRebatched(model, arguments));
     PARTITA_RETURN_IF_ERROR(
-        CheckExport(ExportedOf(model, module), arguments.Get("export", "")));
+        CheckExport(ExportedOf(model, module, prepared.rebatched.get()),
+                    arguments.Get("export", "")));
   }
   prepared.settings.push_back({"graph", FingerprintOf(module).ToString(),
                                TrainingSetting::Kind::kFollows});
@@ -401,9 +426,9 @@ absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
   if (arguments.has("export")) {
     progress.Stage("export");
     report.exported = arguments.Get("export", "");
-    PARTITA_RETURN_IF_ERROR(ExportEvaluation(ExportedOf(model, prepared.module),
-                                             *prepared.session,
-                                             report.exported));
+    PARTITA_RETURN_IF_ERROR(ExportEvaluation(
+        ExportedOf(model, prepared.module, prepared.rebatched.get()),
+        *prepared.session, report.exported));
   }
   if (model.generate == nullptr) return absl::OkStatus();
   progress.Stage("generate");
