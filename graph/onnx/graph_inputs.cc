@@ -77,6 +77,13 @@ class InputReader {
                       "input", inputs);
   }
 
+  // How a model would come to have what was given.
+  static absl::string_view ToHave(ImportOption option) {
+    if (option != ImportOption::kDims) return "";
+    return ": the file fixes each extent; export it with open ones, in PyTorch "
+           "by dynamic_axes";
+  }
+
   template <typename Value>
   static absl::Status CheckKnown(const std::map<std::string, Value>& given,
                                  ImportOption option, const char* what,
@@ -87,7 +94,7 @@ class InputReader {
       absl::Status unknown = absl::InvalidArgumentError(absl::StrCat(
           what, " ", name, ": found no such ", kind, "; expected ",
           known.empty()
-              ? "none, as the model has none"
+              ? absl::StrCat("none, as the model has none", ToHave(option))
               : absl::StrCat("one of: ", absl::StrJoin(known, ", "))));
       return known.empty() ? unknown : MendedBy(option, std::move(unknown));
     }
@@ -118,6 +125,10 @@ class InputReader {
         type.dims.push_back(Extent(input.name(), i, shape.dim(i)));
       }
     }
+    if (options_.batch.has_value() && shape.dim_size() > 0 &&
+        !IsFixed(shape.dim(0))) {
+      type.dims[0] = *options_.batch;
+    }
     if (absl::Status status = CheckType(type); !status.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("input ", input.name(), ": ", status.message()));
@@ -134,11 +145,11 @@ class InputReader {
     }
     if (!input.type().tensor_type().has_shape()) return absl::OkStatus();
     if (fits) return CheckDimsAgree(input.name(), shape, given);
-    return MendedBy(
-        ImportOption::kShapes,
-        absl::InvalidArgumentError(absl::StrCat(
-            "shape of ", input.name(), ": found [", absl::StrJoin(given, ", "),
-            "]; expected [", ShapeText(shape), "]")));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shape of ", input.name(), ": found [", absl::StrJoin(given, ", "),
+        "]; expected [", ShapeText(shape),
+        "], where numbers are fixed in the file; to give others, export it ",
+        "with open dimensions, in PyTorch by dynamic_axes"));
   }
 
   // A dimension may be given as such, too.

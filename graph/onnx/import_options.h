@@ -21,6 +21,8 @@ struct ImportOptions {
   std::map<std::string, int64_t> dims;
   // Whole shapes of inputs, by input name; they win over `dims`.
   std::map<std::string, std::vector<int64_t>> shapes;
+  // Dimension 0 of every input where the model leaves it open: wins over both.
+  std::optional<int64_t> batch;
   // Values of inputs that decide shapes or branches, by input name. Such an
   // input becomes a constant and is no input of the function any more.
   std::map<std::string, std::vector<Number>> values;

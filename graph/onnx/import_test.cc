@@ -105,13 +105,33 @@ TEST(ImportErrors, ADimensionThatTheModelDoesNotHaveIsNotIgnored) {
   onnx::ModelProto model = ReluModel();
   EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}}}),
             "INVALID_ARGUMENT: m: extent of batch: found no such symbolic "
-            "dimension; expected none, as the model has none");
+            "dimension; expected none, as the model has none: the file fixes "
+            "each extent; export it with open ones, in PyTorch by "
+            "dynamic_axes");
   InputShape(model).mutable_dim(0)->set_dim_param("batch");
   InputShape(model).mutable_dim(1)->clear_value();
   EXPECT_EQ(ErrorOf(model, {.dims = {{"bach", 4}}, .shapes = {{"x", {4, 2}}}}),
             "INVALID_ARGUMENT: m: extent of bach: found no such symbolic "
             "dimension; expected one of: batch, x.1 "
             "[partita/import_option='dims']");
+}
+
+std::string InputTypeOf(const onnx::ModelProto& model,
+                        const ImportOptions& options) {
+  const auto module =
+      ImportOnnx(WriteModel(model.SerializeAsString()), options);
+  if (!module.ok()) return module.status().ToString();
+  return module->main().type(module->main().inputs()[0]).ToString();
+}
+
+TEST(Import, ABatchIsDimension0WhereItIsOpen) {
+  onnx::ModelProto model = ReluModel();
+  EXPECT_EQ(InputTypeOf(model, {.batch = 7}), "f32[2, 3]");
+  InputShape(model).mutable_dim(0)->set_dim_param("batch");
+  EXPECT_EQ(InputTypeOf(model, {.dims = {{"batch", 4}}, .batch = 7}),
+            "f32[7, 3]");
+  EXPECT_EQ(InputTypeOf(model, {.shapes = {{"x", {4, 3}}}, .batch = 7}),
+            "f32[7, 3]");
 }
 
 TEST(ImportErrors, AShapeAndADimensionAgree) {
@@ -205,8 +225,9 @@ TEST(ImportErrors, ShapesAreForInputsThatExistAndFit) {
             "INVALID_ARGUMENT: m: shape of xx: found no such input; expected "
             "one of: x [partita/import_option='shapes']");
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"x", {2, 4}}}}),
-            "INVALID_ARGUMENT: m: shape of x: found [2, 4]; expected [2, 3] "
-            "[partita/import_option='shapes']");
+            "INVALID_ARGUMENT: m: shape of x: found [2, 4]; expected [2, 3], "
+            "where numbers are fixed in the file; to give others, export it "
+            "with open dimensions, in PyTorch by dynamic_axes");
 }
 
 TEST(ImportErrors, AnErrorSaysWhichOptionMendsIt) {

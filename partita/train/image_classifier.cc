@@ -69,6 +69,9 @@ absl::StatusOr<TrainableModel> MnistModel(const ImageClassifierOptions& options,
                           .dropout = dropout,
                           .seed = recipe.seed});
   };
+  model.rebatched = [](int64_t batch) {
+    return MnistTraining({.batch = batch});
+  };
   return model;
 }
 
@@ -92,6 +95,12 @@ absl::StatusOr<TrainableModel> ResNet18Model(
                              .update = recipe.update,
                              .batch_norm_parts = batch_norm_parts,
                              .seed = recipe.seed});
+  };
+  model.rebatched = [dims, classes](int64_t batch) {
+    return ResNet18Training({.batch = batch,
+                             .channels = dims[0],
+                             .image = dims[1],
+                             .classes = classes});
   };
   return model;
 }

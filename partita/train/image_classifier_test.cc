@@ -65,6 +65,15 @@ TEST(ImageClassifier, ResNet18ReadsSquareImagesOfAnySize) {
                 "[channels, side, side]; transpose or cut them");
 }
 
+TEST(ImageClassifier, RebatchedNetworksEvaluateOverTheSameVariables) {
+  for (const auto& model :
+       {ResNet18Model(Images({6, 3, 8, 8}), 3),
+        MnistModel(Images({6, 28, 28}), /*dropout=*/0.25)}) {
+    ASSERT_TRUE(model.ok()) << model.status();
+    ExpectRebatched(*model, 2);
+  }
+}
+
 TEST(ImageClassifier, ResNet18IsResumedToTheBit) {
   const auto model = ResNet18Model(Images({6, 3, 8, 8}), 3);
   ASSERT_TRUE(model.ok()) << model.status();

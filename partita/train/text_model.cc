@@ -105,6 +105,11 @@ absl::StatusOr<TrainableModel> OverText(const TextModelOptions& options,
     whole.seed = recipe.seed;
     return build(whole);
   };
+  model.rebatched = [network, build](int64_t batch) {
+    Options rebatched = network;
+    rebatched.batch = batch;
+    return build(rebatched);
+  };
   if (options.writing.characters > 0) {
     model.generate = [vocabulary, first,
                       writing = options.writing](Session& session) {

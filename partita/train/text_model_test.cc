@@ -98,6 +98,11 @@ TEST(TextModel, AGptLearnsARhymeAndGoesOnWithIt) {
 
 TEST(TextModel, SoDoesAnLstm) { ExpectLearnsTheRhyme(RhymeLstm(kLikeliest)); }
 
+TEST(TextModel, RebatchedItEvaluatesOverTheSameVariables) {
+  ExpectRebatched(RhymeGpt(), 2);
+  ExpectRebatched(RhymeLstm(), 2);
+}
+
 TEST(TextModel, WhatItDrawsDependsOnTheSeedAlone) {
   WritingOptions writing = {.characters = 40, .temperature = 1, .seed = 3};
   const auto session = VirtualSession(PlanOf(Built(RhymeGpt())));

@@ -50,6 +50,9 @@ struct TrainableModel {
   // What a trained model is exported as, in place of @evaluate: its one
   // function, over variables that `build` makes. Null: @evaluate.
   std::shared_ptr<const Module> inference;
+  // Makes what is exported with another batch: a module that has the exported
+  // function, over variables that `build` makes.
+  std::function<absl::StatusOr<Module>(int64_t batch)> rebatched;
   // Gives what the trained model writes, for people to read. Leaves the session
   // at any entry. Null: it writes nothing.
   std::function<absl::StatusOr<std::string>(Session& session)> generate;

@@ -13,13 +13,17 @@ def _flags(ctx, source, output):
         requested_features = ctx.features,
         unsupported_features = ctx.disabled_features,
     )
+    folders = [".", ctx.genfiles_dir.path, ctx.bin_dir.path]
+    root = ctx.label.workspace_root  # where another workspace takes this one by local_repository
+    if root:
+        folders = [root] + folders
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
         source_file = source.path,
         output_file = output.path,
         user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts,
-        quote_include_directories = depset([".", ctx.genfiles_dir.path, ctx.bin_dir.path]),
+        quote_include_directories = depset(folders),
         use_pic = True,
     )
     return cc_common.get_memory_inefficient_command_line(

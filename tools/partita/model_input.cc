@@ -143,6 +143,24 @@ absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
                   {"resnet50", "small_conv_net", "two_layer_perceptron"})));
 }
 
+absl::StatusOr<ImportOptions> ReadTrainedOptions(const Arguments& arguments) {
+  PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
+  options.function = "train";
+  options.weights_as_variables = true;
+  return options;
+}
+
+absl::Status CheckBatch(const std::string& path, const Graph& graph,
+                        ValueId value, int64_t batch) {
+  const TensorType& type = graph.type(value);
+  if (type.rank() > 0 && type.dims[0] == batch) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": ", graph.value(value).name, ": found ", type.ToString(),
+      ", whose batch is fixed in the file; expected dimension 0 to be ", batch,
+      "; export the model with an open dimension 0, in PyTorch by ",
+      "dynamic_axes"));
+}
+
 absl::Status CheckStrategyReads(const CompileOptions& options) {
   const auto unread = FindUnreadOption(options);
   if (!unread.has_value()) return absl::OkStatus();
@@ -195,10 +213,25 @@ absl::StatusOr<Module> ReadModel(const std::string& path,
 
 absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
                                        const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
-  options.function = "train";
-  options.weights_as_variables = true;
+  PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
+                           ReadTrainedOptions(arguments));
   return ReadOnnx(path, options);
+}
+
+absl::StatusOr<Module> ReadRebatchedOnnx(const std::string& path,
+                                         const Arguments& arguments,
+                                         int64_t batch) {
+  PARTITA_ASSIGN_OR_RETURN(ImportOptions options,
+                           ReadTrainedOptions(arguments));
+  options.batch = batch;
+  PARTITA_ASSIGN_OR_RETURN(Module module, ReadOnnx(path, options));
+  const Graph& graph = module.main();
+  for (const auto& values : {graph.inputs(), graph.outputs()}) {
+    for (ValueId value : values) {
+      PARTITA_RETURN_IF_ERROR(CheckBatch(path, graph, value, batch));
+    }
+  }
+  return module;
 }
 
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments) {

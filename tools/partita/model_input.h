@@ -32,6 +32,10 @@ absl::StatusOr<Module> ReadModel(const std::string& path,
 // An ONNX model as the function "train", its weights as variables.
 absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
                                        const Arguments& arguments);
+// The same with another batch. InvalidArgument where the file has a fixed one.
+absl::StatusOr<Module> ReadRebatchedOnnx(const std::string& path,
+                                         const Arguments& arguments,
+                                         int64_t batch);
 
 // The file of --machine, or this host if there is none.
 absl::StatusOr<Machine> ReadMachineFlag(const Arguments& arguments);

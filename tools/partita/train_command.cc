@@ -43,11 +43,14 @@
 namespace partita {
 namespace {
 
+constexpr int64_t kMaxBatch = 1 << 16;
+
 // A flag that says something about another one.
 absl::Status CheckTogether(const Arguments& arguments) {
   for (const auto& [flag, about] :
        {std::pair("every", "checkpoint"), std::pair("another-plan", "resume"),
-        std::pair("temperature", "sample")}) {
+        std::pair("temperature", "sample"),
+        std::pair("export-batch", "export")}) {
     if (!arguments.has(flag) || arguments.has(about)) continue;
     return CalledWrongly(absl::StrCat("--", flag, ": found it without --",
                                       about, "; expected both"));
@@ -138,17 +141,34 @@ absl::Status CheckSteps(const TrainableModel& model, int64_t steps,
       reads_batch ? "lower --batch" : "bind a smaller batch by --dim NAME=N"));
 }
 
-ExportedFunction ExportedOf(const TrainableModel& model, const Module& module) {
-  if (model.inference == nullptr) return {module};
-  return {*model.inference, model.inference->main().name()};
+// Null: with the training's batch.
+absl::StatusOr<std::unique_ptr<const Module>> ReadRebatched(
+    const TrainableModel& model, const Arguments& arguments) {
+  if (!arguments.has("export-batch")) return nullptr;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t batch,
+                           arguments.GetInt("export-batch", 1, 1, kMaxBatch));
+  absl::StatusOr<Module> module = model.rebatched(batch);
+  if (!module.ok()) return AtPlace("--export-batch", module.status());
+  return std::make_unique<const Module>(*std::move(module));
 }
 
 // The compiled model, and what its checkpoints go by.
 struct Prepared {
   Module module;  // as it was before it was compiled
   Compiled compiled;
+  // What is exported in its place, where --export-batch is given.
+  std::unique_ptr<const Module> rebatched;
   std::vector<TrainingSetting> settings;
 };
+
+ExportedFunction ExportedOf(const TrainableModel& model, const Module& module,
+                            const Module* rebatched) {
+  const Module* inference = model.inference.get();
+  const std::string name =
+      inference == nullptr ? "evaluate" : inference->main().name();
+  if (rebatched != nullptr) return {*rebatched, name};
+  return {inference == nullptr ? module : *inference, name};
+}
 
 // Statistics are those of a replica only where each has one part of the batch.
 absl::Status CheckReplicas(const Module& placed, const Arguments& arguments) {
@@ -196,8 +216,11 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                .value = dataset_hash,
                                .fix = GiveTheSameData(arguments)});
   if (arguments.has("export")) {
+    PARTITA_ASSIGN_OR_RETURN(prepared.rebatched,
+                             ReadRebatched(model, arguments));
     PARTITA_RETURN_IF_ERROR(
-        CheckExport(ExportedOf(model, module), arguments.Get("export", "")));
+        CheckExport(ExportedOf(model, module, prepared.rebatched.get()),
+                    arguments.Get("export", "")));
   }
   prepared.settings.push_back({"graph", FingerprintOf(module).ToString(),
                                TrainingSetting::Kind::kFollows});
@@ -336,14 +359,15 @@ absl::StatusOr<std::optional<LossScaleReport>> LossScaleOf(const Module& module,
 }
 
 // What becomes of the trained model: a text, a file.
-absl::Status UseTrained(const TrainableModel& model, const Module& module,
+absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
                         Session& session, const Arguments& arguments,
                         Progress& progress, TrainReport& report) {
   if (arguments.has("export")) {
     progress.Stage("export");
     report.exported = arguments.Get("export", "");
-    PARTITA_RETURN_IF_ERROR(
-        ExportEvaluation(ExportedOf(model, module), session, report.exported));
+    PARTITA_RETURN_IF_ERROR(ExportEvaluation(
+        ExportedOf(model, prepared.module, prepared.rebatched.get()), session,
+        report.exported));
   }
   if (model.generate == nullptr) return absl::OkStatus();
   progress.Stage("generate");
@@ -432,8 +456,8 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(report.loss_scale,
                            LossScaleOf(prepared.module, *session));
   if (!report.interrupted) {
-    PARTITA_RETURN_IF_ERROR(UseTrained(model, prepared.module, *session,
-                                       arguments, progress, report));
+    PARTITA_RETURN_IF_ERROR(
+        UseTrained(model, prepared, *session, arguments, progress, report));
   }
   progress.Done();
   PARTITA_RETURN_IF_ERROR(

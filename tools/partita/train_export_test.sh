@@ -26,7 +26,9 @@ with open(sys.argv[1] + "/images.idx", "wb") as file:
     file.write(struct.pack(">4i", 0x803, 4, 28, 28) + pixels)
 with open(sys.argv[1] + "/labels.idx", "wb") as file:
     file.write(struct.pack(">2i", 0x801, 4) + bytes([3, 1, 4, 1]))
-npy("images", (4, 1, 28, 28), [(p / 255 - 0.1307) / 0.3081 for p in pixels])
+normalized = [(p / 255 - 0.1307) / 0.3081 for p in pixels]
+npy("images", (4, 1, 28, 28), normalized)
+npy("two_images", (2, 1, 28, 28), normalized[:2 * 784])
 END
 
 cd "$scratch"
@@ -53,6 +55,26 @@ assert abs(loss - test["loss"]) < 1e-5, "the exported model tells another loss"
 assert correct == test["correct"], "the exported model tells others right"
 END
 
+# With another batch the model tells of the first two what it told of four.
+"$partita" train builtin:mnist --images images.idx --labels labels.idx \
+  --batch 4 --epochs 3 --machine "$cpus" --strategy data --virtual \
+  --export two.onnx --export-batch 2 --json > /dev/null
+"$partita" run two.onnx --machine "$cpus" --strategy single --virtual \
+  --input images=two_images.npy --output told_two
+
+python3 - << 'END'
+import array
+
+def floats(path):
+    with open(path, "rb") as file:
+        content = file.read()
+    return array.array("f", content[content.index(b"\n") + 1:])
+
+four, two = floats("told/log_probabilities.npy"), floats("told_two/log_probabilities.npy")
+assert len(two) == 20, len(two)
+assert all(abs(a - b) < 1e-4 for a, b in zip(four, two)), "two images are told otherwise"
+END
+
 # Of eight samples, by the output's own name: probabilities, as before.
 python3 "$mlp_onnx" mlp.onnx x.npy
 printf '\0\0\10\1\0\0\0\10\3\1\4\1\5\2\6\5' > eight.idx
@@ -63,6 +85,10 @@ mlp() {
 }
 mlp --learning-rate 0 --export same.onnx > same.json
 mlp --learning-rate 0.5 --export trained.onnx > trained.json
+mlp --learning-rate 0.5 --export one.onnx --export-batch 1 > /dev/null
+head -c 2176 x.npy | LC_ALL=C sed 's/(8, /(1, /' > first.npy
+"$partita" run one.onnx --machine "$cpus" --strategy single --virtual \
+  --input x=first.npy --output one
 for model in "mlp --dim batch=8" same trained; do
   set -- $model
   "$partita" run "$1.onnx" "${@:2}" --machine "$cpus" --strategy single \
@@ -83,6 +109,10 @@ with open("trained/p.npy", "rb") as file:
     content = file.read()
 told = array.array("f", content[content.index(b"\n") + 1:])
 labels = [3, 1, 4, 1, 5, 2, 6, 5]
+with open("one/p.npy", "rb") as file:
+    content = file.read()
+one = array.array("f", content[content.index(b"\n") + 1:])
+assert len(one) == 512 and all(abs(a - b) < 1e-6 for a, b in zip(one, told))
 loss = -sum(math.log(told[512 * i + label]) for i, label in enumerate(labels)) / 8
 print("loss", loss, test["loss"])
 assert abs(loss - test["loss"]) < 1e-4, "the exported model tells another loss"

@@ -113,6 +113,8 @@ inline constexpr FlagDef kTrainResultFlags[] = {
      "differ by rounding"},
     {"export", "FILE", "write the trained model as ONNX", nullptr,
      FileUse::kWritesModel},
+    {"export-batch", "N",
+     "the batch of the exported model; that of the training if left out"},
     {"plan", "FILE",
      "write the proved plan, say what `partita compile` says of it, and end "
      "before the first step",

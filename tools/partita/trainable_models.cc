@@ -303,6 +303,9 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
                            ImportedModel(std::move(module), options));
   PARTITA_RETURN_IF_ERROR(AddBatchNormSettings(options.batch_norm_parts,
                                                "bind it by --dim to", model));
+  model.rebatched = [arguments](int64_t batch) {
+    return ReadRebatchedOnnx(arguments.positional()[0], arguments, batch);
+  };
   return model;
 }
 
@@ -347,7 +350,8 @@ absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
           "--", flag, ": found it with ", kind.name,
           ", which does not read it; expected it with ", ReadersOf(flag),
           kind.read == ReadOnnxModel && flag == "batch"
-              ? "; the model's own dimension is bound by --dim NAME=N"
+              ? "; the model's own dimension is bound by --dim NAME=N where "
+                "the file leaves it open"
               : ""));
     }
   }

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "placement/machine/sample_machines.h"
@@ -87,6 +89,23 @@ void ExpectResumesToTheBit(const std::shared_ptr<const Plan>& plan,
   ASSERT_TRUE(TrainOn(plan, model, 2, parts, rest).ok());
   EXPECT_EQ(first.losses.size() + rest.losses.size(), never.losses.size());
   EXPECT_EQ(FileContent(parts), FileContent(whole));
+}
+
+void ExpectRebatched(const TrainableModel& model, int64_t batch) {
+  const auto trained = model.build({});
+  const auto rebatched = model.rebatched(batch);
+  ASSERT_TRUE(trained.ok()) << trained.status();
+  ASSERT_TRUE(rebatched.ok()) << rebatched.status();
+  const Graph& evaluate = *rebatched->FindFunction("evaluate");
+  for (ValueId input : evaluate.inputs()) {
+    EXPECT_EQ(evaluate.type(input).dims[0], batch);
+  }
+  for (const OpView& read : evaluate.ops(kVariable)) {
+    const std::string name = read.attr_string("name");
+    const Variable* variable = trained->FindVariable(name);
+    ASSERT_NE(variable, nullptr) << name;
+    EXPECT_EQ(read.result_type(0), variable->type) << name;
+  }
 }
 
 }  // namespace partita

@@ -58,6 +58,10 @@ absl::Status TrainOn(const std::shared_ptr<const Plan>& plan,
 void ExpectResumesToTheBit(const std::shared_ptr<const Plan>& plan,
                            const TrainableModel& model, int64_t step);
 
+// What is exported with this batch has it in every input of @evaluate, and
+// reads variables that training has.
+void ExpectRebatched(const TrainableModel& model, int64_t batch);
+
 }  // namespace partita
 
 #endif  // PARTITA_PARTITA_TRAIN_TESTING_TEST_TRAINING_H_
