@@ -35,6 +35,18 @@ TEST(OnednnMatmul, MatricesOfOddExtents) {
   }
 }
 
+// oneDNN 2.6 ended the process where it divided by what 32 bits left of these.
+TEST(OnednnMatmul, MoreThan32BitsCountIsNotOffered) {
+  const OnednnCatalog catalog;
+  for (int64_t rows :
+       {int64_t{1} << 31, int64_t{1} << 32, (int64_t{1} << 32) + 1}) {
+    const OneNode tall(kMatmul, {F32({rows, 2}), F32({2, 3})});
+    EXPECT_TRUE(catalog.Choices(tall.node(), TestCpu(1)).empty()) << rows;
+    const OneNode deep(kMatmul, {F32({2, rows}), F32({rows, 3})});
+    EXPECT_TRUE(catalog.Choices(deep.node(), TestCpu(1)).empty()) << rows;
+  }
+}
+
 TEST(OnednnMatmul, TransposedOperands) {
   for (bool a : {false, true}) {
     for (bool b : {false, true}) {

@@ -4,6 +4,7 @@
 #include "kernels/cpu/onednn_kernels.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -282,10 +283,24 @@ double ReorderSeconds(const OpView& node, absl::Span<const Layout> from,
   return bytes / MemoryBandwidth(device);
 }
 
+// oneDNN takes extents of 64 bits and counts in 32 in places: it divides by
+// what is left of 2^32 elements.
+bool IsCountedIn32Bits(const OpView& node) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  for (int i = 0; i < node.num_operands(); ++i) {
+    if (node.operand_type(i).num_elements() > kMost) return false;
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (node.result_type(i).num_elements() > kMost) return false;
+  }
+  return true;
+}
+
 // Describe, with oneDNN's exceptions as a Status.
 absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
                                       const OpView& node,
                                       const LayoutWish& wish) {
+  if (!IsCountedIn32Bits(node)) return NotOffered("more than 2^31 elements");
   try {
     return family.describe(node, wish);
   } catch (const dnnl::error& error) {
