@@ -14,6 +14,9 @@ bool PartitaBuildSharedObject1(
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard<std::mutex> lock(mutex);
   std::string object;
-  return partita::CompileObject(*programs, isa, object, *error) &&
-         partita::LinkSharedObject(object, *shared_object, *error);
+  if (!partita::CompileObject(*programs, isa, object, *error)) {
+    *error = "bug: codegen cannot compile its program: " + *error;
+    return false;
+  }
+  return partita::LinkSharedObject(object, *shared_object, *error);
 }

@@ -1,7 +1,9 @@
 // lld, called as a library over two files of a private folder.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -51,6 +53,18 @@ class SignalsGivenBack {
   SignalsGivenBack& operator=(const SignalsGivenBack&) = delete;
 };
 
+// Whole, or not at all: of a part lld ends the process.
+bool WriteObject(const std::string& path, const std::string& object,
+                 std::string& error) {
+  std::ofstream out(path, std::ios::binary);
+  out << object;
+  out.close();
+  if (out.good()) return true;
+  error = path + ": cannot be written: " + std::strerror(errno) +
+          "; set TMPDIR to a folder with room";
+  return false;
+}
+
 bool RunLinker(const std::string& from, const std::string& to,
                std::string& error) {
   const std::vector<const char*> arguments = {"ld.lld",
@@ -84,7 +98,7 @@ bool LinkSharedObject(const std::string& object, std::string& shared,
   }
   const std::string from = folder.path() + "/kernels.o";
   const std::string to = folder.path() + "/kernels.so";
-  std::ofstream(from, std::ios::binary) << object;
+  if (!WriteObject(from, object, error)) return false;
   if (!RunLinker(from, to, error)) return false;
   std::ifstream in(to, std::ios::binary);
   shared.assign(std::istreambuf_iterator<char>(in), {});

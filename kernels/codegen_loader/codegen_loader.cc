@@ -90,8 +90,8 @@ absl::StatusOr<std::string> BuildSharedObject(
   if ((*function)(&programs, std::string(isa).c_str(), &object, &error)) {
     return object;
   }
-  return absl::InternalError(
-      absl::StrCat("bug: codegen cannot compile its program: ", error));
+  return absl::UnavailableError(
+      absl::StrCat("native code for fused kernels: ", error));
 }
 
 }  // namespace partita

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
@@ -564,6 +566,25 @@ TEST(Codegen, SignalsStayWhatTheProcessMadeThem) {
     EXPECT_EQ(SignalHandlers(), before);
   }
   signal(SIGINT, SIG_DFL);
+}
+
+// As on a full disk: lld would end the process where it is given a part.
+TEST(Codegen, AFolderWithoutRoomIsToldByName) {
+  const OneNode root(kSqrt, {F32({4})});
+  const auto program = ReadProgram(root.node(), "avx2");
+  ASSERT_TRUE(program.ok()) << program.status();
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  rlimit usual;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit small = {512, usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto object = BuildSharedObject({*program}, "avx2");
+  setrlimit(RLIMIT_FSIZE, &usual);
+  signal(SIGXFSZ, handler);
+  EXPECT_TRUE(absl::EndsWith(object.status().message(),
+                             "/kernels.o: cannot be written: File too large; "
+                             "set TMPDIR to a folder with room"))
+      << object.status();
 }
 
 TEST(Codegen, AnExponentBesideTheNodeDecidesWhatIsGenerated) {
