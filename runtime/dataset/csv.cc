@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,6 +33,19 @@ constexpr double kMaxExact = 1LL << 53;  // a double holds the integers up to it
 std::string Shown(absl::string_view text) {
   return absl::StrCat("\"", text.substr(0, kMaxShown),
                       text.size() > kMaxShown ? "..." : "", "\"");
+}
+
+// Cut between characters.
+std::string ShortName(absl::string_view name) {
+  absl::string_view rest = name;
+  size_t characters = 0;
+  while (!rest.empty() && characters < kMaxShown) {
+    if (!TakeCodePoint(rest).has_value()) rest.remove_prefix(1);
+    ++characters;
+  }
+  const absl::string_view shown = name.substr(0, name.size() - rest.size());
+  return absl::StrCat(absl::Utf8SafeCHexEscape(shown),
+                      rest.empty() ? "" : "...");
 }
 
 // An integer, perhaps written as one with a fraction of 0.
@@ -293,9 +307,14 @@ absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
 CsvArrays CsvTable::Arrays() {
   const int64_t width =
       static_cast<int64_t>(columns_) - (label_ < columns_ ? 1 : 0);
-  CsvArrays arrays = {ArrayOf(std::move(features_), {samples_, width}, source_),
-                      std::nullopt};
+  CsvArrays arrays;
+  arrays.features = ArrayOf(std::move(features_), {samples_, width}, source_);
+  arrays.feature_names = names_;
   if (label_ == columns_) return arrays;
+  if (has_header_) {
+    arrays.feature_names.erase(arrays.feature_names.begin() +
+                               static_cast<std::ptrdiff_t>(label_));
+  }
   arrays.labels = options_.label_dtype == DType::kF32
                       ? ArrayOf(std::move(float_labels_), {samples_}, source_)
                       : ArrayOf(std::move(whole_labels_), {samples_}, source_);
@@ -350,6 +369,17 @@ absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
                                         const CsvOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
   return ParseArrays(file, options);
+}
+
+std::string ColumnList(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 10;
+  const size_t shown = std::min(names.size(), kMost);
+  return absl::StrCat(
+      absl::StrJoin(names.begin(), names.begin() + shown, ", ",
+                    [](std::string* text, const std::string& name) {
+                      absl::StrAppend(text, ShortName(name));
+                    }),
+      shown < names.size() ? ", ..." : "");
 }
 
 }  // namespace partita
