@@ -14,6 +14,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -117,6 +118,7 @@ class CsvTable {
   absl::Status ReadFirst(std::vector<CsvCell>& row);
   absl::StatusOr<bool> NamesColumns(const std::vector<CsvCell>& row) const;
   absl::Status FindLabel();
+  const char* LineEndHint() const;
   absl::Status AddRow(const std::vector<CsvCell>& row);
   absl::Status AddLabel(const CsvCell& cell);
   absl::Status AddWholeLabel(const CsvCell& cell);
@@ -155,7 +157,7 @@ absl::StatusOr<CsvArrays> CsvTable::Read() {
     PARTITA_ASSIGN_OR_RETURN(more, rows_.Next(row));
   }
   if (samples_ == 0)
-    return BadFile(source_, "no row of numbers", "one or more");
+    return BadFile(source_, "no row of numbers", "one or more", LineEndHint());
   if (options_.known_words.empty()) SortWords();
   return Arrays();
 }
@@ -210,11 +212,21 @@ absl::Status CsvTable::FindLabel() {
     label_ = number - 1;
     return absl::OkStatus();
   }
-  return BadFile(
-      source_, absl::StrCat("no column ", options_.label),
-      absl::StrCat(names_.empty() ? "" : "one of ", absl::StrJoin(names_, ", "),
-                   names_.empty() ? "" : ", or ", "a number from 1 to ",
-                   columns_));
+  return BadFile(source_, absl::StrCat("no column ", options_.label),
+                 absl::StrCat(names_.empty() ? "" : "one of ",
+                              ColumnList(names_), names_.empty() ? "" : ", or ",
+                              "a number from 1 to ", columns_),
+                 LineEndHint());
+}
+
+// A text of old Macs is one line, and all of it the header.
+const char* CsvTable::LineEndHint() const {
+  const bool has_returns = absl::c_any_of(names_, [](absl::string_view name) {
+    return absl::StrContains(name, '\r');
+  });
+  return has_returns ? "end lines by a line feed, which carriage returns (\\r) "
+                       "alone are not"
+                     : "";
 }
 
 absl::Status CsvTable::AddRow(const std::vector<CsvCell>& row) {
@@ -292,9 +304,9 @@ void CsvTable::SortWords() {
 
 absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
                                absl::string_view expected) const {
-  const std::string name = names_.empty()
-                               ? absl::StrCat("column ", column + 1)
-                               : absl::StrCat("column ", names_[column]);
+  const std::string name =
+      names_.empty() ? absl::StrCat("column ", column + 1)
+                     : absl::StrCat("column ", ShortName(names_[column]));
   // Above all in the first row, which may be a header that nobody announced.
   const bool first = cell.line == first_line_ && !has_header_;
   return BadFile(absl::StrCat(rows_.PlaceOf(cell), ": ", name),
