@@ -92,6 +92,10 @@ class GraphBuilder {
   // function reads it.
   Tensor ReadVariable(const std::string& name,
                       CallSite site = CallSite::current());
+  // Whether a variable of that name is declared.
+  bool HasVariable(const std::string& name) const {
+    return module_.FindVariable(name) != nullptr;
+  }
   // What the variable becomes at the end of a step.
   void Update(const std::string& variable, Tensor value,
               CallSite site = CallSite::current());

@@ -4,7 +4,10 @@
 #include "graph/builder/inference_training.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -151,15 +154,37 @@ void MoveBefore(Graph& graph, NodeId last_before, NodeId place) {
   }
 }
 
+// By the name of a running statistic, the node that it is of.
+using StatisticOwners = std::map<std::string, std::string>;
+
+// A statistic moves once a step, to what one batch norm's batch has.
+absl::Status CheckOwnStatistics(const Node& node,
+                                std::initializer_list<std::string> statistics,
+                                StatisticOwners& owners) {
+  for (const std::string& statistic : statistics) {
+    const auto [owner, is_new] = owners.try_emplace(statistic, node.location);
+    if (is_new) continue;
+    return Refuse(
+        absl::StrCat("node ", node.location, " (batch_norm)"),
+        absl::StrCat("the running statistic ", statistic, ", which node ",
+                     owner->second, " has too"),
+        "one of its own for each; give each its own running statistics, or "
+        "export with folded batch norms");
+  }
+  return absl::OkStatus();
+}
+
 // What the output is then: it may have been a batch norm's.
 absl::StatusOr<ValueId> UseBatchStatistics(GraphBuilder& b, ValueId output,
                                            int parts) {
   Graph& graph = b.graph();
-  bool used = false;
+  StatisticOwners owners;
   for (const OpView& op : graph.ops(kBatchNorm)) {
     const auto mean = NameRead(b, op.operand(3).id());
     const auto variance = NameRead(b, op.operand(4).id());
     if (!mean.has_value() || !variance.has_value()) continue;
+    PARTITA_RETURN_IF_ERROR(
+        CheckOwnStatistics(op.node(), {*mean, *variance}, owners));
     const NodeId last = graph.order().back();
     const GraphBuilder::Scope scope(b, op.node().scope);
     const Tensor y = BatchNormTraining(
@@ -167,13 +192,12 @@ absl::StatusOr<ValueId> UseBatchStatistics(GraphBuilder& b, ValueId output,
         b.TensorOf(op.operand(2).id()), *mean, *variance,
         {.epsilon = op.attr_float("epsilon"), .parts = parts});
     if (!y.valid()) return output;
-    used = true;
     MoveBefore(graph, last, op.id());
     if (op.result(0).id() == output) output = y.id();
     graph.ReplaceAllUses(op.result(0).id(), y.id());
     graph.Erase(op.id());
   }
-  if (parts > 1 && !used) {
+  if (parts > 1 && owners.empty()) {
     return Refuse("batch norms", "none with statistics to train",
                   absl::StrCat("one at least, for ", parts,
                                " parts of the batch with statistics of their "

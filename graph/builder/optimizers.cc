@@ -36,6 +36,14 @@ class ParameterStep {
   // What is kept of the last step under this name.
   Tensor Kept(const char* name) const {
     if (!value().valid()) return {};
+    if (builder().HasVariable(StateName(name))) {
+      builder().Fail(absl::StrCat(
+          "variable @", StateName(name), ": found it in the model, and the ",
+          "optimizer keeps the ", name, " of @", parameter_.variable,
+          " by that name; expected no such variable; rename it, in ONNX the "
+          "initializer, or take another optimizer"));
+      return {};
+    }
     return builder().Variable(StateName(name), HostTensor(value().type()),
                               /*trainable=*/false);
   }

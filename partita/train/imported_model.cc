@@ -3,12 +3,15 @@
 
 #include "partita/train/imported_model.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -87,6 +90,45 @@ struct ClassNames {
   std::vector<std::string> names;
 };
 
+// The names of a table's columns.
+struct TableColumns {
+  std::string path;
+  std::vector<std::string> names;  // none: no header
+};
+
+// What the files that were opened first say of those that follow.
+struct Known {
+  ClassNames classes;
+  std::map<std::string, TableColumns> tables;  // by field
+};
+
+std::string NameAt(const std::vector<std::string>& names, size_t column) {
+  return column < names.size() ? ColumnList({names[column]}) : "none";
+}
+
+// A column of another name is another quantity, which the model would take for
+// the one that it was trained on.
+absl::Status CheckColumns(const SampleFile& file, CsvArrays& table,
+                          Known& known) {
+  const auto [first, is_new] = known.tables.try_emplace(
+      file.field, TableColumns{file.path, table.feature_names});
+  const std::vector<std::string>& expected = first->second.names;
+  const std::vector<std::string>& found = table.feature_names;
+  if (expected.empty() || found.empty() || expected == found) {
+    return absl::OkStatus();
+  }
+  const size_t column =
+      absl::c_mismatch(expected, found).first - expected.begin();
+  return BadFile(
+      file.path,
+      absl::StrCat(NameAt(found, column), " as column ", column + 1, " of ",
+                   file.field, ", where ", first->second.path, " has ",
+                   NameAt(expected, column)),
+      absl::StrCat("the columns of ", first->second.path,
+                   " in their order: ", ColumnList(expected)),
+      "name and order them as there, or take the header off both files");
+}
+
 CsvOptions WholeLabels(const std::string& column, const ClassNames& classes) {
   return {.header = std::nullopt,
           .label = column,
@@ -96,13 +138,16 @@ CsvOptions WholeLabels(const std::string& column, const ClassNames& classes) {
 
 // The labels of a table: of one column, or for numbers of all. Where they are
 // words that are not known yet, the table says which there are.
-absl::StatusOr<FileTensor> LabelsIn(const std::string& path,
+absl::StatusOr<FileTensor> LabelsIn(const SampleFile& file,
                                     const ImportedModelOptions& options,
-                                    ClassNames& classes) {
+                                    Known& known) {
+  const std::string& path = file.path;
+  ClassNames& classes = known.classes;
   const bool has_classes = HasClasses(options.loss);
   if (!has_classes && options.label_column.empty()) {
     PARTITA_ASSIGN_OR_RETURN(CsvArrays table,
                              OpenCsvArrays(path, {.header = std::nullopt}));
+    PARTITA_RETURN_IF_ERROR(CheckColumns(file, table, known));
     return std::move(table.features);
   }
   const bool only = options.label_column.empty();
@@ -120,20 +165,21 @@ absl::StatusOr<FileTensor> LabelsIn(const std::string& path,
 absl::StatusOr<FileTensor> OpenField(const SampleFile& file,
                                      const std::vector<SampleFile>& files,
                                      const ImportedModelOptions& options,
-                                     ClassNames& classes) {
+                                     Known& known) {
   if (!absl::EndsWith(file.path, ".csv")) {
     return OpenArray({file.field, file.path, ""});
   }
   if (file.field == kLabelField) {
-    return LabelsIn(file.path, options, classes);
+    return LabelsIn(file, options, known);
   }
   std::error_code unknown;  // that it cannot be opened is told below
   const bool is_shared = std::filesystem::equivalent(
       file.path, PathOf(kLabelField, files), unknown);
   CsvOptions others =
-      WholeLabels(is_shared ? options.label_column : "", classes);
+      WholeLabels(is_shared ? options.label_column : "", known.classes);
   if (!HasClasses(options.loss)) others.label_dtype = DType::kF32;
   PARTITA_ASSIGN_OR_RETURN(CsvArrays table, OpenCsvArrays(file.path, others));
+  PARTITA_RETURN_IF_ERROR(CheckColumns(file, table, known));
   return std::move(table.features);
 }
 
@@ -151,14 +197,14 @@ absl::Status CheckNumberOf(const ClassNames& classes, const Graph& graph,
 absl::StatusOr<SharedDataset> Open(const Graph& graph,
                                    const std::vector<SampleFile>& files,
                                    const ImportedModelOptions& options,
-                                   ClassNames& classes) {
+                                   Known& known) {
   std::vector<FieldArray> arrays;
   for (const SampleFile& file : files) {
     PARTITA_ASSIGN_OR_RETURN(FileTensor values,
-                             OpenField(file, files, options, classes));
+                             OpenField(file, files, options, known));
     arrays.push_back({file.field, std::move(values)});
   }
-  PARTITA_RETURN_IF_ERROR(CheckNumberOf(classes, graph, files));
+  PARTITA_RETURN_IF_ERROR(CheckNumberOf(known.classes, graph, files));
   PARTITA_ASSIGN_OR_RETURN(SharedDataset dataset,
                            ArrayDataset(std::move(arrays)));
   for (ValueId input : graph.inputs()) {
@@ -181,11 +227,11 @@ absl::StatusOr<SharedDataset> Open(const Graph& graph,
 absl::StatusOr<TrainingData> OpenFiles(const Graph& graph,
                                        const std::vector<SampleFile>& files,
                                        const ImportedModelOptions& options,
-                                       ClassNames& classes) {
+                                       Known& known) {
   // Of the fields labels alone are checked sample by sample.
   TrainingData data = {nullptr, PathOf(kLabelField, files)};
   if (files.empty()) return data;
-  PARTITA_ASSIGN_OR_RETURN(data.samples, Open(graph, files, options, classes));
+  PARTITA_ASSIGN_OR_RETURN(data.samples, Open(graph, files, options, known));
   return data;
 }
 
@@ -201,14 +247,14 @@ absl::StatusOr<TrainableModel> ImportedModel(
   const Graph& graph = module.main();
   TrainableModel model = {.samples_name = "samples",
                           .batch = graph.type(graph.outputs()[0]).dims[0]};
-  ClassNames classes;
+  Known known;
   PARTITA_ASSIGN_OR_RETURN(model.train,
-                           OpenFiles(graph, options.train, options, classes));
+                           OpenFiles(graph, options.train, options, known));
   // Those of a test are what those that were trained on are.
-  classes.asked = !classes.names.empty();
+  known.classes.asked = !known.classes.names.empty();
   PARTITA_ASSIGN_OR_RETURN(model.test,
-                           OpenFiles(graph, options.test, options, classes));
-  model.class_names = classes.names;
+                           OpenFiles(graph, options.test, options, known));
+  model.class_names = known.classes.names;
   model.settings = {{"loss", options.loss},
                     {"mean", DoublesText(options.mean)},
                     {"stddev", DoublesText(options.stddev)}};

@@ -22,7 +22,9 @@ struct SampleFile {
 struct ImportedModelOptions {
   std::string loss = "cross-entropy";  // of LossNames()
   std::vector<SampleFile> train;       // every input, and the labels
-  std::vector<SampleFile> test;        // the same; empty: no test is asked for
+  // The same; empty: no test is asked for. Where a table of it and that of the
+  // training have a header, both name the same columns in the same order.
+  std::vector<SampleFile> test;
   // Of a .csv file of labels that has other columns too, by name or number from
   // 1. Where it is an input's file as well, the others are the input. Classes
   // may be words, which TrainableModel::class_names then tells.

@@ -283,6 +283,56 @@ TEST(ImportedModel, ReadsClassesThatAreWords) {
                 "number as the label");
 }
 
+// A column that stands elsewhere is another quantity.
+TEST(ImportedModel, ColumnsOfTheTestAreThoseOfTheTraining) {
+  const std::string train =
+      TextFile("tr.csv", "a,kind,b,c,d\n1,1,1,1,1\n-1,0,-1,-1,-1\n");
+  const auto tested = [&](const std::string& test) {
+    return ImportedModel(Linear(2),
+                         {.train = {{"pixels", train}, {"labels", train}},
+                          .test = {{"pixels", test}, {"labels", test}},
+                          .label_column = "kind"})
+        .status();
+  };
+  const auto refusal = [&](const std::string& test, const std::string& found) {
+    return absl::StrCat(test, ": found ", found, "; expected the columns of ",
+                        train,
+                        " in their order: a, b, c, d; name and order them as "
+                        "there, or take the header off both files");
+  };
+  const auto file = [&](const std::string& header) {
+    return TextFile("te.csv", header + "\n1,1,1,1,1\n");
+  };
+  const std::string other = file("a,kind,c,b,d");
+  EXPECT_EQ(
+      tested(other).message(),
+      refusal(other, "c as column 2 of pixels, where " + train + " has b"));
+  file("a,kind,b,c,e");
+  EXPECT_EQ(
+      tested(other).message(),
+      refusal(other, "e as column 4 of pixels, where " + train + " has d"));
+  TextFile("te.csv", "a,kind,b,c\n1,1,1,1\n");
+  EXPECT_EQ(
+      tested(other).message(),
+      refusal(other, "none as column 4 of pixels, where " + train + " has d"));
+  // The label may stand elsewhere.
+  EXPECT_TRUE(tested(file("kind,a,b,c,d")).ok());
+}
+
+// Of a table without a header nothing is known.
+TEST(ImportedModel, ColumnsWithoutNamesAreNotCompared) {
+  const std::string named =
+      TextFile("named.csv", "a,kind,b,c,d\n1,1,1,1,1\n-1,0,-1,-1,-1\n");
+  const std::string bare = TextFile("bare.csv", "1,1,1,1,1\n-1,0,-1,-1,-1\n");
+  for (const auto& [train, test] : {std::pair(named, bare), {bare, named}}) {
+    EXPECT_TRUE(ImportedModel(Linear(2),
+                              {.train = {{"pixels", train}, {"labels", train}},
+                               .test = {{"pixels", test}, {"labels", test}},
+                               .label_column = "2"})
+                    .ok());
+  }
+}
+
 // Its own function, which has the same variables.
 TEST(ImportedModel, IsExportedWithItsOwnOutput) {
   const TrainableModel model = Opened(2, "cross-entropy");

@@ -301,9 +301,9 @@ absl::Status CheckStageCount(const PlanRequest& request, int pieces) {
   const int most = std::min(request.costs.num_devices(), std::max(1, pieces));
   const int stages = request.options.stages;
   if (stages >= 0 && stages <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("stages: found ", stages, "; expected at most ", most,
-                   ", one device and one node for each (0: as many as help)"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "stages: found ", stages, "; expected at most ", most,
+      ", one device and one node for each; leave it out for as many as help"));
 }
 
 // What came of one way of searching.

@@ -111,7 +111,7 @@ TEST(PipelineTest, MoreStagesThanDevicesAreRefused) {
   Chain g(4, 1);
   EXPECT_EQ(Text(g, PlanBy("pipeline", g, EqualCpus(2, 1000), {.stages = 3})),
             "stages: found 3; expected at most 2, one device and one node "
-            "for each (0: as many as help)");
+            "for each; leave it out for as many as help");
 }
 
 TEST(PipelineTest, AChainOfLinksIsEnoughForAChainOfStages) {

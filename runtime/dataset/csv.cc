@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,6 +34,19 @@ constexpr double kMaxExact = 1LL << 53;  // a double holds the integers up to it
 std::string Shown(absl::string_view text) {
   return absl::StrCat("\"", text.substr(0, kMaxShown),
                       text.size() > kMaxShown ? "..." : "", "\"");
+}
+
+// Cut between characters.
+std::string ShortName(absl::string_view name) {
+  absl::string_view rest = name;
+  size_t characters = 0;
+  while (!rest.empty() && characters < kMaxShown) {
+    if (!TakeCodePoint(rest).has_value()) rest.remove_prefix(1);
+    ++characters;
+  }
+  const absl::string_view shown = name.substr(0, name.size() - rest.size());
+  return absl::StrCat(absl::Utf8SafeCHexEscape(shown),
+                      rest.empty() ? "" : "...");
 }
 
 // An integer, perhaps written as one with a fraction of 0.
@@ -103,6 +118,7 @@ class CsvTable {
   absl::Status ReadFirst(std::vector<CsvCell>& row);
   absl::StatusOr<bool> NamesColumns(const std::vector<CsvCell>& row) const;
   absl::Status FindLabel();
+  const char* LineEndHint() const;
   absl::Status AddRow(const std::vector<CsvCell>& row);
   absl::Status AddLabel(const CsvCell& cell);
   absl::Status AddWholeLabel(const CsvCell& cell);
@@ -141,7 +157,7 @@ absl::StatusOr<CsvArrays> CsvTable::Read() {
     PARTITA_ASSIGN_OR_RETURN(more, rows_.Next(row));
   }
   if (samples_ == 0)
-    return BadFile(source_, "no row of numbers", "one or more");
+    return BadFile(source_, "no row of numbers", "one or more", LineEndHint());
   if (options_.known_words.empty()) SortWords();
   return Arrays();
 }
@@ -196,11 +212,21 @@ absl::Status CsvTable::FindLabel() {
     label_ = number - 1;
     return absl::OkStatus();
   }
-  return BadFile(
-      source_, absl::StrCat("no column ", options_.label),
-      absl::StrCat(names_.empty() ? "" : "one of ", absl::StrJoin(names_, ", "),
-                   names_.empty() ? "" : ", or ", "a number from 1 to ",
-                   columns_));
+  return BadFile(source_, absl::StrCat("no column ", options_.label),
+                 absl::StrCat(names_.empty() ? "" : "one of ",
+                              ColumnList(names_), names_.empty() ? "" : ", or ",
+                              "a number from 1 to ", columns_),
+                 LineEndHint());
+}
+
+// A text of old Macs is one line, and all of it the header.
+const char* CsvTable::LineEndHint() const {
+  const bool has_returns = absl::c_any_of(names_, [](absl::string_view name) {
+    return absl::StrContains(name, '\r');
+  });
+  return has_returns ? "end lines by a line feed, which carriage returns (\\r) "
+                       "alone are not"
+                     : "";
 }
 
 absl::Status CsvTable::AddRow(const std::vector<CsvCell>& row) {
@@ -278,9 +304,9 @@ void CsvTable::SortWords() {
 
 absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
                                absl::string_view expected) const {
-  const std::string name = names_.empty()
-                               ? absl::StrCat("column ", column + 1)
-                               : absl::StrCat("column ", names_[column]);
+  const std::string name =
+      names_.empty() ? absl::StrCat("column ", column + 1)
+                     : absl::StrCat("column ", ShortName(names_[column]));
   // Above all in the first row, which may be a header that nobody announced.
   const bool first = cell.line == first_line_ && !has_header_;
   return BadFile(absl::StrCat(rows_.PlaceOf(cell), ": ", name),
@@ -293,9 +319,14 @@ absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
 CsvArrays CsvTable::Arrays() {
   const int64_t width =
       static_cast<int64_t>(columns_) - (label_ < columns_ ? 1 : 0);
-  CsvArrays arrays = {ArrayOf(std::move(features_), {samples_, width}, source_),
-                      std::nullopt};
+  CsvArrays arrays;
+  arrays.features = ArrayOf(std::move(features_), {samples_, width}, source_);
+  arrays.feature_names = names_;
   if (label_ == columns_) return arrays;
+  if (has_header_) {
+    arrays.feature_names.erase(arrays.feature_names.begin() +
+                               static_cast<std::ptrdiff_t>(label_));
+  }
   arrays.labels = options_.label_dtype == DType::kF32
                       ? ArrayOf(std::move(float_labels_), {samples_}, source_)
                       : ArrayOf(std::move(whole_labels_), {samples_}, source_);
@@ -350,6 +381,17 @@ absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
                                         const CsvOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
   return ParseArrays(file, options);
+}
+
+std::string ColumnList(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 10;
+  const size_t shown = std::min(names.size(), kMost);
+  return absl::StrCat(
+      absl::StrJoin(names.begin(), names.begin() + shown, ", ",
+                    [](std::string* text, const std::string& name) {
+                      absl::StrAppend(text, ShortName(name));
+                    }),
+      shown < names.size() ? ", ..." : "");
 }
 
 }  // namespace partita

@@ -47,12 +47,17 @@ absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
 
 // The same as arrays, of which there may be no features.
 struct CsvArrays {
-  FileTensor features;  // f32[samples, columns]
+  FileTensor features;                     // f32[samples, columns]
+  std::vector<std::string> feature_names;  // by column; none: no header
   std::optional<FileTensor> labels;
   std::vector<std::string> words;  // by label; none: labels are numbers
 };
 absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
                                         const CsvOptions& options);
+
+// Names of columns for a message, "a, b, c": the first ten, of each the first
+// 40 characters, without what moves a cursor.
+std::string ColumnList(const std::vector<std::string>& names);
 
 }  // namespace partita
 

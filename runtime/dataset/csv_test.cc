@@ -217,6 +217,28 @@ TEST(Csv, ALabelThatIsNoColumnIsRefused) {
             "t.csv: found no column beside the label's; expected one or more");
 }
 
+TEST(Csv, AListOfColumnsIsShort) {
+  EXPECT_EQ(ColumnList({"a", "\xc3\xa4", "c\r1"}), "a, \xc3\xa4, c\\r1");
+  EXPECT_EQ(ColumnList(std::vector<std::string>(11, "a")),
+            "a, a, a, a, a, a, a, a, a, a, ...");
+  std::string letters;
+  for (int i = 0; i < 41; ++i) letters += "\xc3\xa4";
+  EXPECT_EQ(ColumnList({letters}), letters.substr(0, 80) + "...");
+}
+
+TEST(Csv, LinesThatEndInACarriageReturnAloneAreTold) {
+  std::string text = "a,b\r";
+  for (int i = 0; i < 100; ++i) text += "1,2\r";
+  EXPECT_EQ(Samples(text, {.label = "kind"}),
+            "t.csv: found no column kind; expected one of a, b\\r1, 2\\r1, "
+            "2\\r1, 2\\r1, 2\\r1, 2\\r1, 2\\r1, 2\\r1, 2\\r1, ..., or a "
+            "number from 1 to 102; end lines by a line feed, which carriage "
+            "returns (\\r) alone are not");
+  EXPECT_EQ(Samples(text, {.label = "a"}),
+            "t.csv: found no row of numbers; expected one or more; end lines "
+            "by a line feed, which carriage returns (\\r) alone are not");
+}
+
 TEST(Csv, ATableWithoutNumbersIsRefused) {
   EXPECT_EQ(Samples("\n\n", {}), "t.csv: found no row; expected one or more");
   EXPECT_EQ(Samples("a,b\n", {}),

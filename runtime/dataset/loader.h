@@ -68,7 +68,8 @@ class LoadedBatch {
 class Loader {
  public:
   // InvalidArgument for options out of range, and for a sampler that was made
-  // for another number of samples.
+  // for another number of samples. Throws std::system_error where a thread
+  // cannot be started, after those that were have ended.
   static absl::StatusOr<std::unique_ptr<Loader>> Create(
       SharedDataset dataset, const Sampler& sampler,
       const LoaderOptions& options);

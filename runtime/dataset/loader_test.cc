@@ -4,6 +4,7 @@
 #include "runtime/dataset/loader.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -270,6 +272,34 @@ TEST_P(LoaderTest, ARankMayHaveNothingToRead) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, LoaderTest, testing::Values(1, 2, 5));
+
+// A sanitizer keeps its own books of a stack's bytes.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Stacks of which the address space has room for two or three.
+class HugeStacks {
+ public:
+  HugeStacks() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge = before_;
+    pthread_attr_setstacksize(&huge, size_t{1} << 45);
+    pthread_setattr_default_np(&huge);
+  }
+  ~HugeStacks() { pthread_setattr_default_np(&before_); }
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST(Loader, WorkersThatWereStartedEndWhereAnotherCannotBe) {
+  const auto numbers = std::make_shared<Numbers>(8);
+  const auto sampler = Sampler::Create(8, {.batch_size = 2});
+  ASSERT_TRUE(sampler.ok()) << sampler.status();
+  const HugeStacks no_room;
+  EXPECT_THROW(Loader::Create(numbers, *sampler, {.workers = 16}).IgnoreError(),
+               std::system_error);
+  EXPECT_EQ(numbers.use_count(), 1);
+}
+#endif
 
 TEST(Loader, OptionsOutOfRangeAreRefused) {
   const SharedDataset dataset = std::make_shared<Numbers>(10);

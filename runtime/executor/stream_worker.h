@@ -34,7 +34,8 @@ class StreamWorker {
   // Binds kernels and builds programs on the calling thread, whose job
   // RunInline becomes.
   absl::Status PrepareInline();
-  // Starts the thread, which binds, builds and then waits for steps.
+  // Starts the thread, which binds, builds and then waits for steps. Throws
+  // std::system_error where it cannot be started.
   void Start();
   // What the thread's binding came to; waits for it.
   absl::Status WaitUntilPrepared();

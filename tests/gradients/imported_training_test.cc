@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "graph/builder/batch_norm_training.h"
 #include "graph/builder/dropout.h"
 #include "graph/builder/inference_training.h"
@@ -352,6 +353,44 @@ TEST(ImportedTraining, WhatCannotBeTrainedIsRefused) {
             "reads a float initializer of one dimension or more; expected ops "
             "that have a gradient between weights and output "
             "(docs/gradients.md)");
+}
+
+// A module that is called twice is exported as two nodes that share all.
+TEST(ImportedTraining, StatisticsOfTwoBatchNormsAreRefused) {
+  SketchedModel model(17);
+  model.Input("x", kFloat, {5, 3})
+      .Constant("scale", kFloat, Filled({3}, 1))
+      .Constant("bias", kFloat, Filled({3}, 0))
+      .Constant("mean", kFloat, Filled({3}, 0))
+      .Constant("variance", kFloat, Filled({3}, 1))
+      .Node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"},
+            {"h"})
+      .Node("BatchNormalization", {"h", "scale", "bias", "mean", "variance"},
+            {"y"})
+      .Output("y", kFloat, {5, 3});
+  EXPECT_EQ(Refusal(model, "cross-entropy"),
+            "node n (batch_norm): found the running statistic mean, which "
+            "node n has too; expected one of its own for each; give each its "
+            "own running statistics, or export with folded batch norms");
+}
+
+TEST(ImportedTraining, AWeightMayNotBeCalledAsTheOptimizersState) {
+  SketchedModel model(17);
+  model.Input("x", kFloat, {4, 1})
+      .Constant("w", kFloat, Filled({1, 1}, 3))
+      .Constant("w.momentum", kFloat, Filled({1, 1}, 3))
+      .Node("MatMul", {"x", "w"}, {"h"})
+      .Node("MatMul", {"h", "w.momentum"}, {"y"})
+      .Output("y", kFloat, {4, 1});
+  EXPECT_TRUE(Training(model, "mse", UpdateRule()).ok());
+  const std::string refusal(
+      Training(model, "mse", Momentum()).status().message());
+  EXPECT_TRUE(absl::EndsWith(
+      refusal,
+      "variable @w.momentum: found it in the model, and the optimizer keeps "
+      "the momentum of @w by that name; expected no such variable; rename it, "
+      "in ONNX the initializer, or take another optimizer"))
+      << refusal;
 }
 
 TEST(ImportedTraining, AnOpWithoutAGradientIsNamed) {

@@ -10,6 +10,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -139,6 +140,20 @@ absl::Status Main(absl::Span<const char* const> words) {
   std::_Exit(kFailed);
 }
 
+// What is thrown where no thread can be started; another fault of the system is
+// none that is known here.
+[[noreturn]] void EndOutOfThreads(const std::system_error& error) {
+  if (error.code() != std::errc::resource_unavailable_try_again) std::abort();
+  std::fprintf(
+      stderr,
+      "partita: found no room to start another thread (%s); expected room for "
+      "one a stream and one a worker; raise the limit of processes (ulimit -u) "
+      "or of memory (ulimit -v), or take fewer --workers or a --machine of "
+      "fewer devices\n",
+      error.code().message().c_str());
+  std::_Exit(kFailed);
+}
+
 // What a thread of a stream or of a kernel throws cannot be caught by main.
 void OnTerminate() {
   const std::exception_ptr thrown = std::current_exception();
@@ -146,6 +161,8 @@ void OnTerminate() {
     if (thrown != nullptr) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     EndOutOfMemory();
+  } catch (const std::system_error& error) {
+    EndOutOfThreads(error);
   } catch (...) {
   }
   std::abort();
@@ -174,5 +191,7 @@ int main(int argc, char** argv) {
     return partita::ExitCode(partita::Main(words.subspan(argc > 0 ? 1 : 0)));
   } catch (const std::bad_alloc&) {  // after the files at work are taken back
     partita::EndOutOfMemory();
+  } catch (const std::system_error& error) {
+    partita::EndOutOfThreads(error);
   }
 }
