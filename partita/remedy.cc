@@ -3,6 +3,7 @@
 
 #include "partita/remedy.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -39,14 +40,18 @@ bool Trains(const Module& module) {
   });
 }
 
+// Tried for a remedy: each try is a compilation.
+constexpr int64_t kMostMicroBatches = 256;
+
 // The step of a training in more parts, as long as they are equal. (A batch of
 // requests that is too large is a matter of extents.)
 void AddMicroBatches(const Module& module, const CompileOptions& any,
                      std::vector<CompileOptions>& changes) {
-  const int64_t batch = BatchOf(module.main());
   if (!Trains(module)) return;
+  const int64_t batch = BatchOf(module.main());
+  const int64_t most = std::min(batch, kMostMicroBatches);
   for (int64_t parts = 2 * any.micro_batches;
-       parts <= batch && batch % parts == 0; parts *= 2) {
+       parts <= most && batch % parts == 0; parts *= 2) {
     changes.push_back(any);
     changes.back().micro_batches = static_cast<int>(parts);
   }

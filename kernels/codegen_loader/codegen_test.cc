@@ -1,9 +1,6 @@
 // Generated kernels against eval and against the interpreter.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <signal.h>
-#include <sys/resource.h>
-
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
@@ -542,49 +538,6 @@ TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {
     return images->front();
   };
   EXPECT_EQ(build({&kExp, &kTanh}), build({&kTanh, &kExp, &kExp}));
-}
-
-// What each signal does; null for those that nobody may ask for.
-std::vector<void (*)(int)> SignalHandlers() {
-  std::vector<void (*)(int)> handlers;
-  for (int signal = 1; signal < NSIG; ++signal) {
-    struct sigaction action = {};
-    const bool known = sigaction(signal, nullptr, &action) == 0;
-    handlers.push_back(known ? action.sa_handler : nullptr);
-  }
-  return handlers;
-}
-
-TEST(Codegen, SignalsStayWhatTheProcessMadeThem) {
-  signal(SIGINT, SIG_IGN);
-  const auto before = SignalHandlers();
-  OneNode root(kSqrt, {F32({4})});
-  for (int i = 0; i < 2; ++i) {
-    const auto program = ReadProgram(root.node(), "avx2");
-    ASSERT_TRUE(program.ok()) << program.status();
-    ASSERT_TRUE(BuildSharedObject({*program}, "avx2").ok());
-    EXPECT_EQ(SignalHandlers(), before);
-  }
-  signal(SIGINT, SIG_DFL);
-}
-
-// As on a full disk: lld would end the process where it is given a part.
-TEST(Codegen, AFolderWithoutRoomIsToldByName) {
-  const OneNode root(kSqrt, {F32({4})});
-  const auto program = ReadProgram(root.node(), "avx2");
-  ASSERT_TRUE(program.ok()) << program.status();
-  const auto handler = signal(SIGXFSZ, SIG_IGN);
-  rlimit usual;
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
-  const rlimit small = {512, usual.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const auto object = BuildSharedObject({*program}, "avx2");
-  setrlimit(RLIMIT_FSIZE, &usual);
-  signal(SIGXFSZ, handler);
-  EXPECT_TRUE(absl::EndsWith(object.status().message(),
-                             "/kernels.o: cannot be written: File too large; "
-                             "set TMPDIR to a folder with room"))
-      << object.status();
 }
 
 TEST(Codegen, AnExponentBesideTheNodeDecidesWhatIsGenerated) {

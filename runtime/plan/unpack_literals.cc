@@ -28,10 +28,9 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> OpenWeights(
   absl::StatusOr<std::shared_ptr<const MappedFile>> opened =
       MappedFile::Open(path);
   if (opened.ok()) return opened;
-  return absl::Status(
-      opened.status().code(),
-      absl::StrCat("weights: ", opened.status().message(),
-                   "; it is what the plan was compiled from"));
+  return absl::Status(opened.status().code(),
+                      absl::StrCat("weights: ", opened.status().message(),
+                                   "; it is what the plan was compiled from"));
 }
 
 class LiteralUnpacker {

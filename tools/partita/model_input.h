@@ -61,7 +61,8 @@ inline constexpr FlagDef kPlacementFlags[] = {
      nullptr, FileUse::kNone, true},
     {"device", "NAME", "for --strategy single: which one"},
     {"stages", "N", "for --strategy pipeline: how many"},
-    {"replicas", "N", "for --strategy data: how many; all equal devices unless told"},
+    {"replicas", "N",
+     "for --strategy data: how many; all equal devices unless told"},
     {"bucket-size", "MIB",
      "of gradients that replicas exchange at once; 0: each by itself; 4 unless "
      "told"},
