@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -118,29 +117,17 @@ absl::StatusOr<Module> ReadGraphText(const std::string& path) {
       path, OpSet::BuiltIn());
 }
 
-// By `partita train`, which makes the step's graph itself.
-bool IsTrained(absl::string_view name) {
-  constexpr absl::string_view kTrained[] = {"mnist", "resnet18", "gpt", "lstm"};
-  return absl::c_linear_search(kTrained, name);
-}
-
 // Examples with seeded random weights, for where no model is at hand.
 absl::StatusOr<Module> BuiltInModel(absl::string_view name) {
   if (name == "resnet50") return ResNet50();
   if (name == "small_conv_net") return SmallConvNet();
   if (name == "two_layer_perceptron") return TwoLayerPerceptron();
-  if (IsTrained(name)) {
-    return CalledWrongly(absl::StrCat(
-        "builtin:", name, ": found a model that is there to be trained; ",
-        "expected resnet50, small_conv_net or two_layer_perceptron; the plan ",
-        "of its step is written by partita train builtin:", name,
-        " --plan FILE"));
-  }
   return CalledWrongly(absl::StrCat(
       "builtin:", name, ": found no such model; expected resnet50, ",
       "small_conv_net or two_layer_perceptron",
-      NearestText(name,
-                  {"resnet50", "small_conv_net", "two_layer_perceptron"})));
+      NearestText(name, {"resnet50", "small_conv_net", "two_layer_perceptron"}),
+      "; of a model that is there to be trained partita train has the plan, ",
+      "by --plan"));
 }
 
 absl::StatusOr<ImportOptions> ReadTrainedOptions(const Arguments& arguments) {
