@@ -11,10 +11,10 @@
 
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "kernels/cpu/block_product.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/softmax_line.h"
 #include "kernels/team/team.h"
+#include "kernels/vector/block_product.h"
 #include "kernels/vector/float_vector.h"
 #include "kernels/vector/vector_code.h"
 

@@ -32,7 +32,7 @@ std::vector<LayoutWish> Wishes(const OpView& node) {
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                                       const LayoutWish& wish) {
-  return DescribeWeightGradient(node, wish, ConvolutionMethod::kDirect);
+  return DescribeWeightGradient(node, wish);
 }
 
 }  // namespace

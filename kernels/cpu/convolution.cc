@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
@@ -44,16 +43,6 @@ Window WindowOf(const OpView& op, int spatial) {
 }
 
 }  // namespace
-
-bool IsForTiles(const OpView& op, absl::Span<const int64_t> kernel) {
-  const auto all_ones = [&](const char* name) {
-    return absl::c_all_of(op.attr_ints(name),
-                          [](int64_t value) { return value == 1; });
-  };
-  return kernel == absl::Span<const int64_t>({3, 3}) &&
-         op.attr_int("groups") == 1 && all_ones("strides") &&
-         all_ones("dilations");
-}
 
 bool IsConvolution(const OpView& node, const OpDef& op) {
   if (!AllF32(node) && !IsBf16Product(node)) return false;
@@ -163,11 +152,8 @@ dnnl::primitive_desc Primitive(bool transposed, ConvolutionMethod method,
   if (transposed) {
     return dnnl::deconvolution_forward::primitive_desc(
         dnnl::deconvolution_forward::desc(
-            kind,
-            direct ? dnnl::algorithm::deconvolution_direct
-                   : dnnl::algorithm::deconvolution_winograd,
-            source, weights, bias, result, w.strides, w.dilates, w.before,
-            w.after),
+            kind, dnnl::algorithm::deconvolution_direct, source, weights, bias,
+            result, w.strides, w.dilates, w.before, w.after),
         attributes, CpuEngine(), /*allow_empty=*/true);
   }
   return dnnl::convolution_forward::primitive_desc(
@@ -317,23 +303,20 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
 namespace {
 
 // oneDNN asks for the forward convolution that the gradient belongs to.
-dnnl::primitive_desc WeightGradientPrimitive(ConvolutionMethod method,
-                                             const memory::desc& source,
+dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
                                              const memory::desc& weights,
                                              const memory::desc& result,
                                              const Window& w) {
-  const dnnl::algorithm algorithm = method == ConvolutionMethod::kDirect
-                                        ? dnnl::algorithm::convolution_direct
-                                        : dnnl::algorithm::convolution_winograd;
+  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
   const dnnl::primitive_attr attributes = StrictAttributes();
   const dnnl::convolution_forward::primitive_desc forward(
       dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
-                                      algorithm, source, weights, result,
+                                      kAlgorithm, source, weights, result,
                                       w.strides, w.dilates, w.before, w.after),
       attributes, CpuEngine(), /*allow_empty=*/true);
   if (!forward) return {};
   return dnnl::convolution_backward_weights::primitive_desc(
-      dnnl::convolution_backward_weights::desc(algorithm, source, weights,
+      dnnl::convolution_backward_weights::desc(kAlgorithm, source, weights,
                                                result, w.strides, w.dilates,
                                                w.before, w.after),
       attributes, CpuEngine(), forward, /*allow_empty=*/true);
@@ -358,8 +341,7 @@ bool HasPadding(const TensorType& type, const Layout& layout) {
 }  // namespace
 
 absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
-                                                    const LayoutWish& wish,
-                                                    ConvolutionMethod method) {
+                                                    const LayoutWish& wish) {
   TensorType x = node.operand_type(0);
   TensorType dy = node.operand_type(1);
   const TensorType& dw = node.result_type(0);
@@ -379,8 +361,8 @@ absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
   // The gradient as oneDNN likes it: it is small beside the operands, so that
   // its reorder costs little.
   recipe.primitive =
-      WeightGradientPrimitive(method, *source, *weights.Desc(std::nullopt),
-                              *result, WindowOf(node, x.rank() - 2));
+      WeightGradientPrimitive(*source, *weights.Desc(std::nullopt), *result,
+                              WindowOf(node, x.rank() - 2));
   if (!recipe.primitive) return NotOffered("no such gradient");
   const memory::desc source_desc =
       recipe.primitive.query_md(dnnl::query::src_md);
@@ -398,7 +380,6 @@ absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
   if (HasPadding(dw, wish.results[0].value_or(*gradient_layout))) {
     return NotOffered("padding that a NaN would not leave zero");
   }
-  recipe.tile = TileOf(method);
   recipe.flushes = dw.dtype == DType::kBF16;
   recipe.operands = {*source_layout, *result_layout};
   recipe.results = {*gradient_layout};

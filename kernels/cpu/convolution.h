@@ -21,15 +21,10 @@ std::vector<LayoutWish> ConvolutionWishes(const OpView& node);
 // F(4x4, 3x3) over tiles of the image.
 enum class ConvolutionMethod { kDirect, kTiles2, kTiles4 };
 
-// What Winograd's algorithms ask of a convolution, its transpose or gradient by
-// the weights: windows of 3x3 of stride 1, no groups.
-bool IsForTiles(const OpView& op, absl::Span<const int64_t> kernel);
-
 // The gradient by the weights, which the recipe has as oneDNN likes them;
-// Unimplemented if that is asked for and has padding. Not by kTiles2.
+// Unimplemented if that is asked for and has padding.
 absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
-                                                    const LayoutWish& wish,
-                                                    ConvolutionMethod method);
+                                                    const LayoutWish& wish);
 
 // A convolution or its transpose. The weights of kTiles2 lie with taps
 // outermost, as TransformWinogradWeights reads them.

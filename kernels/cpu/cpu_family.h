@@ -8,18 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "kernels/kernel.h"
 
 namespace partita {
 
 struct CpuFamily {
-  const char* kernel;  // "cpu.move"
-  int version = 1;     // of its order of operations
-  double bandwidth;    // share of the device's that it reaches
+  const char* kernel;    // "cpu.move"
+  int version = 1;       // of its order of operations
+  double bandwidth = 0;  // share of the device's that it reaches
   // The same of its peak, for a family that computes more than it moves.
   double flops = 0;
-  bool exact;  // the same bits as eval
+  bool exact = false;  // the same bits as eval
   // Rounds a product and its addition once where the processor can: its bits
   // depend on that.
   bool fuses_products = false;
@@ -31,6 +32,11 @@ struct CpuFamily {
   // Bytes that a launch needs where operand 0 has this layout; missing: none.
   int64_t (*workspace)(const OpView& node, const Layout& layout,
                        int threads) = nullptr;
+  // What is computed and moved, where it is not what the op says.
+  Cost (*cost)(const OpView& node) = nullptr;
+  // Sums are Winograd's, over tiles: see docs/numerics.md.
+  bool has_tiles = false;
+  int row_major_operand = -1;      // whatever layout the others have
   bool in_place = false;           // result 0 may be operand 0
   bool results_row_major = false;  // whatever layout the operands have
 };
@@ -48,6 +54,8 @@ extern const CpuFamily kCpuRandomUniform;
 extern const CpuFamily kCpuSoftmax;
 extern const CpuFamily kCpuAttention;
 extern const CpuFamily kCpuLayerNormGradient;
+extern const CpuFamily kCpuWinograd;
+extern const CpuFamily kCpuWinogradWeightGradient;
 
 }  // namespace partita
 

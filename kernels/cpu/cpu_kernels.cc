@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "graph/device_rates.h"
 #include "graph/op_def.h"
-#include "kernels/cpu/block_product.h"
 #include "kernels/cpu/cpu_family.h"
+#include "kernels/vector/block_product.h"
 
 namespace partita {
 namespace {
@@ -27,7 +27,9 @@ const CpuFamily* const kFamilies[] = {&kCpuMove,
                                       &kCpuRandomUniform,
                                       &kCpuSoftmax,
                                       &kCpuAttention,
-                                      &kCpuLayerNormGradient};
+                                      &kCpuLayerNormGradient,
+                                      &kCpuWinograd,
+                                      &kCpuWinogradWeightGradient};
 
 // Row-major for values of another rank.
 Layout LayoutFor(const TensorType& type, const std::string& text) {
@@ -36,6 +38,13 @@ Layout LayoutFor(const TensorType& type, const std::string& text) {
   const absl::StatusOr<Layout> parsed = ParseLayout(text, type.rank());
   if (parsed.ok()) layout = *parsed;
   return layout;
+}
+
+Layout OperandLayout(const CpuFamily& family, const OpView& node, int operand,
+                     const std::string& text) {
+  return operand == family.row_major_operand
+             ? Layout()
+             : LayoutFor(node.operand_type(operand), text);
 }
 
 Layout ResultLayout(const CpuFamily& family, const TensorType& type,
@@ -47,7 +56,8 @@ std::string Arithmetic(const CpuFamily& family) {
   if (family.exact) return "exact";
   return absl::StrCat(
       family.kernel, " ", family.version,
-      family.fuses_products && HasFusedProducts() ? " fused products" : "");
+      family.fuses_products && HasFusedProducts() ? " fused products" : "",
+      family.has_tiles ? " tiles not ieee" : "");
 }
 
 int64_t WorkspaceOf(const CpuFamily& family, const OpView& node,
@@ -64,7 +74,8 @@ std::vector<InPlacePair> PairsOf(const CpuFamily& family) {
 // Of what moves and what is computed, whichever takes longer.
 double Seconds(const CpuFamily& family, const OpView& node, double bytes,
                const DeviceTraits& device) {
-  const Cost cost = node.op().cost(node);
+  const Cost cost =
+      family.cost == nullptr ? node.op().cost(node) : family.cost(node);
   double seconds = std::max(bytes, cost.bytes) /
                    (MemoryBandwidth(device) * family.bandwidth);
   if (family.flops > 0) {
@@ -80,7 +91,7 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
   choice.kernel = family.kernel;
   double bytes = 0;
   for (int i = 0; i < node.num_operands(); ++i) {
-    choice.operands.push_back(LayoutFor(node.operand_type(i), layout));
+    choice.operands.push_back(OperandLayout(family, node, i, layout));
   }
   for (int i = 0; i < node.num_results(); ++i) {
     choice.results.push_back(ResultLayout(family, node.result_type(i), layout));
@@ -103,8 +114,8 @@ bool Takes(const CpuFamily& family, const OpView& node) {
   for (const std::string& text : family.layouts(node)) {
     bool same = true;
     for (int i = 0; i < node.num_operands(); ++i) {
-      const TensorType& type = node.operand_type(i);
-      same &= type.layout == LayoutFor(type, text);
+      same &=
+          node.operand_type(i).layout == OperandLayout(family, node, i, text);
     }
     for (int i = 0; i < node.num_results(); ++i) {
       const TensorType& type = node.result_type(i);

@@ -6,6 +6,7 @@
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/convolution.h"
 #include "kernels/cpu/fused_chain.h"
+#include "kernels/cpu/winograd_form.h"
 
 namespace partita {
 namespace {

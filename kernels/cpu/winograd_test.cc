@@ -118,14 +118,15 @@ TEST(Winograd, OtherConvolutionsAreNotOffered) {
   expect_none(OneNode(kConv, {F32({1, 32, 9, 9}), F32({32, 32, 1, 1})}));
 }
 
-// relu(conv + bias + residual), as the pass makes it.
-TEST(Winograd, BiasResidualAndReluAreFused) {
+// relu(conv + bias), or relu(conv + bias + residual), as the pass makes it.
+OneNode ConvWithEpilogue(const Shape& x_dims, int64_t outputs,
+                         bool has_residual) {
   auto pool = std::make_unique<LiteralPool>();
   auto body = std::make_unique<Graph>("body", pool.get());
-  const ValueId x = body->AddInput("x", F32({1, 32, 9, 9}));
-  const ValueId w = body->AddInput("w", F32({32, 32, 3, 3}));
-  const ValueId b = body->AddInput("b", F32({1, 32, 1, 1}));
-  const ValueId r = body->AddInput("r", F32({1, 32, 9, 9}));
+  const Shape y_dims = {x_dims[0], outputs, x_dims[2], x_dims[3]};
+  const ValueId x = body->AddInput("x", F32(x_dims));
+  const ValueId w = body->AddInput("w", F32({outputs, x_dims[1], 3, 3}));
+  const ValueId b = body->AddInput("b", F32({1, outputs, 1, 1}));
   const auto add = [&](const OpDef& op, ValueIds operands,
                        Attributes attributes = {}) {
     return *body->AddValue({.op = &op,
@@ -134,9 +135,14 @@ TEST(Winograd, BiasResidualAndReluAreFused) {
   };
   const ValueId c = add(
       kConv, {x, w}, {{"pads_before", Ints{1, 1}}, {"pads_after", Ints{1, 1}}});
-  const ValueId sum = add(kAdd, {add(kAdd, {c, b}), r});
+  ValueId sum = add(kAdd, {c, b});
+  if (has_residual) sum = add(kAdd, {sum, body->AddInput("r", F32(y_dims))});
   body->SetOutputs({add(kRelu, {sum})});
-  EXPECT_EQ(ExpectRight(OneNode(std::move(pool), std::move(body))) > 0,
+  return OneNode(std::move(pool), std::move(body));
+}
+
+TEST(Winograd, BiasResidualAndReluAreFused) {
+  EXPECT_EQ(ExpectRight(ConvWithEpilogue({1, 32, 9, 9}, 32, true)) > 0,
             HasWinograd());
 }
 
@@ -162,65 +168,21 @@ TEST(Winograd, IsFastestWhereItSavesMoreThanItsTransforms) {
   EXPECT_EQ(fastest(Conv({1, 512, 7, 7}, 512)), "onednn.conv");
 }
 
-// The number of choices held against eval.
-size_t ExpectTrainingRight(const OneNode& one) {
+TEST(WinogradTraining, AnEpilogueIsFused) {
+  const OneNode one = ConvWithEpilogue({4, 32, 16, 16}, 64, false);
   KernelCheckOptions options;
   options.tolerance = kTrainingTolerance;
   const CheckReport report = CheckKernels(
       one.node(), WinogradCatalog(IsForTraining), OnednnLibrary(), options);
   EXPECT_TRUE(report.status.ok()) << report.status;
-  return report.kernels.size();
+  EXPECT_EQ(!report.kernels.empty(), HasWinograd());
 }
 
-const Attributes kSame = {{"pads_before", Ints{1, 1}},
-                          {"pads_after", Ints{1, 1}}};
-const Attributes kSameKernel = {{"kernel", Ints{3, 3}},
-                                {"pads_before", Ints{1, 1}},
-                                {"pads_after", Ints{1, 1}}};
-
-TEST(WinogradTraining, ForwardAndBothGradients) {
-  for (const Shape& x : {Shape{4, 32, 16, 16}, Shape{8, 64, 14, 11}}) {
-    const Shape y = {x[0], 64, x[2], x[3]};
-    const size_t checked =
-        ExpectTrainingRight(Conv(x, 64)) +
-        ExpectTrainingRight(
-            OneNode(kConvTranspose, {F32(y), F32({64, x[1], 3, 3})}, kSame)) +
-        ExpectTrainingRight(
-            OneNode(kConvWeightGradient, {F32(x), F32(y)}, kSameKernel));
-    EXPECT_EQ(checked > 0, HasWinograd()) << checked;
-  }
-}
-
-// What fills up the last block of the image is zero; the surplus filters of a
-// gradient are dropped.
-TEST(WinogradTraining, InputChannelsThatFillNoBlock) {
-  ExpectTrainingRight(Conv({4, 19, 12, 12}, 32));
-  ExpectTrainingRight(OneNode(kConvWeightGradient,
-                              {F32({4, 19, 12, 12}), F32({4, 37, 12, 12})},
-                              kSameKernel));
-}
-
-TEST(WinogradTraining, OtherConvolutionsAreNotOffered) {
-  const auto expect_none = [](const OneNode& one) {
-    EXPECT_TRUE(
-        WinogradCatalog(IsForTraining).Choices(one.node(), TestCpu(2)).empty());
-  };
-  expect_none(Conv({4, 32, 12, 12}, 32, {{"strides", Ints{2, 2}}}));
-  expect_none(Conv({4, 32, 12, 12}, 19));
-  expect_none(OneNode(kConvWeightGradient,
-                      {F32({4, 32, 12, 12}), F32({4, 32, 8, 8})},
-                      {{"kernel", Ints{5, 5}}}));
-}
-
-// Results of constant weights keep their digits.
-TEST(WinogradTraining, ConstantWeightsAreNotBeingTrained) {
-  OneNode one = Conv({4, 64, 32, 32}, 64);
-  const ValueId weights = one.graph().AddConstant(
-      one.graph().literals().Add(HostTensor(F32({64, 64, 3, 3}))), "w",
-      one.node().id());
-  one.graph().SetOperand(one.node().id(), 1, weights);
-  EXPECT_TRUE(
-      WinogradCatalog(IsForTraining).Choices(one.node(), TestCpu(2)).empty());
+// What has none is cpu.winograd_4x4's.
+TEST(WinogradTraining, OnlyWithAnEpilogue) {
+  EXPECT_TRUE(WinogradCatalog(IsForTraining)
+                  .Choices(Conv({4, 32, 16, 16}, 64).node(), TestCpu(2))
+                  .empty());
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // multipliers busy with two loads for five multiplications.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/block_product.h"
+#include "kernels/vector/block_product.h"
 
 #include <algorithm>
 

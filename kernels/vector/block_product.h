@@ -2,8 +2,8 @@
 // products in a row are made of.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_KERNELS_CPU_BLOCK_PRODUCT_H_
-#define PARTITA_KERNELS_CPU_BLOCK_PRODUCT_H_
+#ifndef PARTITA_KERNELS_VECTOR_BLOCK_PRODUCT_H_
+#define PARTITA_KERNELS_VECTOR_BLOCK_PRODUCT_H_
 
 #include <cstdint>
 
@@ -55,4 +55,4 @@ bool HasFusedProducts();
 
 }  // namespace partita
 
-#endif  // PARTITA_KERNELS_CPU_BLOCK_PRODUCT_H_
+#endif  // PARTITA_KERNELS_VECTOR_BLOCK_PRODUCT_H_

@@ -1,0 +1,174 @@
+// The convolution: a stretch of tiles is transformed for all threads, who share
+// out chunks of the result's channels, and tiles where those are too few.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/winograd/convolution.h"
+
+#include <algorithm>
+
+#include "kernels/team/team.h"
+#include "kernels/vector/block_product.h"
+#include "kernels/winograd/image_transforms.h"
+#include "kernels/winograd/tap_matrices.h"
+#include "kernels/winograd/weight_transforms.h"
+
+namespace partita {
+namespace {
+
+// Floats of a stretch's transformed source: what a core's share of the last
+// cache holds. Weights are transformed anew for each stretch, and for each of
+// its groups: it has tiles enough for that to be little.
+constexpr int64_t kStretchFloats = 1 << 20;
+constexpr int64_t kLeastTiles = 64;
+constexpr int64_t kMostTiles = 128;
+
+int64_t ChunkWidth(int64_t channels, int64_t chunk) {
+  return std::min(kChunk, channels - chunk * kChunk);
+}
+
+// How a convolution's tiles are divided: in stretches of about as many.
+struct Division {
+  Division(const TiledConvolution& conv, int threads) {
+    const int64_t channels = ChunksOf(conv.source.channels) * kChunk;
+    const int64_t most = std::clamp(kStretchFloats / (kTaps * channels),
+                                    kLeastTiles, kMostTiles);
+    const int64_t tiles = conv.source.tiles();
+    stretch = PartsOf(tiles, PartsOf(tiles, most));
+    const int64_t chunks = ChunksOf(conv.result.channels);
+    groups = std::clamp<int64_t>(PartsOf(threads, chunks), 1, stretch);
+    group = PartsOf(stretch, groups);
+  }
+
+  int64_t stretch;  // tiles that are transformed at once
+  int64_t groups;   // of a stretch's tiles, each multiplied by one thread
+  int64_t group;    // tiles of a group
+};
+
+int64_t WeightFloats() { return TapMatrices::Floats(kChunk, kChunk); }
+
+// One thread's share of the workspace.
+int64_t ThreadFloats(const Division& division) {
+  return WeightFloats() + TapMatrices::Floats(division.group, kChunk);
+}
+
+class Convolution {
+ public:
+  Convolution(const TiledConvolution& conv, const ConvolutionArgs& args,
+              int threads)
+      : conv_(conv),
+        args_(args),
+        threads_(threads),
+        division_(conv, threads),
+        source_(args.workspace, division_.stretch, conv.source.channels),
+        shares_(args.workspace +
+                TapMatrices::Floats(division_.stretch, conv.source.channels)) {}
+
+  void Run() const {
+    for (int64_t first = 0; first < conv_.source.tiles();
+         first += division_.stretch) {
+      Stretch(first, std::min(division_.stretch, conv_.source.tiles() - first));
+    }
+  }
+
+ private:
+  void Stretch(int64_t first, int64_t count) const {
+    TransformTiles(first, count);
+    const int64_t chunks = ChunksOf(conv_.result.channels);
+    const int64_t groups = PartsOf(count, division_.group);
+    RunShares(threads_, chunks * groups,
+              [&](int thread, int64_t begin, int64_t end) {
+                float* share = shares_ + thread * ThreadFloats(division_);
+                for (int64_t i = begin; i < end; ++i) {
+                  const int64_t row = i % groups * division_.group;
+                  const int64_t rows = std::min(division_.group, count - row);
+                  Multiply({first + row, rows, row, i / groups}, share);
+                }
+              });
+  }
+
+  void TransformTiles(int64_t first, int64_t count) const {
+    // Tiles that a thread takes at once.
+    constexpr int64_t kRun = 16;
+    const int64_t runs = PartsOf(count, kRun);
+    RunInTeam(threads_, ChunksOf(conv_.source.channels) * runs, [&](int64_t i) {
+      const int64_t row = i % runs * kRun;
+      TransformSource(conv_.source, args_.x,
+                      {first + row, std::min(kRun, count - row), row, i / runs},
+                      source_);
+    });
+  }
+
+  // One chunk of the result's channels of a group of tiles.
+  void Multiply(const TileRange& group, float* share) const {
+    const TapMatrices weights(share, kChunk, kChunk);
+    const TapMatrices products(share + WeightFloats(), division_.group, kChunk);
+    const int64_t width = ChunkWidth(conv_.result.channels, group.chunk);
+    for (int64_t chunk = 0; chunk < ChunksOf(conv_.source.channels); ++chunk) {
+      const int64_t depth = ChunkWidth(conv_.source.channels, chunk);
+      PrepareWeights(group.chunk, width, chunk, depth, weights);
+      for (int64_t tap = 0; tap < kTaps; ++tap) {
+        partita::Multiply(
+            {.left = {source_.Chunk(tap, chunk) + group.row * kChunk, kChunk,
+                      1},
+             .right = {weights.Chunk(tap, 0), kChunk},
+             .result = {products.Chunk(tap, 0), kChunk},
+             .m = group.count,
+             .n = width,
+             .k = depth,
+             .adds = chunk > 0});
+      }
+    }
+    TransformToResult(conv_.result, products,
+                      {group.first, group.count, 0, group.chunk}, args_.bias,
+                      args_.y);
+  }
+
+  void PrepareWeights(int64_t result_chunk, int64_t width, int64_t source_chunk,
+                      int64_t depth, const TapMatrices& weights) const {
+    const int64_t result = result_chunk * kChunk;
+    const int64_t source = source_chunk * kChunk;
+    if (conv_.turned) {
+      TransformTurnedWeights(
+          args_.w, {conv_.result.channels, source, depth, result, width},
+          weights);
+    } else {
+      TransformWeights(args_.w,
+                       {conv_.source.channels, result, width, source, depth},
+                       weights);
+    }
+  }
+
+  const TiledConvolution& conv_;
+  const ConvolutionArgs& args_;
+  int threads_;
+  Division division_;
+  TapMatrices source_;
+  float* shares_;
+};
+
+}  // namespace
+
+TiledConvolution TileConvolution(int64_t images, int64_t channels,
+                                 int64_t height, int64_t width,
+                                 int64_t result_channels, int64_t result_height,
+                                 int64_t result_width, int64_t top,
+                                 int64_t left) {
+  const int64_t down = PartsOf(result_height, kTileSide);
+  const int64_t across = PartsOf(result_width, kTileSide);
+  return {.source = {images, channels, height, width, down, across, top, left},
+          .result = {images, result_channels, result_height, result_width, down,
+                     across}};
+}
+
+int64_t ConvolutionFloats(const TiledConvolution& conv, int threads) {
+  const Division division(conv, threads);
+  return TapMatrices::Floats(division.stretch, conv.source.channels) +
+         threads * ThreadFloats(division);
+}
+
+void Convolve(const TiledConvolution& conv, const ConvolutionArgs& args,
+              int threads) {
+  Convolution(conv, args, threads).Run();
+}
+
+}  // namespace partita

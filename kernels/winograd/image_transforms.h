@@ -1,0 +1,39 @@
+// Tiles of images to tap matrices, and back.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_WINOGRAD_IMAGE_TRANSFORMS_H_
+#define PARTITA_KERNELS_WINOGRAD_IMAGE_TRANSFORMS_H_
+
+#include <cstdint>
+
+#include "kernels/winograd/tap_matrices.h"
+#include "kernels/winograd/tiled_images.h"
+
+namespace partita {
+
+// Tiles [first, first + count) and one chunk of channels: tile `first` is row
+// `row` of the matrices. All sums are in one order, whatever the processor.
+struct TileRange {
+  int64_t first;
+  int64_t count;
+  int64_t row;
+  int64_t chunk;
+};
+
+// B' d B of tiles of 6x6; zero is read outside the images.
+void TransformSource(const TiledImages& images, const float* x,
+                     const TileRange& range, const TapMatrices& taps);
+
+// A y A' of tiles of 4x4 of the result's gradient, zero outside of it.
+void TransformResultGradient(const TiledImages& images, const float* dy,
+                             const TileRange& range, const TapMatrices& taps);
+
+// A' m A, and `bias`, one for each channel, if it is not null, to tiles of 4x4;
+// what lies outside the images is not written. The matrices have that chunk
+// only.
+void TransformToResult(const TiledImages& images, const TapMatrices& taps,
+                       const TileRange& range, const float* bias, float* y);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_WINOGRAD_IMAGE_TRANSFORMS_H_

@@ -1,0 +1,60 @@
+// What transformed tiles and weights are multiplied as.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_WINOGRAD_TAP_MATRICES_H_
+#define PARTITA_KERNELS_WINOGRAD_TAP_MATRICES_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/vector/float_vector.h"
+
+namespace partita {
+
+// Of a tile of 4x4 results under windows of 3x3.
+inline constexpr int64_t kTapsAlong = 6;
+inline constexpr int64_t kTaps = kTapsAlong * kTapsAlong;
+// Channels whose floats lie together.
+inline constexpr int64_t kChunk = 64;
+
+// Parts of at most so many that hold `count`.
+inline int64_t PartsOf(int64_t count, int64_t part) {
+  return (count + part - 1) / part;
+}
+inline int64_t ChunksOf(int64_t channels) { return PartsOf(channels, kChunk); }
+
+// One f32 matrix for each of 36 taps. Columns are channels, in chunks of 64
+// whose rows lie one behind the other, so that a product of a chunk streams.
+struct TapMatrices {
+  static int64_t Floats(int64_t rows, int64_t channels) {
+    return kTaps * TapStep(rows, channels);
+  }
+
+  TapMatrices(float* floats, int64_t matrix_rows, int64_t channels)
+      : at(floats),
+        rows(matrix_rows),
+        tap_step(TapStep(matrix_rows, channels)) {}
+
+  // Of the first tap; the same element of the next is tap_step floats on.
+  float* Element(int64_t row, int64_t channel) const {
+    return at + (channel / kChunk * rows + row) * kChunk + channel % kChunk;
+  }
+  float* Chunk(int64_t tap, int64_t chunk) const {
+    return at + tap * tap_step + chunk * rows * kChunk;
+  }
+
+  float* at;
+  int64_t rows;
+  int64_t tap_step;
+
+ private:
+  // An odd number of lines more than the matrix has: the taps of an element are
+  // written one behind the other and would else share the sets of a cache.
+  static int64_t TapStep(int64_t rows, int64_t channels) {
+    return ChunksOf(channels) * rows * kChunk + 5 * kVector;
+  }
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_WINOGRAD_TAP_MATRICES_H_

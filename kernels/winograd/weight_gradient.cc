@@ -1,0 +1,149 @@
+// The gradient by the weights: both sides of a stretch of tiles are transformed
+// for all threads, who share out blocks of pairs of channels.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "kernels/team/team.h"
+#include "kernels/vector/block_product.h"
+#include "kernels/winograd/convolution.h"
+#include "kernels/winograd/image_transforms.h"
+#include "kernels/winograd/tap_matrices.h"
+#include "kernels/winograd/weight_transforms.h"
+
+namespace partita {
+namespace {
+
+// Tiles of a stretch: whole multiples of those that a product sums at once, so
+// that the sums do not depend on their number.
+constexpr int64_t kLeastTiles = 64;
+constexpr int64_t kMostTiles = 128;
+// Inputs of a block, which has a chunk of outputs: its sums stay in a core's
+// second cache.
+constexpr int64_t kBlockInputs = 32;
+
+// As many as make the transformed tiles as large as the sums, which wait in
+// memory for the next stretch.
+int64_t TilesOfStretch(const TiledConvolution& conv) {
+  const int64_t inputs = conv.source.channels;
+  const int64_t outputs = conv.result.channels;
+  const int64_t balanced =
+      inputs * outputs / (inputs + outputs) / kLeastTiles * kLeastTiles;
+  return std::min(std::clamp(balanced, kLeastTiles, kMostTiles),
+                  conv.source.tiles());
+}
+
+int64_t Stretches(const TiledConvolution& conv) {
+  return PartsOf(conv.source.tiles(), TilesOfStretch(conv));
+}
+
+int64_t Blocks(const TiledConvolution& conv) {
+  return PartsOf(conv.source.channels, kBlockInputs) *
+         ChunksOf(conv.result.channels);
+}
+
+int64_t BlockFloats() { return TapMatrices::Floats(kBlockInputs, kChunk); }
+
+class WeightGradient {
+ public:
+  WeightGradient(const TiledConvolution& conv, const WeightGradientArgs& args,
+                 int threads)
+      : conv_(conv),
+        args_(args),
+        threads_(threads),
+        tiles_(TilesOfStretch(conv)),
+        source_(args.workspace, tiles_, conv.source.channels),
+        gradient_(
+            source_.at + TapMatrices::Floats(tiles_, conv.source.channels),
+            tiles_, conv.result.channels),
+        sums_(gradient_.at +
+              TapMatrices::Floats(tiles_, conv.result.channels)) {}
+
+  void Run() const {
+    for (int64_t s = 0; s < Stretches(conv_); ++s) {
+      const int64_t first = s * tiles_;
+      const int64_t count = std::min(tiles_, conv_.source.tiles() - first);
+      TransformTiles(first, count);
+      RunShares(threads_, Blocks(conv_),
+                [&](int thread, int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    OneBlock(i, s, count, SumsOf(i, thread));
+                  }
+                });
+    }
+  }
+
+ private:
+  // A block's own where its sums wait for the next stretch.
+  TapMatrices SumsOf(int64_t block, int thread) const {
+    const int64_t place = Stretches(conv_) > 1 ? block : thread;
+    return TapMatrices(sums_ + place * BlockFloats(), kBlockInputs, kChunk);
+  }
+
+  void TransformTiles(int64_t first, int64_t count) const {
+    constexpr int64_t kRun = 16;
+    const int64_t runs = PartsOf(count, kRun);
+    const int64_t source_runs = ChunksOf(conv_.source.channels) * runs;
+    const int64_t result_runs = ChunksOf(conv_.result.channels) * runs;
+    RunInTeam(threads_, source_runs + result_runs, [&](int64_t i) {
+      const int64_t row = i % runs * kRun;
+      TileRange range = {first + row, std::min(kRun, count - row), row,
+                         i / runs};
+      if (i < source_runs) {
+        TransformSource(conv_.source, args_.x, range, source_);
+      } else {
+        range.chunk -= ChunksOf(conv_.source.channels);
+        TransformResultGradient(conv_.result, args_.dy, range, gradient_);
+      }
+    });
+  }
+
+  void OneBlock(int64_t block, int64_t stretch, int64_t count,
+                const TapMatrices& sums) const {
+    const int64_t chunks = ChunksOf(conv_.result.channels);
+    const int64_t output = block % chunks * kChunk;
+    const int64_t input = block / chunks * kBlockInputs;
+    const WeightRange range = {
+        conv_.source.channels, output,
+        std::min(kChunk, conv_.result.channels - output), input,
+        std::min(kBlockInputs, conv_.source.channels - input)};
+    for (int64_t tap = 0; tap < kTaps; ++tap) {
+      Multiply({.left = {source_.Chunk(tap, input / kChunk) + input % kChunk, 1,
+                         kChunk},
+                .right = {gradient_.Chunk(tap, block % chunks), kChunk},
+                .result = {sums.Chunk(tap, 0), kChunk},
+                .m = range.num_inputs,
+                .n = range.outputs,
+                .k = count,
+                .adds = stretch > 0});
+    }
+    if (stretch + 1 == Stretches(conv_)) {
+      TransformToWeightGradient(sums, range, args_.dw);
+    }
+  }
+
+  const TiledConvolution& conv_;
+  const WeightGradientArgs& args_;
+  int threads_;
+  int64_t tiles_;
+  TapMatrices source_;
+  TapMatrices gradient_;
+  float* sums_;
+};
+
+}  // namespace
+
+int64_t WeightGradientFloats(const TiledConvolution& conv, int threads) {
+  const int64_t tiles = TilesOfStretch(conv);
+  const int64_t blocks = Stretches(conv) > 1 ? Blocks(conv) : threads;
+  return TapMatrices::Floats(tiles, conv.source.channels) +
+         TapMatrices::Floats(tiles, conv.result.channels) +
+         blocks * BlockFloats();
+}
+
+void DifferentiateByWeights(const TiledConvolution& conv,
+                            const WeightGradientArgs& args, int threads) {
+  WeightGradient(conv, args, threads).Run();
+}
+
+}  // namespace partita

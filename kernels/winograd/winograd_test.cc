@@ -1,0 +1,272 @@
+// The transforms against the matrices of the paper, in f64; and sums that
+// depend on the operands alone.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/winograd/convolution.h"
+#include "kernels/winograd/image_transforms.h"
+#include "kernels/winograd/weight_transforms.h"
+
+namespace partita {
+namespace {
+
+using Matrix = std::vector<std::vector<double>>;
+
+// Lavin and Gray (2015), F(4x4, 3x3).
+const Matrix kB = {{4, 0, 0, 0, 0, 0},      {0, -4, 4, -2, 2, 4},
+                   {-5, -4, -4, -1, -1, 0}, {0, 1, -1, 2, -2, -5},
+                   {1, 1, 1, 1, 1, 0},      {0, 0, 0, 0, 0, 1}};
+const Matrix kG = {{1. / 4, 0, 0},
+                   {-1. / 6, -1. / 6, -1. / 6},
+                   {-1. / 6, 1. / 6, -1. / 6},
+                   {1. / 24, 1. / 12, 1. / 6},
+                   {1. / 24, -1. / 12, 1. / 6},
+                   {0, 0, 1}};
+const Matrix kA = {{1, 0, 0, 0}, {1, 1, 1, 1},   {1, -1, 1, -1},
+                   {1, 2, 4, 8}, {1, -2, 4, -8}, {0, 0, 0, 1}};
+
+Matrix Transposed(const Matrix& m) {
+  Matrix t(m[0].size(), std::vector<double>(m.size()));
+  for (size_t i = 0; i < m.size(); ++i) {
+    for (size_t j = 0; j < m[0].size(); ++j) t[j][i] = m[i][j];
+  }
+  return t;
+}
+
+Matrix Product(const Matrix& a, const Matrix& b) {
+  Matrix c(a.size(), std::vector<double>(b[0].size()));
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = 0; j < b[0].size(); ++j) {
+      for (size_t k = 0; k < b.size(); ++k) c[i][j] += a[i][k] * b[k][j];
+    }
+  }
+  return c;
+}
+
+// m tile m'.
+Matrix Spread(const Matrix& m, const Matrix& tile) {
+  return Product(Product(m, tile), Transposed(m));
+}
+
+std::vector<float> RandomFloats(int64_t count, uint64_t seed = 1) {
+  std::mt19937_64 random(seed);
+  std::vector<float> values(count);
+  for (float& v : values) v = float(random() >> 40) * 0x1p-23f - 1;
+  return values;
+}
+
+void ExpectNear(double found, double expected, double largest) {
+  EXPECT_NEAR(found, expected, largest * 1e-6);
+}
+
+// Two images of 32 channels, 6 high and 9 wide.
+constexpr int64_t kChannels = 32, kHeight = 6, kWidth = 9;
+const TiledConvolution kConvolution = TileConvolution(
+    2, kChannels, kHeight, kWidth, kChannels, kHeight, kWidth, 1, 1);
+
+double ElementOf(const std::vector<float>& images, int64_t image,
+                 int64_t channel, int64_t y, int64_t x) {
+  if (y < 0 || x < 0 || y >= kHeight || x >= kWidth) return 0;
+  const int64_t block = image * (kChannels / 16) + channel / 16;
+  return images[((block * kHeight + y) * kWidth + x) * 16 + channel % 16];
+}
+
+Matrix TileAt(const std::vector<float>& images, int64_t tile, int64_t channel,
+              int64_t before, int64_t side) {
+  const int64_t image = tile / 6, down = tile / 3 % 2, across = tile % 3;
+  Matrix m(side, std::vector<double>(side));
+  for (int64_t i = 0; i < side; ++i) {
+    for (int64_t j = 0; j < side; ++j) {
+      m[i][j] = ElementOf(images, image, channel, down * 4 + i - before,
+                          across * 4 + j - before);
+    }
+  }
+  return m;
+}
+
+struct Taps {
+  explicit Taps(int64_t rows, int64_t channels = kChannels)
+      : floats(TapMatrices::Floats(rows, channels)),
+        matrices(floats.data(), rows, channels) {}
+  double At(int64_t tap, int64_t row, int64_t channel) const {
+    return matrices.Element(row, channel)[tap * matrices.tap_step];
+  }
+  std::vector<float> floats;
+  TapMatrices matrices;
+};
+
+TEST(WinogradTransforms, OfSourceAndOfResultsGradient) {
+  const std::vector<float> x = RandomFloats(2 * kChannels * kHeight * kWidth);
+  Taps source(12), gradient(12);
+  TransformSource(kConvolution.source, x.data(), {0, 12, 0, 0},
+                  source.matrices);
+  TransformResultGradient(kConvolution.result, x.data(), {0, 12, 0, 0},
+                          gradient.matrices);
+  for (int64_t tile = 0; tile < 12; ++tile) {
+    for (int64_t channel : {0, 15, 21}) {
+      const Matrix d = Spread(Transposed(kB), TileAt(x, tile, channel, 1, 6));
+      const Matrix y = Spread(kA, TileAt(x, tile, channel, 0, 4));
+      for (int64_t tap = 0; tap < kTaps; ++tap) {
+        ExpectNear(source.At(tap, tile, channel), d[tap / 6][tap % 6], 100);
+        ExpectNear(gradient.At(tap, tile, channel), y[tap / 6][tap % 6], 100);
+      }
+    }
+  }
+}
+
+TEST(WinogradTransforms, ToResult) {
+  Taps taps(12);
+  taps.floats = RandomFloats(taps.floats.size());
+  taps.matrices.at = taps.floats.data();
+  const std::vector<float> bias = RandomFloats(kChannels, 2);
+  std::vector<float> y(2 * kChannels * kHeight * kWidth);
+  TransformToResult(kConvolution.result, taps.matrices, {0, 12, 0, 0},
+                    bias.data(), y.data());
+  for (int64_t tile = 0; tile < 12; ++tile) {
+    for (int64_t channel : {0, 15, 21}) {
+      Matrix met(6, std::vector<double>(6));
+      for (int64_t tap = 0; tap < kTaps; ++tap) {
+        met[tap / 6][tap % 6] = taps.At(tap, tile, channel);
+      }
+      const Matrix expected = Spread(Transposed(kA), met);
+      const Matrix found = TileAt(y, tile, channel, 0, 4);
+      const int64_t top = tile / 3 % 2 * 4, left = tile % 3 * 4;
+      for (int64_t i = 0; i < 4 && top + i < kHeight; ++i) {
+        for (int64_t j = 0; j < 4 && left + j < kWidth; ++j) {
+          ExpectNear(found[i][j], expected[i][j] + bias[channel], 100);
+        }
+      }
+    }
+  }
+}
+
+// Weights [48, 32, 3, 3], of which outputs 16 to 48 and inputs 16 to 32.
+constexpr int64_t kInputs = 32;
+const WeightRange kRange = {kInputs, 16, 32, 16, 16};
+
+Matrix WindowAt(const std::vector<float>& w, int64_t output, int64_t input) {
+  Matrix m(3, std::vector<double>(3));
+  for (int64_t k = 0; k < 9; ++k) {
+    m[k / 3][k % 3] = w[((16 + output) * kInputs + 16 + input) * 9 + k];
+  }
+  return m;
+}
+
+TEST(WinogradTransforms, OfWeightsAndTurnedWeights) {
+  const std::vector<float> w = RandomFloats(48 * kInputs * 9);
+  Taps straight(16), turned(32, 16);
+  TransformWeights(w.data(), kRange, straight.matrices);
+  TransformTurnedWeights(w.data(), kRange, turned.matrices);
+  for (int64_t output : {0, 15, 16, 31}) {
+    for (int64_t input : {0, 9, 15}) {
+      const Matrix window = WindowAt(w, output, input);
+      Matrix half_circle(3, std::vector<double>(3));
+      for (int k = 0; k < 9; ++k) {
+        half_circle[k / 3][k % 3] = window[2 - k / 3][2 - k % 3];
+      }
+      const Matrix u = Spread(kG, window), v = Spread(kG, half_circle);
+      for (int64_t tap = 0; tap < kTaps; ++tap) {
+        ExpectNear(straight.At(tap, input, output), u[tap / 6][tap % 6], 1);
+        ExpectNear(turned.At(tap, output, input), v[tap / 6][tap % 6], 1);
+      }
+    }
+  }
+}
+
+TEST(WinogradTransforms, ToWeightGradient) {
+  Taps taps(16);
+  taps.floats = RandomFloats(taps.floats.size());
+  taps.matrices.at = taps.floats.data();
+  std::vector<float> dw(48 * kInputs * 9, 7);
+  TransformToWeightGradient(taps.matrices, kRange, dw.data());
+  for (int64_t output : {0, 15, 16, 31}) {
+    for (int64_t input : {0, 9, 15}) {
+      Matrix met(6, std::vector<double>(6));
+      for (int64_t tap = 0; tap < kTaps; ++tap) {
+        met[tap / 6][tap % 6] = taps.At(tap, input, output);
+      }
+      const Matrix expected = Spread(Transposed(kG), met);
+      const Matrix found = WindowAt(dw, output, input);
+      for (int k = 0; k < 9; ++k) {
+        ExpectNear(found[k / 3][k % 3], expected[k / 3][k % 3], 1);
+      }
+    }
+  }
+  // What lies beside the range is as it was.
+  for (int64_t i : {0l, 15 * 9 + 8l, 15 * kInputs * 9 + 31 * 9}) {
+    EXPECT_EQ(dw[i], 7) << i;
+  }
+}
+
+// The bits of results, whoever shares the work.
+struct Results {
+  std::vector<float> y, dx, dw;
+};
+
+Results ResultsOf(const TiledConvolution& conv, int threads) {
+  const TiledImages& s = conv.source;
+  const TiledImages& r = conv.result;
+  const std::vector<float> x =
+      RandomFloats(s.images * s.channels * s.height * s.width, 1);
+  const std::vector<float> w = RandomFloats(s.channels * r.channels * 9, 2);
+  Results results;
+  results.y.resize(r.images * r.channels * r.height * r.width);
+  results.dw.resize(w.size());
+  std::vector<float> workspace(std::max(ConvolutionFloats(conv, threads),
+                                        WeightGradientFloats(conv, threads)));
+  Convolve(conv,
+           {x.data(), w.data(), nullptr, results.y.data(), workspace.data()},
+           threads);
+  TiledConvolution back =
+      TileConvolution(r.images, r.channels, r.height, r.width, s.channels,
+                      s.height, s.width, 2 - s.top, 2 - s.left);
+  back.turned = true;
+  results.dx.resize(x.size());
+  workspace.resize(
+      std::max<size_t>(workspace.size(), ConvolutionFloats(back, threads)));
+  Convolve(back,
+           {results.y.data(), w.data(), nullptr, results.dx.data(),
+            workspace.data()},
+           threads);
+  DifferentiateByWeights(
+      conv, {x.data(), results.y.data(), results.dw.data(), workspace.data()},
+      threads);
+  return results;
+}
+
+void ExpectSameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0);
+}
+
+TEST(Winograd, BitsDoNotDependOnTheThreads) {
+  for (const TiledConvolution& conv :
+       {TileConvolution(3, 80, 17, 22, 144, 17, 22, 1, 1),
+        TileConvolution(1, 16, 64, 61, 16, 64, 61, 1, 1),
+        TileConvolution(1, 192, 4, 4, 16, 4, 4, 1, 1)}) {
+    const Results one = ResultsOf(conv, 1);
+    for (int threads : {2, 3, 7}) {
+      const Results more = ResultsOf(conv, threads);
+      ExpectSameBits(more.y, one.y);
+      ExpectSameBits(more.dx, one.dx);
+      ExpectSameBits(more.dw, one.dw);
+    }
+  }
+}
+
+// A batch in two halves: each image's results are its own.
+TEST(Winograd, ImagesDoNotDependOnTheBatch) {
+  const auto of = [](int64_t images) {
+    return ResultsOf(TileConvolution(images, 32, 26, 26, 32, 26, 26, 1, 1), 2);
+  };
+  const Results both = of(6), half = of(3);
+  ExpectSameBits({both.y.begin(), both.y.begin() + half.y.size()}, half.y);
+  ExpectSameBits({both.dx.begin(), both.dx.begin() + half.dx.size()}, half.dx);
+}
+
+}  // namespace
+}  // namespace partita
