@@ -9,16 +9,17 @@
 #include "kernels/team/team.h"
 #include "kernels/vector/block_product.h"
 #include "kernels/winograd/image_transforms.h"
+#include "kernels/winograd/shares.h"
 #include "kernels/winograd/tap_matrices.h"
 #include "kernels/winograd/weight_transforms.h"
 
 namespace partita {
 namespace {
 
-// Floats of a stretch's transformed source: what a core's share of the last
-// cache holds. Weights are transformed anew for each stretch, and for each of
-// its groups: it has tiles enough for that to be little.
-constexpr int64_t kStretchFloats = 1 << 20;
+// Tiles of a group, which one thread multiplies: enough for the transform of
+// weights, which is done anew for each group, to be little; and so few that
+// their source, transformed, lies in a core's share of the last cache.
+constexpr int64_t kGroupFloats = 1 << 20;
 constexpr int64_t kLeastTiles = 64;
 constexpr int64_t kMostTiles = 128;
 
@@ -26,22 +27,20 @@ int64_t ChunkWidth(int64_t channels, int64_t chunk) {
   return std::min(kChunk, channels - chunk * kChunk);
 }
 
-// How a convolution's tiles are divided: in stretches of about as many.
+// How a convolution's tiles are divided.
 struct Division {
   Division(const TiledConvolution& conv, int threads) {
     const int64_t channels = ChunksOf(conv.source.channels) * kChunk;
-    const int64_t most = std::clamp(kStretchFloats / (kTaps * channels),
-                                    kLeastTiles, kMostTiles);
+    const int64_t most =
+        std::clamp(kGroupFloats / (kTaps * channels), kLeastTiles, kMostTiles);
+    const int64_t groups = PartsFor(ChunksOf(conv.result.channels), threads);
     const int64_t tiles = conv.source.tiles();
-    stretch = PartsOf(tiles, PartsOf(tiles, most));
-    const int64_t chunks = ChunksOf(conv.result.channels);
-    groups = std::clamp<int64_t>(PartsOf(threads, chunks), 1, stretch);
+    stretch = PartsOf(tiles, PartsOf(tiles, most * groups));
     group = PartsOf(stretch, groups);
   }
 
-  int64_t stretch;  // tiles that are transformed at once
-  int64_t groups;   // of a stretch's tiles, each multiplied by one thread
-  int64_t group;    // tiles of a group
+  int64_t stretch;  // tiles that are transformed at once, for all threads
+  int64_t group;    // tiles of a stretch that are multiplied by one thread
 };
 
 int64_t WeightFloats() { return TapMatrices::Floats(kChunk, kChunk); }

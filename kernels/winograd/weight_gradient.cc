@@ -8,6 +8,7 @@
 #include "kernels/vector/block_product.h"
 #include "kernels/winograd/convolution.h"
 #include "kernels/winograd/image_transforms.h"
+#include "kernels/winograd/shares.h"
 #include "kernels/winograd/tap_matrices.h"
 #include "kernels/winograd/weight_transforms.h"
 
@@ -42,6 +43,17 @@ int64_t Blocks(const TiledConvolution& conv) {
          ChunksOf(conv.result.channels);
 }
 
+// Ranges of taps in which the products of a block are shared out, as there are
+// not blocks enough for all threads.
+int64_t TapParts(const TiledConvolution& conv, int threads) {
+  return std::min(PartsFor(Blocks(conv), threads), kTaps);
+}
+
+// Sums wait for what other stretches and other threads add.
+bool KeepsSums(const TiledConvolution& conv, int threads) {
+  return Stretches(conv) > 1 || TapParts(conv, threads) > 1;
+}
+
 int64_t BlockFloats() { return TapMatrices::Floats(kBlockInputs, kChunk); }
 
 class WeightGradient {
@@ -52,6 +64,7 @@ class WeightGradient {
         args_(args),
         threads_(threads),
         tiles_(TilesOfStretch(conv)),
+        keeps_sums_(KeepsSums(conv, threads)),
         source_(args.workspace, tiles_, conv.source.channels),
         gradient_(
             source_.at + TapMatrices::Floats(tiles_, conv.source.channels),
@@ -60,24 +73,44 @@ class WeightGradient {
               TapMatrices::Floats(tiles_, conv.result.channels)) {}
 
   void Run() const {
-    for (int64_t s = 0; s < Stretches(conv_); ++s) {
-      const int64_t first = s * tiles_;
-      const int64_t count = std::min(tiles_, conv_.source.tiles() - first);
-      TransformTiles(first, count);
-      RunShares(threads_, Blocks(conv_),
-                [&](int thread, int64_t begin, int64_t end) {
-                  for (int64_t i = begin; i < end; ++i) {
-                    OneBlock(i, s, count, SumsOf(i, thread));
-                  }
-                });
+    for (int64_t first = 0; first < conv_.source.tiles(); first += tiles_) {
+      Stretch(first, std::min(tiles_, conv_.source.tiles() - first));
     }
+    if (!keeps_sums_) return;
+    RunInTeam(threads_, Blocks(conv_), [&](int64_t block) {
+      TransformToWeightGradient(SumsOf(block), RangeOf(block), args_.dw);
+    });
   }
 
  private:
-  // A block's own where its sums wait for the next stretch.
-  TapMatrices SumsOf(int64_t block, int thread) const {
-    const int64_t place = Stretches(conv_) > 1 ? block : thread;
+  void Stretch(int64_t first, int64_t count) const {
+    TransformTiles(first, count);
+    const int64_t parts = TapParts(conv_, threads_);
+    RunShares(threads_, Blocks(conv_) * parts,
+              [&](int thread, int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                  const int64_t block = i / parts;
+                  const TapMatrices sums = SumsOf(keeps_sums_ ? block : thread);
+                  MultiplyTaps(block, i % parts * kTaps / parts,
+                               (i % parts + 1) * kTaps / parts, count,
+                               /*adds=*/first > 0, sums);
+                  if (keeps_sums_) continue;
+                  TransformToWeightGradient(sums, RangeOf(block), args_.dw);
+                }
+              });
+  }
+
+  TapMatrices SumsOf(int64_t place) const {
     return TapMatrices(sums_ + place * BlockFloats(), kBlockInputs, kChunk);
+  }
+
+  WeightRange RangeOf(int64_t block) const {
+    const int64_t chunks = ChunksOf(conv_.result.channels);
+    const int64_t output = block % chunks * kChunk;
+    const int64_t input = block / chunks * kBlockInputs;
+    return {conv_.source.channels, output,
+            std::min(kChunk, conv_.result.channels - output), input,
+            std::min(kBlockInputs, conv_.source.channels - input)};
   }
 
   void TransformTiles(int64_t first, int64_t count) const {
@@ -98,27 +131,21 @@ class WeightGradient {
     });
   }
 
-  void OneBlock(int64_t block, int64_t stretch, int64_t count,
-                const TapMatrices& sums) const {
-    const int64_t chunks = ChunksOf(conv_.result.channels);
-    const int64_t output = block % chunks * kChunk;
-    const int64_t input = block / chunks * kBlockInputs;
-    const WeightRange range = {
-        conv_.source.channels, output,
-        std::min(kChunk, conv_.result.channels - output), input,
-        std::min(kBlockInputs, conv_.source.channels - input)};
-    for (int64_t tap = 0; tap < kTaps; ++tap) {
-      Multiply({.left = {source_.Chunk(tap, input / kChunk) + input % kChunk, 1,
-                         kChunk},
-                .right = {gradient_.Chunk(tap, block % chunks), kChunk},
-                .result = {sums.Chunk(tap, 0), kChunk},
-                .m = range.num_inputs,
-                .n = range.outputs,
-                .k = count,
-                .adds = stretch > 0});
-    }
-    if (stretch + 1 == Stretches(conv_)) {
-      TransformToWeightGradient(sums, range, args_.dw);
+  // Taps [begin, end) of a block, over all tiles of a stretch.
+  void MultiplyTaps(int64_t block, int64_t begin, int64_t end, int64_t tiles,
+                    bool adds, const TapMatrices& sums) const {
+    const WeightRange range = RangeOf(block);
+    const int64_t input = range.first_input;
+    for (int64_t tap = begin; tap < end; ++tap) {
+      Multiply(
+          {.left = {source_.Chunk(tap, input / kChunk) + input % kChunk, 1,
+                    kChunk},
+           .right = {gradient_.Chunk(tap, range.first_output / kChunk), kChunk},
+           .result = {sums.Chunk(tap, 0), kChunk},
+           .m = range.num_inputs,
+           .n = range.outputs,
+           .k = tiles,
+           .adds = adds});
     }
   }
 
@@ -126,6 +153,7 @@ class WeightGradient {
   const WeightGradientArgs& args_;
   int threads_;
   int64_t tiles_;
+  bool keeps_sums_;
   TapMatrices source_;
   TapMatrices gradient_;
   float* sums_;
@@ -135,10 +163,10 @@ class WeightGradient {
 
 int64_t WeightGradientFloats(const TiledConvolution& conv, int threads) {
   const int64_t tiles = TilesOfStretch(conv);
-  const int64_t blocks = Stretches(conv) > 1 ? Blocks(conv) : threads;
+  const int64_t places = KeepsSums(conv, threads) ? Blocks(conv) : threads;
   return TapMatrices::Floats(tiles, conv.source.channels) +
          TapMatrices::Floats(tiles, conv.result.channels) +
-         blocks * BlockFloats();
+         places * BlockFloats();
 }
 
 void DifferentiateByWeights(const TiledConvolution& conv,
