@@ -33,7 +33,7 @@ struct CpuFamily {
   int64_t (*workspace)(const OpView& node, const Layout& layout,
                        int threads) = nullptr;
   // What is computed and moved, where it is not what the op says.
-  Cost (*cost)(const OpView& node) = nullptr;
+  Cost (*cost)(const OpView& node, int threads) = nullptr;
   // Sums are Winograd's, over tiles: see docs/numerics.md.
   bool has_tiles = false;
   int row_major_operand = -1;      // whatever layout the others have

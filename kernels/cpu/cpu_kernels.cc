@@ -74,8 +74,8 @@ std::vector<InPlacePair> PairsOf(const CpuFamily& family) {
 // Of what moves and what is computed, whichever takes longer.
 double Seconds(const CpuFamily& family, const OpView& node, double bytes,
                const DeviceTraits& device) {
-  const Cost cost =
-      family.cost == nullptr ? node.op().cost(node) : family.cost(node);
+  const Cost cost = family.cost == nullptr ? node.op().cost(node)
+                                           : family.cost(node, device.threads);
   double seconds = std::max(bytes, cost.bytes) /
                    (MemoryBandwidth(device) * family.bandwidth);
   if (family.flops > 0) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests named as arguments, as oneDNN serves processors of less than this
-# one's instructions.
+# The tests named as arguments, as oneDNN's kernels and ours serve processors of
+# less than this one's instructions.
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
 

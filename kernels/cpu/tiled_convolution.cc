@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "kernels/cpu/cpu_family.h"
@@ -134,25 +134,32 @@ int64_t GradientWorkspace(const OpView& node, const Layout& layout,
   return WeightGradientFloats(TiledOf(node), threads) * int64_t{sizeof(float)};
 }
 
-// Products, and what transforms take in the time of so many: for each tile and
-// channel of a source or a result, and for each pair of channels of weights,
-// once for so many tiles. As measured on a Zen 4, whose products reach 0.85 of
-// its peak.
+// Products, and what else takes the time of so many: for each tile and channel
+// of a source or a result; for each pair of channels whose weights are
+// transformed; for each thread at a barrier. As measured on a Zen 4, whose
+// products reach 0.85 of its peak.
 constexpr double kSourceFlops = 1700;
 constexpr double kResultFlops = 1300;
 constexpr double kPairFlops = 600;
-constexpr double kTilesOfStretch = 128;
+constexpr double kBarrierFlops = 4e5;
 
-Cost TiledCost(const OpView& node) {
+Cost TiledCost(const OpView& node, int threads) {
   const TiledConvolution conv = TiledOf(node);
+  const TiledWork work = node.is(kConvWeightGradient)
+                             ? WeightGradientWork(conv, threads)
+                             : ConvolutionWork(conv, threads);
   const double tiles = static_cast<double>(conv.source.tiles());
   const double inputs = static_cast<double>(conv.source.channels);
   const double outputs = static_cast<double>(conv.result.channels);
-  const double stretches = std::max(1.0, tiles / kTilesOfStretch);
+  const double pairs = inputs * outputs;
   Cost cost = node.op().cost(node);
-  cost.flops = tiles * (2.0 * kTaps * inputs * outputs + kSourceFlops * inputs +
-                        kResultFlops * outputs) +
-               stretches * kPairFlops * inputs * outputs;
+  cost.flops = work.imbalance * pairs *
+                   (tiles * 2.0 * kTaps +
+                    kPairFlops * static_cast<double>(work.weight_transforms)) +
+               tiles * (kSourceFlops * inputs + kResultFlops * outputs);
+  if (threads > 1) {
+    cost.flops += kBarrierFlops * static_cast<double>(work.barriers * threads);
+  }
   return cost;
 }
 

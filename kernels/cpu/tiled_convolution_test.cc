@@ -1,14 +1,19 @@
 // cpu.winograd_4x4 and its gradient by the weights against eval.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
 #include "kernels/cpu/cpu_kernels.h"
+#include "kernels/cpu/onednn_kernels.h"
+#include "kernels/cpu/onednn_recipe.h"
+#include "kernels/vector/block_product.h"
 
 namespace partita {
 namespace {
@@ -142,6 +147,42 @@ TEST(TiledConvolution, OthersAreNotOffered) {
                      {{"kernel", Ints{3, 3}}}));
 }
 
+TEST(TiledConvolution, OtherTypesAreNotOffered) {
+  const TensorType x = {DType::kBF16, {2, 32, 12, 12}, {}};
+  const TensorType w = {DType::kBF16, {32, 32, 3, 3}, {}};
+  const Attributes same = Padded({1, 1}, {1, 1});
+  ExpectNone(OneNode(kConv, {x, w}, same));
+  ExpectNone(OneNode(kConvTranspose, {x, w}, same));
+  ExpectNone(
+      OneNode(kConvWeightGradient, {x, x}, PaddedKernel({1, 1}, {1, 1})));
+}
+
+// Seconds of the fastest choice of ours over those of oneDNN's.
+double OverDirect(const OneNode& one, int threads) {
+  const auto least = [&](const KernelCatalog& catalog) {
+    double seconds = 1;
+    for (const KernelChoice& choice :
+         catalog.Choices(one.node(), TestCpu(threads))) {
+      seconds = std::min(seconds, choice.seconds);
+    }
+    return seconds;
+  };
+  return least(CpuCatalog()) / least(OnednnCatalog());
+}
+
+// Of large images; not of a few tiles, whose weights are many.
+TEST(TiledConvolution, IsFastestWhereItSavesMoreThanItsTransforms) {
+  if (VectorChannels() < 16) GTEST_SKIP() << "oneDNN is slower here";
+  EXPECT_LT(OverDirect(Conv({8, 64, 56, 56}, 64), 1), 0.7);
+  EXPECT_LT(OverDirect(Conv({8, 512, 8, 8}, 512), 2), 0.7);
+  EXPECT_GT(OverDirect(Conv({1, 512, 4, 4}, 512), 1), 1);
+  EXPECT_GT(OverDirect(OneNode(kConvWeightGradient,
+                               {F32({1, 16, 8, 8}), F32({1, 16, 8, 8})},
+                               PaddedKernel({1, 1}, {1, 1})),
+                       2),
+            1);
+}
+
 // Results of constant weights keep their digits.
 TEST(TiledConvolution, ConstantWeightsAreNotBeingTrained) {
   OneNode one = Conv({4, 64, 32, 32}, 64);
@@ -157,8 +198,10 @@ TEST(TiledConvolution, ItsArithmeticSaysThatTilesAreMixed) {
   const OneNode one = Conv({4, 32, 16, 16}, 32);
   for (const KernelChoice& choice :
        CpuCatalog().Choices(one.node(), TestCpu(1))) {
-    EXPECT_TRUE(absl::EndsWith(choice.arithmetic, "tiles not ieee"))
-        << choice.arithmetic;
+    EXPECT_EQ(choice.arithmetic,
+              absl::StrCat("cpu.winograd_4x4 1",
+                           HasFusedProducts() ? " fused products" : "",
+                           " tiles not ieee"));
   }
 }
 

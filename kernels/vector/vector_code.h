@@ -20,18 +20,13 @@ template <typename Loop, typename... Args>
   Loop::Run(args...);
 }
 
-inline bool HasAvx512() {
-  static const bool has =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-  return has;
-}
+// Of this processor, unless the environment's ONEDNN_MAX_CPU_ISA names less: it
+// holds for oneDNN's kernels and for ours, so that one can try what an older
+// processor would compute.
+bool HasAvx512();
 
 // Both instruction sets have multiplications with an addition, rounded once.
-inline bool HasAvx2() {
-  static const bool has =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has;
-}
+bool HasAvx2();
 
 // One loop where vectors have 16 floats, another where they have less.
 template <typename Wide, typename Narrow, typename... Args>

@@ -16,10 +16,12 @@
 namespace partita {
 namespace {
 
-// Tiles of a group, which one thread multiplies: enough for the transform of
-// weights, which is done anew for each group, to be little; and so few that
-// their source, transformed, lies in a core's share of the last cache.
+// Tiles of a group, which one thread multiplies. The transform of weights is
+// done anew for each group: as many tiles as have a source that, transformed,
+// lies in a core's share of the last cache, and no few, even where some threads
+// are idle then.
 constexpr int64_t kGroupFloats = 1 << 20;
+constexpr int64_t kFewTiles = 16;
 constexpr int64_t kLeastTiles = 64;
 constexpr int64_t kMostTiles = 128;
 
@@ -33,12 +35,16 @@ struct Division {
     const int64_t channels = ChunksOf(conv.source.channels) * kChunk;
     const int64_t most =
         std::clamp(kGroupFloats / (kTaps * channels), kLeastTiles, kMostTiles);
-    const int64_t groups = PartsFor(ChunksOf(conv.result.channels), threads);
     const int64_t tiles = conv.source.tiles();
-    stretch = PartsOf(tiles, PartsOf(tiles, most * groups));
+    const int64_t groups =
+        std::min(PartsFor(ChunksOf(conv.result.channels), threads),
+                 PartsOf(tiles, kFewTiles));
+    stretches = PartsOf(tiles, most * groups);
+    stretch = PartsOf(tiles, stretches);
     group = PartsOf(stretch, groups);
   }
 
+  int64_t stretches;
   int64_t stretch;  // tiles that are transformed at once, for all threads
   int64_t group;    // tiles of a stretch that are multiplied by one thread
 };
@@ -65,12 +71,13 @@ class Convolution {
   void Run() const {
     for (int64_t first = 0; first < conv_.source.tiles();
          first += division_.stretch) {
-      Stretch(first, std::min(division_.stretch, conv_.source.tiles() - first));
+      ComputeStretch(first,
+                     std::min(division_.stretch, conv_.source.tiles() - first));
     }
   }
 
  private:
-  void Stretch(int64_t first, int64_t count) const {
+  void ComputeStretch(int64_t first, int64_t count) const {
     TransformTiles(first, count);
     const int64_t chunks = ChunksOf(conv_.result.channels);
     const int64_t groups = PartsOf(count, division_.group);
@@ -80,7 +87,7 @@ class Convolution {
                 for (int64_t i = begin; i < end; ++i) {
                   const int64_t row = i % groups * division_.group;
                   const int64_t rows = std::min(division_.group, count - row);
-                  Multiply({first + row, rows, row, i / groups}, share);
+                  MultiplyGroup({first + row, rows, row, i / groups}, share);
                 }
               });
   }
@@ -98,7 +105,7 @@ class Convolution {
   }
 
   // One chunk of the result's channels of a group of tiles.
-  void Multiply(const TileRange& group, float* share) const {
+  void MultiplyGroup(const TileRange& group, float* share) const {
     const TapMatrices weights(share, kChunk, kChunk);
     const TapMatrices products(share + WeightFloats(), division_.group, kChunk);
     const int64_t width = ChunkWidth(conv_.result.channels, group.chunk);
@@ -106,15 +113,14 @@ class Convolution {
       const int64_t depth = ChunkWidth(conv_.source.channels, chunk);
       PrepareWeights(group.chunk, width, chunk, depth, weights);
       for (int64_t tap = 0; tap < kTaps; ++tap) {
-        partita::Multiply(
-            {.left = {source_.Chunk(tap, chunk) + group.row * kChunk, kChunk,
-                      1},
-             .right = {weights.Chunk(tap, 0), kChunk},
-             .result = {products.Chunk(tap, 0), kChunk},
-             .m = group.count,
-             .n = width,
-             .k = depth,
-             .adds = chunk > 0});
+        Multiply({.left = {source_.Chunk(tap, chunk) + group.row * kChunk,
+                           kChunk, 1},
+                  .right = {weights.Chunk(tap, 0), kChunk},
+                  .result = {products.Chunk(tap, 0), kChunk},
+                  .m = group.count,
+                  .n = width,
+                  .k = depth,
+                  .adds = chunk > 0});
       }
     }
     TransformToResult(conv_.result, products,
@@ -157,6 +163,15 @@ TiledConvolution TileConvolution(int64_t images, int64_t channels,
   return {.source = {images, channels, height, width, down, across, top, left},
           .result = {images, result_channels, result_height, result_width, down,
                      across}};
+}
+
+TiledWork ConvolutionWork(const TiledConvolution& conv, int threads) {
+  const Division division(conv, threads);
+  const int64_t groups = PartsOf(division.stretch, division.group);
+  return {
+      .weight_transforms = division.stretches * groups,
+      .barriers = 2 * division.stretches,
+      .imbalance = Imbalance(ChunksOf(conv.result.channels) * groups, threads)};
 }
 
 int64_t ConvolutionFloats(const TiledConvolution& conv, int threads) {

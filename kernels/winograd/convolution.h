@@ -37,6 +37,16 @@ TiledConvolution TileConvolution(int64_t images, int64_t channels,
                                  int64_t result_width, int64_t top,
                                  int64_t left);
 
+// What a launch does beside its products, for whoever prices it.
+struct TiledWork {
+  int64_t weight_transforms;  // of each pair of channels
+  int64_t barriers;           // at which all threads meet
+  // Of the products, the largest share of a thread over the mean.
+  double imbalance;
+};
+TiledWork ConvolutionWork(const TiledConvolution& conv, int threads);
+TiledWork WeightGradientWork(const TiledConvolution& conv, int threads);
+
 // Floats of workspace.
 int64_t ConvolutionFloats(const TiledConvolution& conv, int threads);
 int64_t WeightGradientFloats(const TiledConvolution& conv, int threads);

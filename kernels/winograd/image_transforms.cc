@@ -3,6 +3,8 @@
 
 #include "kernels/winograd/image_transforms.h"
 
+#include <algorithm>
+
 #include "kernels/vector/vector_code.h"
 #include "kernels/winograd/tile_algebra.h"
 

@@ -16,6 +16,12 @@ inline int64_t PartsFor(int64_t items, int64_t threads) {
   return parts;
 }
 
+// The largest share of so many items over the mean.
+inline double Imbalance(int64_t items, int64_t threads) {
+  const int64_t largest = (items + threads - 1) / threads;
+  return static_cast<double>(largest * threads) / static_cast<double>(items);
+}
+
 }  // namespace partita
 
 #endif  // PARTITA_KERNELS_WINOGRAD_SHARES_H_

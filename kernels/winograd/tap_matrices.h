@@ -4,7 +4,6 @@
 #ifndef PARTITA_KERNELS_WINOGRAD_TAP_MATRICES_H_
 #define PARTITA_KERNELS_WINOGRAD_TAP_MATRICES_H_
 
-#include <algorithm>
 #include <cstdint>
 
 #include "kernels/vector/float_vector.h"

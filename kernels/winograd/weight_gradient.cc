@@ -15,27 +15,33 @@
 namespace partita {
 namespace {
 
-// Tiles of a stretch: whole multiples of those that a product sums at once, so
-// that the sums do not depend on their number.
-constexpr int64_t kLeastTiles = 64;
+// Tiles of a stretch, for each thread: whole multiples of those that a product
+// sums at once, so that the sums do not depend on their number.
+constexpr int64_t kSummedAtOnce = 64;
 constexpr int64_t kMostTiles = 128;
+// Floats of both sides of a stretch, transformed: what the last cache holds.
+constexpr int64_t kStretchFloats = 5 << 20;
+static_assert(kMostTiles % kSummedAtOnce == 0);
 // Inputs of a block, which has a chunk of outputs: its sums stay in a core's
 // second cache.
 constexpr int64_t kBlockInputs = 32;
 
 // As many as make the transformed tiles as large as the sums, which wait in
 // memory for the next stretch.
-int64_t TilesOfStretch(const TiledConvolution& conv) {
+int64_t TilesOfStretch(const TiledConvolution& conv, int threads) {
   const int64_t inputs = conv.source.channels;
   const int64_t outputs = conv.result.channels;
-  const int64_t balanced =
-      inputs * outputs / (inputs + outputs) / kLeastTiles * kLeastTiles;
-  return std::min(std::clamp(balanced, kLeastTiles, kMostTiles),
-                  conv.source.tiles());
+  const int64_t balanced = std::clamp(inputs * outputs / (inputs + outputs),
+                                      kSummedAtOnce, kMostTiles);
+  const int64_t columns = (ChunksOf(inputs) + ChunksOf(outputs)) * kChunk;
+  const int64_t most =
+      std::min(balanced * threads, kStretchFloats / (kTaps * columns));
+  const int64_t whole = std::max<int64_t>(most / kSummedAtOnce, 1);
+  return std::min(whole * kSummedAtOnce, conv.source.tiles());
 }
 
-int64_t Stretches(const TiledConvolution& conv) {
-  return PartsOf(conv.source.tiles(), TilesOfStretch(conv));
+int64_t Stretches(const TiledConvolution& conv, int threads) {
+  return PartsOf(conv.source.tiles(), TilesOfStretch(conv, threads));
 }
 
 int64_t Blocks(const TiledConvolution& conv) {
@@ -51,7 +57,7 @@ int64_t TapParts(const TiledConvolution& conv, int threads) {
 
 // Sums wait for what other stretches and other threads add.
 bool KeepsSums(const TiledConvolution& conv, int threads) {
-  return Stretches(conv) > 1 || TapParts(conv, threads) > 1;
+  return Stretches(conv, threads) > 1 || TapParts(conv, threads) > 1;
 }
 
 int64_t BlockFloats() { return TapMatrices::Floats(kBlockInputs, kChunk); }
@@ -63,7 +69,7 @@ class WeightGradient {
       : conv_(conv),
         args_(args),
         threads_(threads),
-        tiles_(TilesOfStretch(conv)),
+        tiles_(TilesOfStretch(conv, threads)),
         keeps_sums_(KeepsSums(conv, threads)),
         source_(args.workspace, tiles_, conv.source.channels),
         gradient_(
@@ -74,7 +80,7 @@ class WeightGradient {
 
   void Run() const {
     for (int64_t first = 0; first < conv_.source.tiles(); first += tiles_) {
-      Stretch(first, std::min(tiles_, conv_.source.tiles() - first));
+      ComputeStretch(first, std::min(tiles_, conv_.source.tiles() - first));
     }
     if (!keeps_sums_) return;
     RunInTeam(threads_, Blocks(conv_), [&](int64_t block) {
@@ -83,7 +89,7 @@ class WeightGradient {
   }
 
  private:
-  void Stretch(int64_t first, int64_t count) const {
+  void ComputeStretch(int64_t first, int64_t count) const {
     TransformTiles(first, count);
     const int64_t parts = TapParts(conv_, threads_);
     RunShares(threads_, Blocks(conv_) * parts,
@@ -161,8 +167,16 @@ class WeightGradient {
 
 }  // namespace
 
+TiledWork WeightGradientWork(const TiledConvolution& conv, int threads) {
+  const int64_t more = KeepsSums(conv, threads) ? 1 : 0;
+  return {
+      .weight_transforms = 1,
+      .barriers = 2 * Stretches(conv, threads) + more,
+      .imbalance = Imbalance(Blocks(conv) * TapParts(conv, threads), threads)};
+}
+
 int64_t WeightGradientFloats(const TiledConvolution& conv, int threads) {
-  const int64_t tiles = TilesOfStretch(conv);
+  const int64_t tiles = TilesOfStretch(conv, threads);
   const int64_t places = KeepsSums(conv, threads) ? Blocks(conv) : threads;
   return TapMatrices::Floats(tiles, conv.source.channels) +
          TapMatrices::Floats(tiles, conv.result.channels) +

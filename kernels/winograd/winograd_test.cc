@@ -2,11 +2,13 @@
 // depend on the operands alone.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/vector/vector_code.h"
 #include "kernels/winograd/convolution.h"
 #include "kernels/winograd/image_transforms.h"
 #include "kernels/winograd/weight_transforms.h"
@@ -256,6 +258,34 @@ TEST(Winograd, BitsDoNotDependOnTheThreads) {
       ExpectSameBits(more.dw, one.dw);
     }
   }
+}
+
+// Transforms are rounded alike on every processor, and products alike where the
+// processor rounds them and their additions once: a checksum of their bits.
+TEST(Winograd, BitsDoNotDependOnTheProcessor) {
+  if (!HasAvx2()) GTEST_SKIP() << "products are rounded apart here";
+  const Results results =
+      ResultsOf(TileConvolution(2, 80, 9, 10, 32, 9, 10, 1, 1), 1);
+  uint64_t sum = 0;
+  for (const std::vector<float>* values :
+       {&results.y, &results.dx, &results.dw}) {
+    for (const float& v : *values) {
+      uint32_t bits;
+      std::memcpy(&bits, &v, sizeof(bits));
+      sum = sum * 1000003 + bits;
+    }
+  }
+  EXPECT_EQ(sum, 14086280719643446514u);
+}
+
+// A gradient sums 64 tiles and then the next, however many are transformed at
+// once: more threads take longer stretches.
+TEST(Winograd, SumsOfManyStretchesDoNotDependOnTheirLength) {
+  const TiledConvolution conv =
+      TileConvolution(4, 128, 52, 52, 144, 52, 52, 1, 1);
+  const Results one = ResultsOf(conv, 1), five = ResultsOf(conv, 5);
+  ExpectSameBits(one.dw, five.dw);
+  ExpectSameBits(one.y, five.y);
 }
 
 // A batch in two halves: each image's results are its own.
