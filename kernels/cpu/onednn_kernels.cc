@@ -122,21 +122,14 @@ const dnnl::memory::desc* DescOf(const OnednnRecipe& recipe, int id) {
   return nullptr;
 }
 
-const dnnl::memory::desc& FirstOf(const OnednnRecipe& recipe, int id,
-                                  int otherwise) {
-  const dnnl::memory::desc* desc = DescOf(recipe, id);
-  return desc != nullptr ? *desc : *DescOf(recipe, otherwise);
-}
-
 // F(m x m, 3x3): (m + 2)^2 products in place of 9 m^2 a tile and pair of
 // channels, and additions to transform a tile there and back. Of 2x2 tiles a
 // core keeps what it transformed in its caches, but reads, transforms, writes
 // and reads weights again; tiles of 4x4 pass through memory too.
 Work WinogradWork(const OnednnRecipe& recipe) {
   const bool small = recipe.tile == 2;
-  const auto channels =
-      FirstOf(recipe, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_WEIGHTS).dims();
-  const auto image = FirstOf(recipe, DNNL_ARG_DST, DNNL_ARG_DIFF_DST).dims();
+  const auto channels = DescOf(recipe, DNNL_ARG_WEIGHTS)->dims();
+  const auto image = DescOf(recipe, DNNL_ARG_DST)->dims();
   const auto tiles_along = [&](int axis) {
     return (image[axis] + recipe.tile - 1) / recipe.tile;
   };

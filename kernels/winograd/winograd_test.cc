@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -286,6 +287,35 @@ TEST(Winograd, SumsOfManyStretchesDoNotDependOnTheirLength) {
   const Results one = ResultsOf(conv, 1), five = ResultsOf(conv, 5);
   ExpectSameBits(one.dw, five.dw);
   ExpectSameBits(one.y, five.y);
+}
+
+// What docs/numerics.md excepts, and no more: a NaN at (4, 5) of an image of
+// 16x16. Source tiles of four and their border begin at -1, 3, 7: the second is
+// NaN all over, and of the one above it the last line, whose windows hold it.
+TEST(Winograd, ANanReachesItsTilesAlone) {
+  const TiledConvolution conv =
+      TileConvolution(1, 16, 16, 16, 16, 16, 16, 1, 1);
+  std::vector<float> x = RandomFloats(16 * 256, 1);
+  const std::vector<float> w = RandomFloats(16 * 16 * 9, 2);
+  const int64_t channel = 3;
+  x[(4 * 16 + 5) * 16 + channel] = std::nanf("");
+  std::vector<float> y(x.size()), dw(w.size());
+  std::vector<float> workspace(
+      std::max(ConvolutionFloats(conv, 1), WeightGradientFloats(conv, 1)));
+  Convolve(conv, {x.data(), w.data(), nullptr, y.data(), workspace.data()}, 1);
+  for (int64_t i = 0; i < 256; ++i) {
+    for (int64_t c = 0; c < 16; ++c) {
+      EXPECT_EQ(std::isnan(y[i * 16 + c]),
+                i / 16 >= 3 && i / 16 < 8 && i % 16 / 4 == 1)
+          << "at " << i / 16 << ", " << i % 16;
+    }
+  }
+  const std::vector<float> dy = RandomFloats(x.size(), 3);
+  DifferentiateByWeights(conv,
+                         {x.data(), dy.data(), dw.data(), workspace.data()}, 1);
+  for (int64_t i = 0; i < 16 * 16 * 9; ++i) {
+    EXPECT_EQ(std::isnan(dw[i]), i / 9 % 16 == channel) << i;
+  }
 }
 
 // A batch in two halves: each image's results are its own.
