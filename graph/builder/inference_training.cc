@@ -137,12 +137,23 @@ ValueId CopyTo(const Graph& from, Graph& to) {
 }
 
 // The name of the variable that the tensor reads; none if it is anything else.
-std::optional<std::string> NameRead(GraphBuilder& b, ValueId value) {
-  const NodeId node = b.graph().value(value).defining_node;
-  if (!node.valid() || b.graph().node(node).op != &kVariable) {
-    return std::nullopt;
-  }
-  return b.graph().view(node).attr_string("name");
+std::optional<std::string> NameRead(const Graph& graph, ValueId value) {
+  const NodeId node = graph.value(value).defining_node;
+  if (!node.valid() || graph.node(node).op != &kVariable) return std::nullopt;
+  return graph.view(node).attr_string("name");
+}
+
+// Of a batch norm, where both are variables.
+struct RunningStatistics {
+  std::string mean;
+  std::string variance;
+};
+std::optional<RunningStatistics> StatisticsOf(const Graph& graph,
+                                              const OpView& batch_norm) {
+  const auto mean = NameRead(graph, batch_norm.operand(3).id());
+  const auto variance = NameRead(graph, batch_norm.operand(4).id());
+  if (!mean.has_value() || !variance.has_value()) return std::nullopt;
+  return RunningStatistics{*mean, *variance};
 }
 
 // Nodes that were made at the end go where `place` is.
@@ -180,16 +191,16 @@ absl::StatusOr<ValueId> UseBatchStatistics(GraphBuilder& b, ValueId output,
   Graph& graph = b.graph();
   StatisticOwners owners;
   for (const OpView& op : graph.ops(kBatchNorm)) {
-    const auto mean = NameRead(b, op.operand(3).id());
-    const auto variance = NameRead(b, op.operand(4).id());
-    if (!mean.has_value() || !variance.has_value()) continue;
+    const auto names = StatisticsOf(graph, op);
+    if (!names.has_value()) continue;
+    const auto& [mean, variance] = *names;
     PARTITA_RETURN_IF_ERROR(
-        CheckOwnStatistics(op.node(), {*mean, *variance}, owners));
+        CheckOwnStatistics(op.node(), {mean, variance}, owners));
     const NodeId last = graph.order().back();
     const GraphBuilder::Scope scope(b, op.node().scope);
     const Tensor y = BatchNormTraining(
         b.TensorOf(op.operand(0).id()), b.TensorOf(op.operand(1).id()),
-        b.TensorOf(op.operand(2).id()), *mean, *variance,
+        b.TensorOf(op.operand(2).id()), mean, variance,
         {.epsilon = op.attr_float("epsilon"), .parts = parts});
     if (!y.valid()) return output;
     MoveBefore(graph, last, op.id());
@@ -328,6 +339,14 @@ absl::Status CheckTrainable(const Module& module, const std::string& loss) {
   PARTITA_RETURN_IF_ERROR(CheckOutput(graph, loss));
   PARTITA_RETURN_IF_ERROR(CheckInputs(graph));
   return CheckReached(module, graph);
+}
+
+bool HasRunningStatistics(const Module& module) {
+  const Graph& graph = module.main();
+  for (const OpView& op : graph.ops(kBatchNorm)) {
+    if (StatisticsOf(graph, op).has_value()) return true;
+  }
+  return false;
 }
 
 absl::StatusOr<Module> TrainingOf(Module module, const std::string& loss,

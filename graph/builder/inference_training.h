@@ -30,6 +30,9 @@ TensorType LabelsOf(const TensorType& output, absl::string_view loss);
 // variable and one output that the loss can be of.
 absl::Status CheckTrainable(const Module& module, const std::string& loss);
 
+// The module has a batch norm whose statistics are variables.
+bool HasRunningStatistics(const Module& module);
+
 // For a module that passes CheckTrainable:
 //   @train(inputs..., %labels) -> %loss: forward, backward and update;
 //   @evaluate(inputs...) -> %log_probabilities, f32[n d..., classes], or

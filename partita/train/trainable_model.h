@@ -37,6 +37,9 @@ struct TrainableModel {
   std::string samples_name;  // what reports call them: "images"
   TrainingData train;
   TrainingData test;
+  // Of the batch, whose batch norms have statistics of their own, as of as many
+  // replicas; 1: those of the whole batch.
+  int batch_norm_parts = 1;
   // What labels are called, by their numbers; empty: they are numbers.
   std::vector<std::string> class_names;
   int64_t batch = 1;  // samples of a step, as dimension 0 of every input

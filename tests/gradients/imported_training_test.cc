@@ -111,13 +111,17 @@ Module Built(const UpdateRule& update) {
   return *std::move(module);
 }
 
-absl::StatusOr<Module> Training(const SketchedModel& model,
-                                const std::string& loss,
-                                const UpdateRule& update = Momentum()) {
+absl::StatusOr<Module> Imported(const SketchedModel& model) {
   ImportOptions options;
   options.function = "train";
   options.weights_as_variables = true;
-  auto module = model.Import(options);
+  return model.Import(options);
+}
+
+absl::StatusOr<Module> Training(const SketchedModel& model,
+                                const std::string& loss,
+                                const UpdateRule& update = Momentum()) {
+  auto module = Imported(model);
   if (!module.ok()) return module.status();
   return TrainingOf(*std::move(module), loss, update);
 }
@@ -353,6 +357,12 @@ TEST(ImportedTraining, WhatCannotBeTrainedIsRefused) {
             "reads a float initializer of one dimension or more; expected ops "
             "that have a gradient between weights and output "
             "(docs/gradients.md)");
+}
+
+TEST(ImportedTraining, RunningStatisticsAreThoseOfVariables) {
+  EXPECT_TRUE(HasRunningStatistics(Imported(Exported()).value()));
+  EXPECT_FALSE(
+      HasRunningStatistics(Imported(Pooled(17, /*is_row=*/true)).value()));
 }
 
 // A module that is called twice is exported as two nodes that share all.

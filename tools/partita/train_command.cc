@@ -171,20 +171,19 @@ ExportedFunction ExportedOf(const TrainableModel& model, const Module& module,
 }
 
 // Statistics are those of a replica only where each has one part of the batch.
-absl::Status CheckReplicas(const Module& placed, const Arguments& arguments) {
-  if (!IsBatchNormPerReplica(arguments)) return absl::OkStatus();
-  size_t replicas = 1;
+absl::Status CheckReplicas(const Module& placed, int batch_norm_parts) {
+  if (batch_norm_parts == 1) return absl::OkStatus();
+  int replicas = 1;
   for (const OpView& variable : placed.main().ops(kVariable)) {
-    replicas = std::max(replicas, variable.node().placement.devices.size());
+    replicas = std::max(
+        replicas, static_cast<int>(variable.node().placement.devices.size()));
   }
-  PARTITA_ASSIGN_OR_RETURN(
-      const int64_t asked,
-      arguments.GetInt("replicas", 0, 1, std::numeric_limits<int64_t>::max()));
-  if (static_cast<int64_t>(replicas) == asked) return absl::OkStatus();
-  return CalledWrongly(
-      absl::StrCat("--replicas: found ", asked, ", and the plan has ", replicas,
-                   "; expected as many for --batch-norm per-replica; take ",
-                   replicas, ", or a machine with ", asked, " equal devices"));
+  if (replicas == batch_norm_parts) return absl::OkStatus();
+  return CalledWrongly(absl::StrCat(
+      "--replicas: found ", batch_norm_parts, ", and the plan has ", replicas,
+      "; expected as many for --batch-norm per-replica; take ", replicas,
+      ", or a machine with ", batch_norm_parts, " equal devices, or ",
+      "--batch-norm synchronised"));
 }
 
 // What to do where a checkpoint is of another dataset.
@@ -227,7 +226,7 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   PARTITA_ASSIGN_OR_RETURN(prepared.compiled,
                            Compile(module.Clone(), machine, options));
   const Module& placed = prepared.compiled.plan.module;
-  PARTITA_RETURN_IF_ERROR(CheckReplicas(placed, arguments));
+  PARTITA_RETURN_IF_ERROR(CheckReplicas(placed, model.batch_norm_parts));
   prepared.module = std::move(module);
   // Placements and kernels: another plan has the same numbers but for rounding.
   prepared.settings.push_back({"plan", FingerprintOf(placed).ToString(),
@@ -313,6 +312,7 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .samples_name = model.samples_name,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,
+          .batch_norm_parts = model.batch_norm_parts,
           .epochs = request.epochs,
           .steps_per_epoch = trainer.steps_per_epoch(),
           .first_step = trainer.position().step,

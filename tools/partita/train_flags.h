@@ -52,9 +52,9 @@ inline constexpr FlagDef kTrainDataFlags[] = {
 inline constexpr FlagDef kTrainNetworkFlags[] = {
     {"classes", "N", "of builtin:resnet18 (default 10)"},
     {"batch-norm", "KIND",
-     "of builtin:resnet18 and ONNX models: by statistics of the whole batch, "
-     "synchronised (default), or with --replicas per-replica, as PyTorch's "
-     "DistributedDataParallel",
+     "of builtin:resnet18 and ONNX models, by what statistics: per-replica, as "
+     "PyTorch's DistributedDataParallel (default with --replicas), or those of "
+     "the whole batch, synchronised (default without)",
      BatchNormKinds},
     {"layers", "N", "of builtin:gpt: blocks (default 4)"},
     {"width", "N", "numbers a character, where --text is read (default 128)"},

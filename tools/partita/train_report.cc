@@ -159,6 +159,11 @@ std::string TrainBeginText(const TrainReport& report) {
       report.samples, " ", report.samples_name, ", ",
       CountText(report.steps_per_epoch, "step"), " an epoch, ",
       CountText(report.epochs, "epoch"), "\n", ClassesText(report.class_names));
+  if (report.batch_norm_parts > 1) {
+    text +=
+        "batch norms go by each replica's own part of the batch; by the whole "
+        "batch with --batch-norm synchronised\n";
+  }
   if (report.first_step > 0) {
     absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
                     report.num_steps(),
@@ -256,6 +261,7 @@ std::string TrainJson(const TrainReport& report) {
   json["fallbacks"] = report.fallbacks.nodes;
   json["fallback_seconds"] = report.fallbacks.seconds;
   json["no_codegen"] = report.fallbacks.no_codegen;
+  json["batch_norm_parts"] = report.batch_norm_parts;
   json["repeated_share"] = report.repeated_share;
   if (report.loss_scale.has_value()) {
     json["loss_scale"] = report.loss_scale->scale;

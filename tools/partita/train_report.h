@@ -53,6 +53,7 @@ struct TrainReport {
   std::string samples_name;              // "images"
   int64_t samples = 0;                   // of the dataset
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
+  int batch_norm_parts = 1;              // TrainableModel's
   int64_t epochs = 0;                    // asked for
   int64_t steps_per_epoch = 0;
   int64_t first_step = 0;        // where this run began

@@ -143,6 +143,15 @@ TEST(TrainReport, ClassesThatAreWordsAreTold) {
   EXPECT_TRUE(absl::EndsWith(TrainBeginText(report), ", a 19, ...\n"));
 }
 
+TEST(TrainReport, BatchNormsPerReplicaAreTold) {
+  TrainReport report = After(0);
+  report.batch_norm_parts = 2;
+  EXPECT_TRUE(absl::EndsWith(
+      TrainBeginText(report),
+      "\nbatch norms go by each replica's own part of the batch; by the whole "
+      "batch with --batch-norm synchronised\n"));
+}
+
 TEST(TrainReport, TimesOfHoursAreToldInHours) {
   TrainReport report = After(1);
   report.epochs = 3000;

@@ -105,10 +105,16 @@ absl::StatusOr<TrainableModel> ReadMnist(const Arguments& arguments) {
   return MnistModel(images, dropout);
 }
 
-// How many parts of the batch have statistics of their own.
+// How many parts of the batch have statistics of their own. Where nothing is
+// said of it, those who say how many replicas there are have what PyTorch's
+// DistributedDataParallel does; a number that the planner finds changes no
+// arithmetic.
 absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments) {
-  if (!IsBatchNormPerReplica(arguments)) return 1;
-  if (!arguments.has("replicas")) {
+  const bool has_replicas = arguments.has("replicas");
+  const std::string kind =
+      arguments.Get("batch-norm", has_replicas ? kPerReplica : kSynchronised);
+  if (kind == kSynchronised) return 1;
+  if (!has_replicas) {
     return CalledWrongly(
         "--batch-norm: found per-replica without --replicas; expected both");
   }
@@ -125,8 +131,10 @@ absl::Status AddBatchNormSettings(int parts, absl::string_view change,
         "--batch-norm per-replica: found a batch of ", model.batch,
         " and --replicas ", parts,
         "; expected a batch of equal parts, one for each; ", change, " ",
-        (model.batch / parts + 1) * parts, ", or take other --replicas"));
+        (model.batch / parts + 1) * parts,
+        ", or take other --replicas, or --batch-norm synchronised"));
   }
+  model.batch_norm_parts = parts;
   model.settings.push_back(
       {"batch-norm", parts == 1 ? kSynchronised : kPerReplica});
   if (parts > 1) model.settings.push_back({"replicas", absl::StrCat(parts)});
@@ -297,8 +305,10 @@ absl::StatusOr<TrainableModel> ReadOnnxModel(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckLabelColumn(arguments));
   PARTITA_RETURN_IF_ERROR(
       ReadNormalization(arguments, options.mean, options.stddev));
-  PARTITA_ASSIGN_OR_RETURN(options.batch_norm_parts,
-                           ReadBatchNormParts(arguments));
+  if (HasRunningStatistics(module) || arguments.has("batch-norm")) {
+    PARTITA_ASSIGN_OR_RETURN(options.batch_norm_parts,
+                             ReadBatchNormParts(arguments));
+  }
   PARTITA_ASSIGN_OR_RETURN(TrainableModel model,
                            ImportedModel(std::move(module), options));
   PARTITA_RETURN_IF_ERROR(AddBatchNormSettings(options.batch_norm_parts,
@@ -362,10 +372,6 @@ absl::Status CheckFlags(const TrainableKind& kind, const Arguments& arguments) {
 
 std::vector<std::string> BatchNormKinds() {
   return {kSynchronised, kPerReplica};
-}
-
-bool IsBatchNormPerReplica(const Arguments& arguments) {
-  return arguments.Get("batch-norm", kSynchronised) == kPerReplica;
 }
 
 const char* SizeFlagsOf(const Arguments& arguments) {

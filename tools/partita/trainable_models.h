@@ -27,7 +27,6 @@ struct TrainableKind {
 
 // What --batch-norm may say.
 std::vector<std::string> BatchNormKinds();
-bool IsBatchNormPerReplica(const Arguments& arguments);
 
 // TrainableKind::size_flags of the model that is named.
 const char* SizeFlagsOf(const Arguments& arguments);
