@@ -380,23 +380,25 @@ TEST(Lower, SplitNodesComputeTheirParts) {
   }
 }
 
-// Two sums over the rows of both devices; `factor` is of the second.
+// Two sums over the rows of both devices; `factor` is of the second. What reads
+// the first stands as late as can be.
 Plan PlanOfSums(DeviceKind kind, const std::string& factor) {
   Machine machine = LinkedMachine(2);
   for (MachineDevice& device : machine.devices) device.traits.kind = kind;
+  const bool reads_sum = factor == "%y";
+  const std::string first = "  %y = relu %a : f32[2] on {gpu:0, gpu:1}\n";
   const std::string text =
       "graph @f(%x: f32[4, 2]) -> (f32[2], f32[2]) {\n"
       "  %a = reduce_sum %x {axes = [0], keep_dims = false} : f32[2]\n"
-      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n"
-      "  %y = relu %a : f32[2] on {gpu:0, gpu:1}\n"
-      "  %m = mul %x, " +
-      factor +
+      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n" +
+      (reads_sum ? first : "") + "  %m = mul %x, " + factor +
       " : f32[4, 2]\n"
       "      on {gpu:0, gpu:1} (split 0, " +
-      (factor == "%x" ? "split 0" : "replicated") +
+      (reads_sum ? "replicated" : "split 0") +
       ") -> (split 0)\n"
       "  %b = reduce_sum %m {axes = [0], keep_dims = false} : f32[2]\n"
-      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n"
+      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n" +
+      (reads_sum ? "" : first) +
       "  %z = relu %b : f32[2] on {gpu:0, gpu:1}\n"
       "  return %y, %z\n}\n";
   absl::StatusOr<Plan> plan = PlanOf(ModuleOf(text), machine);
@@ -442,6 +444,7 @@ TEST(Lower, ACollectiveHasAStreamOfItsOwnExceptOnACpu) {
               ElementsAre("gpu:0/compute", "gpu:1/compute"));
 }
 
+// And each is read while caches hold it, before the next.
 TEST(Lower, SumsThatOnlyUpdatesReadAreJoinedBehindTheKernels) {
   EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%x")), "a m b +a y +b z");
   EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%y")), "a +a y m b +b z");

@@ -104,7 +104,10 @@ struct Order {
 enum class Urgency : uint8_t {
   kOfOtherStreams,  // copies and collectives beside kernels
   kOfKernels,
-  kAfterMeetings,  // FindDeferred
+  // FindDeferred: what reads a sum goes right behind it, as long as the caches
+  // hold it, and then the next sum.
+  kAfterMeetings,
+  kMeetings,
   kOfFetches,
 };
 
@@ -125,6 +128,7 @@ class Lister {
   Order List(Rule rule) const;
 
  private:
+  Urgency UrgencyOf(int task) const;
   Key KeyOf(const MemoryCount& memory, Rule rule, int task, int64_t turn) const;
 
   const PlanDraft& draft_;
@@ -132,14 +136,19 @@ class Lister {
   const std::vector<bool> deferred_;
 };
 
+Urgency Lister::UrgencyOf(int task) const {
+  const Task& t = draft_.tasks[task];
+  if (!draft_.Computes(t)) return Urgency::kOfOtherStreams;
+  if (t.kind == Command::Kind::kFetch) return Urgency::kOfFetches;
+  if (!deferred_[task]) return Urgency::kOfKernels;
+  return t.kind == Command::Kind::kCollective ? Urgency::kMeetings
+                                              : Urgency::kAfterMeetings;
+}
+
 Key Lister::KeyOf(const MemoryCount& memory, Rule rule, int task,
                   int64_t turn) const {
   const Task& t = draft_.tasks[task];
-  const Urgency urgency = !draft_.Computes(t) ? Urgency::kOfOtherStreams
-                          : t.kind == Command::Kind::kFetch
-                              ? Urgency::kOfFetches
-                          : deferred_[task] ? Urgency::kAfterMeetings
-                                            : Urgency::kOfKernels;
+  const Urgency urgency = UrgencyOf(task);
   const int64_t measure = rule == Rule::kLeastGrowth  ? memory.Growth(t)
                           : rule == Rule::kDepthFirst ? -turn
                                                       : 0;
