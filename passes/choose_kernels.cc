@@ -298,6 +298,15 @@ class Chooser {
     return best;
   }
 
+  // Elements in another order are read behind where they would be overwritten.
+  static std::vector<InPlacePair> InOneOrder(const KernelChoice& choice) {
+    std::vector<InPlacePair> pairs = choice.in_place;
+    std::erase_if(pairs, [&](const InPlacePair& pair) {
+      return choice.operands[pair.operand] != choice.results[pair.result];
+    });
+    return pairs;
+  }
+
   absl::Status Bind(const OpView& op, const Candidate& best) {
     const KernelChoice& choice = best.choice;
     for (int i = 0; i < op.num_operands(); ++i) {
@@ -309,7 +318,7 @@ class Chooser {
     }
     node.kernel = KernelBinding{.kernel = choice.kernel,
                                 .workspace = choice.workspace,
-                                .in_place = choice.in_place,
+                                .in_place = InOneOrder(choice),
                                 .arithmetic = choice.arithmetic};
     chosen_.push_back({op.id(), choice.seconds, choice.fallback});
     return absl::OkStatus();

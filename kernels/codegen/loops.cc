@@ -23,7 +23,7 @@ bool HasPadding(const TensorType& type) {
   return type.num_stored_elements() != type.num_elements();
 }
 
-// By dimension of `to`: 0 where `from`, which is row-major, is broadcast.
+// By dimension of `to`: 0 where `from`, which is row-major, has one element.
 Strides BroadcastStrides(const TensorType& from, const TensorType& to) {
   Strides strides(to.dims.size(), 0);
   const Shape own = RowMajorStrides(from.dims);
@@ -93,19 +93,16 @@ absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program) {
   program.loops.assign(memory.begin(), memory.end());
   for (int i = 0; i < node.num_operands(); ++i) {
     const TensorType& operand = node.operand_type(i);
-    const bool full = operand.dims == result.dims;
-    if (full ? operand.layout != result.layout
-             : !operand.layout.is_row_major()) {
+    if (operand.dims == result.dims && operand.layout == result.layout) {
+      const Shape dense = RowMajorStrides(memory);
+      program.operands[i].strides.assign(dense.begin(), dense.end());
+    } else if (operand.layout.is_row_major()) {
+      program.operands[i].strides =
+          AlongMemory(result, BroadcastStrides(operand, result));
+    } else {
       return NotGenerated(
           node, absl::StrCat("operand ", i, " of ", operand.ToString(),
                              " beside ", result.ToString()));
-    }
-    if (full) {
-      const Shape dense = RowMajorStrides(memory);
-      program.operands[i].strides.assign(dense.begin(), dense.end());
-    } else {
-      program.operands[i].strides =
-          AlongMemory(result, BroadcastStrides(operand, result));
     }
   }
   if (result.num_elements() == 0) {

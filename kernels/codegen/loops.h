@@ -12,8 +12,9 @@ namespace partita {
 
 // Sets the loops and the operands' strides from the types of the node, whose
 // operands broadcast to its one result. Loops that all operands pass through as
-// if they were one are joined. Unimplemented for padding, for full-sized values
-// in two layouts and for broadcast ones that are not row-major.
+// if they were one are joined. Unimplemented for padding, and for operands that
+// are neither like the result nor row-major. (Of a piece, an operand that is
+// broadcast in the whole may have the result's extents.)
 absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program);
 
 }  // namespace partita

@@ -78,10 +78,13 @@ absl::StatusOr<std::vector<KernelImage>> BuildImagesOf(
     absl::Span<const OpView> nodes, const DeviceTraits& device) {
   std::map<std::string, ElementwiseProgram> by_name;
   for (const OpView& node : nodes) {
-    PARTITA_ASSIGN_OR_RETURN(ElementwiseProgram program,
-                             ReadProgram(node, device.isa));
-    std::string name = program.name;
-    by_name.emplace(std::move(name), std::move(program));
+    absl::StatusOr<ElementwiseProgram> program = ReadProgram(node, device.isa);
+    // Unimplemented would say that there are no images at all.
+    if (!program.ok()) {
+      return absl::FailedPreconditionError(program.status().message());
+    }
+    std::string name = program->name;
+    by_name.emplace(std::move(name), *std::move(program));
   }
   if (by_name.empty()) return std::vector<KernelImage>();
   std::vector<ElementwiseProgram> programs;

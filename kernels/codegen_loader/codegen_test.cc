@@ -351,11 +351,12 @@ TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
        {"acdb", "abcd16b", "abcd8b", "bacd", "abcd4b2a", "dcba"}) {
     const absl::StatusOr<Layout> layout = ParseLayout(letters, 4);
     ASSERT_TRUE(layout.ok()) << layout.status();
-    Body body({type, F32({16, 1, 1}), F32({5}), F32({2, 1, 3, 1})});
+    Body body({type, F32({16, 1, 1}), F32({5}), F32({2, 1, 3, 1}), type});
     ValueId x = body.Add(kAdd, {body.input(0), body.input(1)});
     x = body.Add(kMul, {x, body.input(2)});
+    x = body.Add(kMul, {x, body.input(4)});
     OneNode node = body.Fuse(body.Add(kSub, {x, body.input(3)}));
-    // A catalog of one choice in this layout.
+    // A catalog of one choice in this layout, but for the last operand.
     class InLayout : public CodegenCatalog {
      public:
       explicit InLayout(Layout layout) : layout_(std::move(layout)) {}
@@ -363,6 +364,7 @@ TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
           const OpView& node, const DeviceTraits& device) const override {
         auto choices = CodegenCatalog::Choices(node, device);
         choices[0].operands[0] = choices[0].results[0] = layout_;
+        choices[0].in_place = {{.operand = 0, .result = 0}};
         return choices;
       }
       Layout layout_;

@@ -95,6 +95,11 @@ absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
   LibraryKernel bound;
   bound.identity = {kKernel, CodegenArithmetic(request.device->isa)};
   bound.in_place = ElementwiseInPlace(request.node);
+  // In another order elements would be overwritten before they are read.
+  std::erase_if(bound.in_place, [&](const InPlacePair& pair) {
+    return request.node.operand_type(pair.operand).layout !=
+           request.node.result_type(pair.result).layout;
+  });
   if (entry != nullptr) {
     bound.kernel = std::make_unique<CompiledKernel>(entry, elements,
                                                     request.device->threads);

@@ -4,7 +4,7 @@
 #include "kernels/vector/vector_code.h"
 
 #include <cstdlib>
-#include <string_view>
+#include <string>
 
 namespace partita {
 namespace {
@@ -12,9 +12,20 @@ namespace {
 // How far oneDNN's names go, in our terms.
 enum class Most { kBaseline, kAvx2, kAvx512 };
 
-Most MostAllowed() {
+// In capitals; oneDNN takes either name of the variable, the first before the
+// second, and letters of either case.
+std::string NamedIsa() {
   const char* named = std::getenv("ONEDNN_MAX_CPU_ISA");
-  const std::string_view isa = named == nullptr ? "" : named;
+  if (named == nullptr) named = std::getenv("DNNL_MAX_CPU_ISA");
+  std::string isa = named == nullptr ? "" : named;
+  for (char& letter : isa) {
+    if (letter >= 'a' && letter <= 'z') letter -= 'a' - 'A';
+  }
+  return isa;
+}
+
+Most MostAllowed() {
+  const std::string isa = NamedIsa();
   if (isa == "SSE41" || isa == "AVX") return Most::kBaseline;
   if (isa == "AVX2" || isa == "AVX2_VNNI") return Most::kAvx2;
   return Most::kAvx512;

@@ -52,8 +52,8 @@ int64_t ConvolutionFloats(const TiledConvolution& conv, int threads);
 int64_t WeightGradientFloats(const TiledConvolution& conv, int threads);
 
 // Images lie in blocks of 16 channels, weights row-major. `bias` has one float
-// for each of the result's channels, or is null. `workspace` is aligned to 64
-// bytes.
+// for each of the result's channels, or is null. All is fastest where it is
+// aligned to 64 bytes.
 struct ConvolutionArgs {
   const float* x;
   const float* w;

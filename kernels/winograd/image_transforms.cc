@@ -45,12 +45,18 @@ template <typename Floats, int side>
   }
 }
 
-// Asks for the columns of the second tile behind this one, of whose last
-// columns the processor's own prefetching sees too late that they follow.
+// Asks for four columns of the tile after next in the same row of tiles, if it
+// is inside the image: a tile is as many short lines, of which the processor's
+// own prefetching sees too late how they go on.
 template <bool to_write>
-[[gnu::always_inline]] inline void FetchAhead(const float* from, int64_t line,
+[[gnu::always_inline]] inline void FetchAhead(const TiledImages& images,
+                                              const TilePlace& place,
+                                              const float* from, int64_t line,
                                               int lines, int first_column) {
   constexpr int kAhead = 2 * kTileSide;
+  TilePlace ahead = place;
+  ahead.x += kAhead + first_column;
+  if (!ahead.IsInside(images, kTileSide)) return;
 #pragma GCC unroll 6
   for (int i = 0; i < lines; ++i) {
 #pragma GCC unroll 4
@@ -82,7 +88,7 @@ struct ToTaps {
            c < EndOfChunk(*images, range->chunk); c += kLanes<Floats>) {
         const float* from = x + place.Offset(*images, c);
         if (c % kVector == 0) {
-          FetchAhead<false>(from, line, side, side - kTileSide);
+          FetchAhead<false>(*images, place, from, line, side, side - kTileSide);
         }
         Floats tile[side][side], applied[kTapsAlong][kTapsAlong];
         if (inside) {
@@ -130,7 +136,9 @@ struct ToResult {
         Floats shift = {};
         if (bias != nullptr) Load(bias + c, shift);
         float* to = y + place.Offset(*images, c);
-        if (c % kVector == 0) FetchAhead<true>(to, line, kTileSide, 0);
+        if (c % kVector == 0) {
+          FetchAhead<true>(*images, place, to, line, kTileSide, 0);
+        }
 #pragma GCC unroll 4
         for (int i = 0; i < kTileSide; ++i) {
 #pragma GCC unroll 4

@@ -104,8 +104,8 @@ struct Order {
 enum class Urgency : uint8_t {
   kOfOtherStreams,  // copies and collectives beside kernels
   kOfKernels,
-  // FindDeferred: what reads a sum goes right behind it, as long as the caches
-  // hold it, and then the next sum.
+  // FindDeferred. First what need wait no longer, so that a sum is read while
+  // the caches hold it, and then the next sum.
   kAfterMeetings,
   kMeetings,
   kOfFetches,

@@ -99,6 +99,21 @@ TEST(DataParallel, ResNet50OverTwoAndThreeDevices) {
   }
 }
 
+// What is broadcast over a batch of two is as large as a replica's part, and
+// lies in another order.
+TEST(DataParallel, APartHasTheExtentsOfWhatIsBroadcastInTheWhole) {
+  GraphBuilder b("shifted");
+  const Tensor x = b.Input("x", DType::kF32, {2, 32, 4, 4});
+  const Tensor shift = Exp(b.Input("shift", DType::kF32, {1, 32, 4, 4}));
+  const Tensor w = b.Input("w", DType::kF32, {32, 32, 3, 3});
+  const ConvOptions padded = {.pads_before = {1, 1}, .pads_after = {1, 1}};
+  const Tensor y = Relu(Conv(x, w, padded) + shift);
+  b.Output("y", Conv(y, w, padded));
+  const auto module = b.Build();
+  ASSERT_TRUE(module.ok()) << module.status();
+  ExpectDataParallel(*module, 2, 20);
+}
+
 TEST(DataParallel, SmallNetworksUnderChaos) {
   const auto conv_net = SmallConvNet({.batch = 5});
   ASSERT_TRUE(conv_net.ok());

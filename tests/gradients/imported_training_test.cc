@@ -361,6 +361,17 @@ TEST(ImportedTraining, WhatCannotBeTrainedIsRefused) {
 
 TEST(ImportedTraining, RunningStatisticsAreThoseOfVariables) {
   EXPECT_TRUE(HasRunningStatistics(Imported(Exported()).value()));
+  SketchedModel computed(17);
+  computed.Input("x", kFloat, {5, 3})
+      .Constant("scale", kFloat, Filled({3}, 1))
+      .Constant("bias", kFloat, Filled({3}, 0))
+      .Constant("mean", kFloat, Filled({3}, 0))
+      .Constant("deviation", kFloat, Filled({3}, 1))
+      .Node("Abs", {"deviation"}, {"variance"})
+      .Node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"},
+            {"y"})
+      .Output("y", kFloat, {5, 3});
+  EXPECT_FALSE(HasRunningStatistics(Imported(computed).value()));
   EXPECT_FALSE(
       HasRunningStatistics(Imported(Pooled(17, /*is_row=*/true)).value()));
 }

@@ -171,7 +171,8 @@ ExportedFunction ExportedOf(const TrainableModel& model, const Module& module,
 }
 
 // Statistics are those of a replica only where each has one part of the batch.
-absl::Status CheckReplicas(const Module& placed, int batch_norm_parts) {
+absl::Status CheckReplicas(const Module& placed, int batch_norm_parts,
+                           const Arguments& arguments) {
   if (batch_norm_parts == 1) return absl::OkStatus();
   int replicas = 1;
   for (const OpView& variable : placed.main().ops(kVariable)) {
@@ -181,9 +182,12 @@ absl::Status CheckReplicas(const Module& placed, int batch_norm_parts) {
   if (replicas == batch_norm_parts) return absl::OkStatus();
   return CalledWrongly(absl::StrCat(
       "--replicas: found ", batch_norm_parts, ", and the plan has ", replicas,
-      "; expected as many for --batch-norm per-replica; take ", replicas,
-      ", or a machine with ", batch_norm_parts, " equal devices, or ",
-      "--batch-norm synchronised"));
+      "; expected as many for --batch-norm per-replica; ",
+      arguments.has("pin")
+          ? "leave out --pin"
+          : absl::StrCat("take ", replicas, ", or a machine with ",
+                         batch_norm_parts, " equal devices"),
+      ", or take --batch-norm synchronised"));
 }
 
 // What to do where a checkpoint is of another dataset.
@@ -226,7 +230,8 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   PARTITA_ASSIGN_OR_RETURN(prepared.compiled,
                            Compile(module.Clone(), machine, options));
   const Module& placed = prepared.compiled.plan.module;
-  PARTITA_RETURN_IF_ERROR(CheckReplicas(placed, model.batch_norm_parts));
+  PARTITA_RETURN_IF_ERROR(
+      CheckReplicas(placed, model.batch_norm_parts, arguments));
   prepared.module = std::move(module);
   // Placements and kernels: another plan has the same numbers but for rounding.
   prepared.settings.push_back({"plan", FingerprintOf(placed).ToString(),
@@ -241,15 +246,16 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
 }
 
 // Instead of training by it.
-absl::Status TellPlan(const Compiled& compiled, const Arguments& arguments,
-                      Progress& progress) {
+absl::Status TellPlan(const Compiled& compiled, int batch_norm_parts,
+                      const Arguments& arguments, Progress& progress) {
   progress.Stage("write");
   PARTITA_ASSIGN_OR_RETURN(const WrittenWeights written,
                            WritePlan(compiled.plan, arguments.Get("plan", "")));
   progress.Done();
   return WriteText("-", arguments.has("json")
                             ? CompileJson(compiled, written)
-                            : CompileSummary(compiled, written));
+                            : absl::StrCat(BatchNormsText(batch_norm_parts),
+                                           CompileSummary(compiled, written)));
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Load(Plan plan,
@@ -418,7 +424,8 @@ absl::Status Run(const Arguments& arguments) {
       Prepared prepared,
       Prepare(request, model, dataset_hash, arguments, progress));
   if (arguments.has("plan")) {
-    return TellPlan(prepared.compiled, arguments, progress);
+    return TellPlan(prepared.compiled, model.batch_norm_parts, arguments,
+                    progress);
   }
   PARTITA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Session> session,
@@ -427,6 +434,7 @@ absl::Status Run(const Arguments& arguments) {
       const std::unique_ptr<Trainer> trainer,
       NewTrainer(request, model, prepared, *session, arguments));
   TrainReport report = ReportHead(request, model, prepared, *trainer);
+  report.notice = session->notice();
   std::optional<Interruption> interruption(std::in_place);
   const bool as_json = arguments.has("json");
   progress.Done();

@@ -153,17 +153,19 @@ constexpr double kNoticeable = 0.01;
 
 }  // namespace
 
+std::string BatchNormsText(int parts) {
+  if (parts == 1) return "";
+  return "batch norms go by each replica's own part of the batch; by the whole "
+         "batch with --batch-norm synchronised\n";
+}
+
 std::string TrainBeginText(const TrainReport& report) {
   std::string text = absl::StrCat(
       report.model, " by ", report.strategy, DevicesText(report.devices), ": ",
       report.samples, " ", report.samples_name, ", ",
       CountText(report.steps_per_epoch, "step"), " an epoch, ",
       CountText(report.epochs, "epoch"), "\n", ClassesText(report.class_names));
-  if (report.batch_norm_parts > 1) {
-    text +=
-        "batch norms go by each replica's own part of the batch; by the whole "
-        "batch with --batch-norm synchronised\n";
-  }
+  text += BatchNormsText(report.batch_norm_parts);
   if (report.first_step > 0) {
     absl::StrAppend(&text, "resumed after step ", report.first_step, " of ",
                     report.num_steps(),
@@ -177,6 +179,9 @@ std::string TrainBeginText(const TrainReport& report) {
     text += FallbacksText(report.fallbacks);
   }
   text += RepeatedText("train", report.repeated_share);
+  if (!report.notice.empty()) {
+    absl::StrAppend(&text, "note: ", report.notice, "\n");
+  }
   return text;
 }
 
@@ -261,6 +266,7 @@ std::string TrainJson(const TrainReport& report) {
   json["fallbacks"] = report.fallbacks.nodes;
   json["fallback_seconds"] = report.fallbacks.seconds;
   json["no_codegen"] = report.fallbacks.no_codegen;
+  json["notice"] = report.notice;
   json["batch_norm_parts"] = report.batch_norm_parts;
   json["repeated_share"] = report.repeated_share;
   if (report.loss_scale.has_value()) {

@@ -54,6 +54,7 @@ struct TrainReport {
   int64_t samples = 0;                   // of the dataset
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
   int batch_norm_parts = 1;              // TrainableModel's
+  std::string notice;                    // of the session; may be empty
   int64_t epochs = 0;                    // asked for
   int64_t steps_per_epoch = 0;
   int64_t first_step = 0;        // where this run began
@@ -76,6 +77,9 @@ struct TrainReport {
 
 // Of a NaN no sign, which says nothing.
 double WithoutSignOfNan(double loss);
+
+// By whose statistics they go, where that is not by the whole batch's.
+std::string BatchNormsText(int parts);
 
 // One line each.
 std::string TrainBeginText(const TrainReport& report);

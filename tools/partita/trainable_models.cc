@@ -135,9 +135,13 @@ absl::Status AddBatchNormSettings(int parts, absl::string_view change,
         ", or take other --replicas, or --batch-norm synchronised"));
   }
   model.batch_norm_parts = parts;
+  // Of the number of replicas synchronised ones do not depend.
   model.settings.push_back(
-      {"batch-norm", parts == 1 ? kSynchronised : kPerReplica});
-  if (parts > 1) model.settings.push_back({"replicas", absl::StrCat(parts)});
+      {.name = "batch-norm",
+       .value = parts == 1 ? kSynchronised
+                           : absl::StrCat(kPerReplica, " of ", parts),
+       .fix = "give the --batch-norm, and the --replicas of per-replica, that "
+              "the training was begun with"});
   return absl::OkStatus();
 }
 
