@@ -12,6 +12,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "passes/joint_placement.h"
+#include "passes/summed.h"
 
 namespace partita {
 namespace {
@@ -23,18 +24,6 @@ bool IsSum(const OpView& op) {
          op.attr_bool("keep_dims");
 }
 
-// One value for all that each result sums up.
-bool IsFactor(const TensorType& factor, const TensorType& sum) {
-  if (factor.rank() > sum.rank()) return false;
-  const int missing = sum.rank() - factor.rank();
-  for (int i = 0; i < factor.rank(); ++i) {
-    if (factor.dims[i] != 1 && factor.dims[i] != sum.dims[i + missing]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // The operand of the product that has to be summed, or -1 if it is none.
 int SummedOperand(const OpView& product, const OpView& sum) {
   const TensorType& type = product.result_type(0);
@@ -42,7 +31,7 @@ int SummedOperand(const OpView& product, const OpView& sum) {
   if (!product.is(kMul)) return -1;
   for (int i : {0, 1}) {
     if (product.operand_type(i) == type &&
-        IsFactor(product.operand_type(1 - i), sum.result_type(0))) {
+        IsOneForEachSum(product.operand_type(1 - i), sum.result_type(0))) {
       return i;
     }
   }

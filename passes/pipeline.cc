@@ -27,6 +27,7 @@
 #include "passes/fuse_epilogue.h"
 #include "passes/merge_duplicates.h"
 #include "passes/merge_reshapes.h"
+#include "passes/pair_sums.h"
 #include "passes/recognise_activations.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
@@ -49,6 +50,7 @@ constexpr Pass kSourcePasses[] = {
     {"remove_dead", RemoveDead},    // unread ops count as readers to the next
     {"factor_sums", FactorSums},
     {"merge_duplicates", MergeDuplicates},  // sums that differed by a factor
+    {"pair_sums", PairSums},                // in front of what fuses products
     {"recognise_activations", RecogniseActivations},  // before their parts fuse
     {"decompose_batch_norm", DecomposeBatchNorm},     // a mul and an add that
     {"fold_affine_into_conv", FoldAffineIntoConv},    // convolutions swallow

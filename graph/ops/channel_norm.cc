@@ -199,7 +199,7 @@ absl::Status BatchNormGradient(GradBuilder& b) {
   }
   if (b.needs(1) || b.needs(4)) {
     const Term centred = b.operand(0) - BesideImages(b, PerChannel(b, 3));
-    const Term sum = SumPerChannel(dy * (centred * BesideImages(b, rate)));
+    const Term sum = SumPerChannel(dy * centred) * rate;
     b.Yield(1, sum);
     if (b.needs(4)) b.Yield(4, sum * (scale * rate * rate * -0.5));
   }

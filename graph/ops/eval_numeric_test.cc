@@ -122,6 +122,14 @@ TEST(EvalNumericTest, MomentsAreSumsOfXAndOfItsSquares) {
   EXPECT_EQ(Show((*moments)[0]), "f64[2, 1] 4097 -1");
   EXPECT_EQ(GetAsDouble((*moments)[1], 0), 4097.0 * 4097);
   EXPECT_EQ(GetAsDouble((*moments)[1], 1), 25);
+  const auto crossed =
+      RunOp(kCrossMoments,
+            List(F({2, 2}, {4097, 0, 3, -4}), F({2, 2}, {4097, 7, 2, 1})),
+            {{"axes", Ints{-1}}});
+  ASSERT_TRUE(crossed.ok()) << crossed.status();
+  EXPECT_EQ(Show((*crossed)[0]), "f64[2, 1] 4097 -1");
+  EXPECT_EQ(GetAsDouble((*crossed)[1], 0), 4097.0 * 4097);
+  EXPECT_EQ(GetAsDouble((*crossed)[1], 1), 2);
 }
 
 TEST(EvalNumericTest, ReductionsOfNothing) {

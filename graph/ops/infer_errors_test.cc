@@ -37,6 +37,10 @@ TEST(InferErrorsTest, Axes) {
   EXPECT_EQ(InferMessage(kMoments, {F32({2, 3})}, {{"axes", Ints{2}}}),
             "moments of %x0: found axes = [2] on f32[2, 3]; expected each of "
             "-2..1 at most once; list the dimensions to reduce");
+  EXPECT_EQ(InferMessage(kCrossMoments, {F32({2, 3}), F32({2, 1})},
+                         {{"axes", Ints{1}}}),
+            "cross_moments of %x0: found operand 1 %x1: f32[2, 1]; expected "
+            "extents [2, 3]; reshape or expand the operand");
   EXPECT_EQ(
       InferMessage(kTopK, {F32({2, 3})}, {{"k", 4}}),
       "top_k of %x0: found k 4; expected 0..3, the extent of dimension 1; "

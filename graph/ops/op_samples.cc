@@ -205,6 +205,12 @@ void AddReductions(Samples& samples) {
   }
   samples.push_back({&kMoments, {F32({4, 5, 3})}, {{"axes", Ints{0, 2}}}});
   samples.push_back({&kMoments, {F32({4, 5, 3})}, {{"axes", Ints{-1}}}});
+  const Samples pairs = {
+      {&kCrossMoments,
+       {F32({4, 5, 3}), F32({4, 5, 3})},
+       {{"axes", Ints{0, 2}}}},
+      {&kCrossMoments, {F32({4, 5, 3}), F32({4, 5, 3})}, {{"axes", Ints{-1}}}}};
+  samples.insert(samples.end(), pairs.begin(), pairs.end());
 }
 
 void AddWindows(Samples& samples) {

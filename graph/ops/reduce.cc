@@ -223,9 +223,9 @@ absl::Status EvaluateLogSumExp(const OpView& op,
 
 Cost EstimateCost(const OpView& op) {
   const TensorType x = op.operand_type(0).RowMajor();
-  return {
-      .flops = 1.0 * x.num_elements(),
-      .bytes = 1.0 * x.num_bytes() + op.result_type(0).RowMajor().num_bytes()};
+  return {.flops = 1.0 * x.num_elements(),
+          .bytes = 1.0 * op.num_operands() * x.num_bytes() +
+                   op.result_type(0).RowMajor().num_bytes()};
 }
 
 // Kept dimensions are kept; how the reduced ones join differs by op.
@@ -252,25 +252,27 @@ DimensionRule PartialRule(const OpView& op) {
 }
 DimensionRule KeptRule(const OpView& op) { return RuleOf(op, std::nullopt); }
 
-// Of both sums alike.
+// Of both sums, and of both operands where there are two, alike.
 DimensionRule MomentsRule(const OpView& op) {
   RuleBuilder rule(op);
   const std::vector<bool> reduced = ReducedDims(op);
   for (int d = 0; d < op.operand_type(0).rank(); ++d) {
     const std::string name = absl::StrCat("d", d);
     const int64_t size = op.operand_type(0).dims[d];
-    if (reduced[d]) {
-      rule.Operand(0, d, rule.Reduced(name, size, Reduction::kSum));
-    } else {
-      const int kept = rule.Kept(name, size);
-      rule.Operand(0, d, kept).Result(0, d, kept).Result(1, d, kept);
-    }
+    const int factor = reduced[d] ? rule.Reduced(name, size, Reduction::kSum)
+                                  : rule.Kept(name, size);
+    for (int i = 0; i < op.num_operands(); ++i) rule.Operand(i, d, factor);
+    if (!reduced[d]) rule.Result(0, d, factor).Result(1, d, factor);
   }
   return rule.Finish();
 }
 
 absl::Status InferMoments(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
+  if (op.num_operands() == 2) {
+    PARTITA_RETURN_IF_ERROR(ExpectOneDType(op));
+    PARTITA_RETURN_IF_ERROR(ExpectDims(op, 1, op.operand_type(0).dims));
+  }
   PARTITA_RETURN_IF_ERROR(CheckAxes(op));
   const std::vector<bool> reduced = ReducedDims(op);
   TensorType type = {DType::kF64, op.operand_type(0).dims, {}};
@@ -283,13 +285,15 @@ absl::Status InferMoments(const OpView& op, Types& results) {
 
 absl::Status EvaluateMoments(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
-  const std::vector<double> x = ToDoubles(in[0]);
+  std::vector<double> x = ToDoubles(in[0]);
+  const std::vector<double> y = ToDoubles(in.back());
   const size_t count = out[0].type().num_elements();
-  std::vector<double> sums(count, 0), squares(count, 0);
+  std::vector<double> sums(count, 0), products(count, 0);
   Fold(op, x.data(), sums, SumStep);
-  Fold(op, x.data(), squares, SquareStep);
+  for (size_t i = 0; i < x.size(); ++i) x[i] *= y[i];
+  Fold(op, x.data(), products, SumStep);
   FromDoubles(sums, out[0]);
-  FromDoubles(squares, out[1]);
+  FromDoubles(products, out[1]);
   return absl::OkStatus();
 }
 
@@ -298,6 +302,15 @@ absl::Status MomentsGradient(GradBuilder& b) {
   const Term x = b.operand(0);
   const DType dtype = x.type().dtype;
   b.Yield(0, x * CastTo(b.grad(1) * 2, dtype) + CastTo(b.grad(0), dtype));
+  return b.status();
+}
+
+// dx = dsum + y dproducts, dy = x dproducts
+absl::Status CrossMomentsGradient(GradBuilder& b) {
+  const DType dtype = b.operand(0).type().dtype;
+  const Term of_products = CastTo(b.grad(1), dtype);
+  b.Yield(0, b.operand(1) * of_products + CastTo(b.grad(0), dtype));
+  b.Yield(1, b.operand(0) * of_products);
   return b.status();
 }
 
@@ -397,6 +410,22 @@ extern constinit const OpDef kMoments = {
     .infer = InferMoments,
     .eval = EvaluateMoments,
     .gradient = MomentsGradient,
+    .cost = EstimateCost,
+    .dimension_rule = MomentsRule,
+};
+
+extern constinit const OpDef kCrossMoments = {
+    .name = "cross_moments",
+    .doc =
+        "The sum of x and that of x y over axes, which stay with extent 1, in "
+        "f64: of x and of products of x in one walk.",
+    .operands = {{{"x"}, {"y"}}},
+    .num_results = 2,
+    .attrs = {{RequiredAttr("axes", AttributeKind::kInts)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = InferMoments,
+    .eval = EvaluateMoments,
+    .gradient = CrossMomentsGradient,
     .cost = EstimateCost,
     .dimension_rule = MomentsRule,
 };

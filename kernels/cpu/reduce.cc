@@ -1,5 +1,6 @@
 // cpu.reduce: f32 sums, means, maxima, minima over any axes, and sums beside
-// sums of squares in f64, in any layout whose padding no result would take in.
+// sums of squares or products in f64, in any layout whose padding no result
+// would take in.
 // The tree of additions depends on the shape only: the reduced elements are
 // divided into chunks, those of a chunk are added in strands where they are
 // neighbours and else one by one, all in double.
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/op_def.h"
@@ -19,28 +21,37 @@
 namespace partita {
 namespace {
 
-// Each takes elements into a total, and joins totals.
+// Each takes elements into a total, and joins totals; y is that of the other
+// operand where it has one (kOfPairs).
 struct Sum {
   static constexpr double kStart = 0;
-  [[gnu::always_inline]] static inline double Take(double total, double x) {
+  static constexpr bool kOfPairs = false;
+  [[gnu::always_inline]] static inline double Take(double total, double x,
+                                                   double) {
     return total + x;
   }
   [[gnu::always_inline]] static inline double Join(double a, double b) {
     return a + b;
   }
 };
-struct SumSquares {
-  static constexpr double kStart = 0;
-  [[gnu::always_inline]] static inline double Take(double total, double x) {
+struct SumSquares : Sum {
+  [[gnu::always_inline]] static inline double Take(double total, double x,
+                                                   double) {
     return total + x * x;
   }
-  [[gnu::always_inline]] static inline double Join(double a, double b) {
-    return a + b;
+};
+struct SumProducts : Sum {
+  static constexpr bool kOfPairs = true;
+  [[gnu::always_inline]] static inline double Take(double total, double x,
+                                                   double y) {
+    return total + x * y;
   }
 };
 struct Max {
   static constexpr double kStart = -HUGE_VAL;
-  [[gnu::always_inline]] static inline double Take(double total, double x) {
+  static constexpr bool kOfPairs = false;
+  [[gnu::always_inline]] static inline double Take(double total, double x,
+                                                   double) {
     return Join(total, x);
   }
   [[gnu::always_inline]] static inline double Join(double a, double b) {
@@ -49,7 +60,9 @@ struct Max {
 };
 struct Min {
   static constexpr double kStart = HUGE_VAL;
-  [[gnu::always_inline]] static inline double Take(double total, double x) {
+  static constexpr bool kOfPairs = false;
+  [[gnu::always_inline]] static inline double Take(double total, double x,
+                                                   double) {
     return Join(total, x);
   }
   [[gnu::always_inline]] static inline double Join(double a, double b) {
@@ -66,104 +79,158 @@ constexpr int kHeld = 64;
 // Channels of the layouts that have most of what is reduced.
 constexpr int kBlock = 16;
 
+// Neighbours of both operands; of one, y is x.
+struct Pairs {
+  const float* x;
+  const float* y;
+
+  [[gnu::always_inline]] inline Pairs From(int64_t offset) const {
+    return {x + offset, y + offset};
+  }
+  template <typename J>
+  [[gnu::always_inline]] inline double Take(double total,
+                                            int64_t offset) const {
+    const double other = J::kOfPairs ? static_cast<double>(y[offset]) : 0;
+    return J::Take(total, static_cast<double>(x[offset]), other);
+  }
+};
+
 // Elements [begin, end) of a chunk's `columns` results.
 struct Chunk {
   const ReduceLoops* loops;
-  const float* x;
+  Pairs first;
   int64_t begin, end;
   int columns;
+
+  [[gnu::always_inline]] inline Pairs At(int64_t element) const {
+    int64_t offset = 0;
+    for (size_t d = loops->reduced.size(); d-- > 0;) {
+      const ReduceLoops::Dim& dim = loops->reduced[d];
+      offset += element % dim.size * dim.stride;
+      element /= dim.size;
+    }
+    return first.From(offset);
+  }
 };
 
-[[gnu::always_inline]] inline const float* PlaceOf(const ReduceLoops& loops,
-                                                   const float* x,
-                                                   int64_t element) {
-  for (size_t d = loops.reduced.size(); d-- > 0;) {
-    const ReduceLoops::Dim& dim = loops.reduced[d];
-    x += element % dim.size * dim.stride;
-    element /= dim.size;
+// Of each J, of so many columns or strands.
+template <int width, typename... J>
+struct Totals {
+  [[gnu::always_inline]] inline Totals() {
+    int n = 0;
+    (std::fill_n(of[n++], width, J::kStart), ...);
   }
-  return x;
-}
+  // Element `offset` of the pairs, and the `more` that are a step apart, at
+  // place `at`.
+  template <int more>
+  [[gnu::always_inline]] inline void Take(Pairs pairs, int64_t offset,
+                                          int64_t step, int at) {
+    TakeEach<more>(std::index_sequence_for<J...>(), pairs, offset, step, at);
+  }
+  template <int more, size_t... n>
+  [[gnu::always_inline]] inline void TakeEach(std::index_sequence<n...>,
+                                              Pairs pairs, int64_t offset,
+                                              int64_t step, int at) {
+    ((of[n][at] = Taken<J, more>(of[n][at], pairs, offset, step)), ...);
+  }
+  template <typename One, int more>
+  [[gnu::always_inline]] static inline double Taken(double total, Pairs pairs,
+                                                    int64_t offset,
+                                                    int64_t step) {
+#pragma GCC unroll 4
+    for (int row = 0; row <= more; ++row) {
+      total = pairs.Take<One>(total, offset + row * step);
+    }
+    return total;
+  }
 
-// totals[j] = all elements of column j.
-template <typename J>
+  double of[sizeof...(J)][width];
+};
+
+// All elements of each column, for each J at once.
+template <typename... J>
 struct JoinColumns {
-  [[gnu::always_inline]] static inline void Run(Chunk c, double* totals) {
+  using Lanes = Totals<kLanes, J...>;
+
+  [[gnu::always_inline]] static inline void Run(Chunk c, Lanes* totals) {
     const ReduceLoops::Dim& inner = c.loops->reduced.back();
-    double lanes[kLanes];
-    std::fill_n(lanes, c.columns, J::kStart);
+    Lanes lanes;
     for (int64_t at = c.begin; at < c.end;) {
       const int64_t run = std::min(inner.size - at % inner.size, c.end - at);
-      const float* x = PlaceOf(*c.loops, c.x, at);
+      const Pairs pairs = c.At(at);
       switch (c.columns) {
-        case kHeld:
-          Rows<1>(x, inner.stride, run, kHeld, lanes);
+        case kHeld / sizeof...(J):
+          Rows<0>(pairs, inner.stride, run, kHeld / sizeof...(J), lanes);
           break;
         case kBlock:
-          Rows<1>(x, inner.stride, run, kBlock, lanes);
+          Rows<0>(pairs, inner.stride, run, kBlock, lanes);
           break;
         default: {
           const int64_t fours = run / 4 * 4;
-          Rows<4>(x, inner.stride, fours, c.columns, lanes);
-          Rows<1>(x + fours * inner.stride, inner.stride, run - fours,
+          Rows<3>(pairs, inner.stride, fours, c.columns, lanes);
+          Rows<0>(pairs.From(fours * inner.stride), inner.stride, run - fours,
                   c.columns, lanes);
         }
       }
       at += run;
     }
-    std::copy_n(lanes, c.columns, totals);
+    for (size_t n = 0; n < sizeof...(J); ++n) {
+      std::copy_n(lanes.of[n], c.columns, totals->of[n]);
+    }
   }
-  // One behind the other; `at_once` of them for each time that totals in
+  // One behind the other; with `more` of them for each time that totals in
   // memory are loaded and stored.
-  template <int at_once>
-  [[gnu::always_inline]] static inline void Rows(const float* x, int64_t stride,
+  template <int more>
+  [[gnu::always_inline]] static inline void Rows(Pairs pairs, int64_t stride,
                                                  int64_t rows, int columns,
-                                                 double* lanes) {
-    for (int64_t i = 0; i < rows; i += at_once, x += at_once * stride) {
+                                                 Lanes& lanes) {
+    for (int64_t i = 0; i < rows; i += 1 + more) {
 #pragma omp simd
       for (int j = 0; j < columns; ++j) {
-        double total = lanes[j];
-#pragma GCC unroll 4
-        for (int row = 0; row < at_once; ++row) {
-          total = J::Take(total, static_cast<double>(x[row * stride + j]));
-        }
-        lanes[j] = total;
+        lanes.template Take<more>(pairs, i * stride + j, stride, j);
       }
     }
   }
 };
 
 // The same for one column whose elements are neighbours.
-template <typename J>
+template <typename... J>
 struct JoinLine {
-  [[gnu::always_inline]] static inline void Run(Chunk c, double* total) {
+  using Strands = Totals<kStrands, J...>;
+
+  [[gnu::always_inline]] static inline void Run(Chunk c,
+                                                Totals<kLanes, J...>* totals) {
     const ReduceLoops::Dim& inner = c.loops->reduced.back();
-    double strands[kStrands];
-    std::fill_n(strands, kStrands, J::kStart);
+    Strands strands;
     for (int64_t at = c.begin; at < c.end;) {
       const int64_t run = std::min(inner.size - at % inner.size, c.end - at);
-      Line(PlaceOf(*c.loops, c.x, at), run, strands);
+      Line(c.At(at), run, strands);
       at += run;
     }
-    for (int width = kStrands / 2; width > 0; width /= 2) {
-      for (int s = 0; s < width; ++s) {
-        strands[s] = J::Join(strands[s], strands[s + width]);
-      }
-    }
-    *total = strands[0];
+    int n = 0;
+    ((totals->of[n][0] = Joined<J>(strands.of[n]), ++n), ...);
   }
-  [[gnu::always_inline]] static inline void Line(const float* x, int64_t count,
-                                                 double* strands) {
+  [[gnu::always_inline]] static inline void Line(Pairs pairs, int64_t count,
+                                                 Strands& strands) {
     int64_t i = 0;
     for (; i + kStrands <= count; i += kStrands) {
 #pragma omp simd
       for (int s = 0; s < kStrands; ++s) {
-        strands[s] = J::Take(strands[s], static_cast<double>(x[i + s]));
+        strands.template Take<0>(pairs, i + s, 0, s);
       }
     }
     for (int s = 0; i < count; ++i, ++s) {
-      strands[s] = J::Take(strands[s], static_cast<double>(x[i]));
+      strands.template Take<0>(pairs, i, 0, s);
     }
+  }
+  template <typename One>
+  [[gnu::always_inline]] static inline double Joined(double* strands) {
+    for (int width = kStrands / 2; width > 0; width /= 2) {
+      for (int s = 0; s < width; ++s) {
+        strands[s] = One::Join(strands[s], strands[s + width]);
+      }
+    }
+    return strands[0];
   }
 };
 
@@ -208,6 +275,8 @@ class ReduceKernel : public BoundKernel {
   absl::Status Launch(const LaunchArgs& args) override {
     if (&op_ == &kMoments) {
       Reduce<double, Sum, SumSquares>(args);
+    } else if (&op_ == &kCrossMoments) {
+      Reduce<double, Sum, SumProducts>(args);
     } else if (&op_ == &kReduceMax) {
       Reduce<float, Max>(args);
     } else if (&op_ == &kReduceMin) {
@@ -219,7 +288,7 @@ class ReduceKernel : public BoundKernel {
   }
 
  private:
-  // A result of type T for each J; all take a chunk while it is in the caches.
+  // A result of type T for each J, in one walk.
   template <typename T, typename... J>
   void Reduce(const LaunchArgs& args) const {
     const int64_t tasks = loops_.groups * division_.blocks * division_.chunks;
@@ -230,48 +299,44 @@ class ReduceKernel : public BoundKernel {
     (JoinChunksOf<T, J>(args, result++), ...);
   }
 
-  template <typename T, typename... J>
-  void RunTask(int64_t task, const LaunchArgs& args) const {
-    int result = 0;
-    (RunTaskOf<T, J>(task, args, result++), ...);
-  }
-
   // The totals of a result's chunks.
   double* PartialOf(const LaunchArgs& args, int result) const {
     return static_cast<double*>(args.workspace) +
            result * division_.chunks * loops_.results;
   }
 
-  template <typename T, typename J>
-  void RunTaskOf(int64_t task, const LaunchArgs& args, int result) const {
+  template <typename T, typename... J>
+  void RunTask(int64_t task, const LaunchArgs& args) const {
     const int64_t chunk = task % division_.chunks;
     const int64_t block = task / division_.chunks % division_.blocks;
     const int64_t group = task / division_.chunks / division_.blocks;
-    double totals[kLanes];
-    const Chunk c = ChunkOf(static_cast<const float*>(args.operands[0]), group,
-                            block, chunk);
-    loops_.columns.size > 1
-        ? RunVectorised<JoinColumns<J>>(c, static_cast<double*>(totals))
-        : RunVectorised<JoinLine<J>>(c, static_cast<double*>(totals));
-    if (division_.chunks == 1) {
-      Write(totals, group, block * kLanes, c.columns,
-            static_cast<T*>(args.results[result]));
-    } else {
-      std::copy_n(totals, c.columns,
-                  PartialOf(args, result) + chunk * loops_.results +
-                      group * loops_.columns.size + block * kLanes);
+    Totals<kLanes, J...> totals;
+    const Chunk c = ChunkOf({static_cast<const float*>(args.operands.front()),
+                             static_cast<const float*>(args.operands.back())},
+                            group, block, chunk);
+    loops_.columns.size > 1 ? RunVectorised<JoinColumns<J...>>(c, &totals)
+                            : RunVectorised<JoinLine<J...>>(c, &totals);
+    for (size_t result = 0; result < sizeof...(J); ++result) {
+      if (division_.chunks == 1) {
+        Write(totals.of[result], group, block * kLanes, c.columns,
+              static_cast<T*>(args.results[result]));
+      } else {
+        std::copy_n(totals.of[result], c.columns,
+                    PartialOf(args, result) + chunk * loops_.results +
+                        group * loops_.columns.size + block * kLanes);
+      }
     }
   }
 
-  Chunk ChunkOf(const float* x, int64_t group, int64_t block,
-                int64_t chunk) const {
+  Chunk ChunkOf(Pairs all, int64_t group, int64_t block, int64_t chunk) const {
+    const int64_t column = block * kLanes;
+    int64_t offset = column;
     int64_t rest = group;
     for (size_t d = loops_.kept.size(); d-- > 0; rest /= loops_.kept[d].size) {
-      x += rest % loops_.kept[d].size * loops_.kept[d].stride;
+      offset += rest % loops_.kept[d].size * loops_.kept[d].stride;
     }
-    const int64_t column = block * kLanes;
     const int64_t begin = chunk * division_.chunk;
-    return {&loops_, x + column, begin,
+    return {&loops_, all.From(offset), begin,
             std::min(begin + division_.chunk, loops_.count),
             static_cast<int>(
                 std::min<int64_t>(kLanes, loops_.columns.size - column))};
@@ -340,7 +405,7 @@ bool KeepsOnlyChannels(const OpView& node) {
 std::vector<std::string> Layouts(const OpView& node) {
   const bool known = node.is(kReduceSum) || node.is(kReduceMean) ||
                      node.is(kReduceMax) || node.is(kReduceMin) ||
-                     node.is(kMoments);
+                     node.is(kMoments) || node.is(kCrossMoments);
   if (!known) return {};
   const TensorType& x = node.operand_type(0);
   if (x.dtype != DType::kF32 || x.num_elements() == 0) return {};

@@ -262,6 +262,13 @@ def declare_reductions():
   %l = reduce_sum %p {axes = [0, 1, 2], keep_dims = false} : f64[]
   return %l
 }""", lambda x, c: weighted(x.sum((0, 2), keepdim=True) * (x * x).sum((0, 2), keepdim=True), c))
+    case("cross moments", """graph @f(%x: f64[2, 3, 4], %y: f64[2, 3, 4], %c: f64[1, 3, 1]) -> f64[] {
+  %s, %q = cross_moments %x, %y {axes = [0, 2]} : f64[1, 3, 1], f64[1, 3, 1]
+  %m = mul %s, %q : f64[1, 3, 1]
+  %p = mul %m, %c : f64[1, 3, 1]
+  %l = reduce_sum %p {axes = [0, 1, 2], keep_dims = false} : f64[]
+  return %l
+}""", lambda x, y, c: weighted(x.sum((0, 2), keepdim=True) * (x * y).sum((0, 2), keepdim=True), c))
     shaped("cumsum", x, "cumsum %x {axis = 1}", [2, 3, 4], lambda x: x.cumsum(1))
 
 
