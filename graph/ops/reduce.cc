@@ -314,6 +314,24 @@ absl::Status CrossMomentsGradient(GradBuilder& b) {
   return b.status();
 }
 
+constexpr OpDef MomentsOp(const char* name, const char* doc,
+                          decltype(OpDef::operands) operands,
+                          decltype(OpDef::gradient) gradient) {
+  OpDef op;
+  op.name = name;
+  op.doc = doc;
+  op.operands = operands;
+  op.num_results = 2;
+  op.attrs = {{RequiredAttr("axes", AttributeKind::kInts)}};
+  op.tolerance = Tolerance::kReduction;
+  op.infer = InferMoments;
+  op.eval = EvaluateMoments;
+  op.gradient = gradient;
+  op.cost = EstimateCost;
+  op.dimension_rule = MomentsRule;
+  return op;
+}
+
 constexpr OpDef ReduceOp(const char* name, const char* doc,
                          decltype(OpDef::eval) eval,
                          decltype(OpDef::dimension_rule) rule,
@@ -397,38 +415,17 @@ Term ProdGradient(const Totals& r) {
 
 }  // namespace
 
-extern constinit const OpDef kMoments = {
-    .name = "moments",
-    .doc =
-        "The sum and the sum of squares over axes, which stay with extent 1, "
-        "in f64: what mean and variance follow from, of parts that are summed "
-        "apart too.",
-    .operands = {{{"x"}}},
-    .num_results = 2,
-    .attrs = {{RequiredAttr("axes", AttributeKind::kInts)}},
-    .tolerance = Tolerance::kReduction,
-    .infer = InferMoments,
-    .eval = EvaluateMoments,
-    .gradient = MomentsGradient,
-    .cost = EstimateCost,
-    .dimension_rule = MomentsRule,
-};
-
-extern constinit const OpDef kCrossMoments = {
-    .name = "cross_moments",
-    .doc =
-        "The sum of x and that of x y over axes, which stay with extent 1, in "
-        "f64: of x and of products of x in one walk.",
-    .operands = {{{"x"}, {"y"}}},
-    .num_results = 2,
-    .attrs = {{RequiredAttr("axes", AttributeKind::kInts)}},
-    .tolerance = Tolerance::kReduction,
-    .infer = InferMoments,
-    .eval = EvaluateMoments,
-    .gradient = CrossMomentsGradient,
-    .cost = EstimateCost,
-    .dimension_rule = MomentsRule,
-};
+extern constinit const OpDef kMoments = MomentsOp(
+    "moments",
+    "The sum and the sum of squares over axes, which stay with extent 1, in "
+    "f64: what mean and variance follow from, of parts that are summed apart "
+    "too.",
+    {{{"x"}}}, MomentsGradient);
+extern constinit const OpDef kCrossMoments = MomentsOp(
+    "cross_moments",
+    "The sum of x and that of x y over axes, which stay with extent 1, in f64: "
+    "both in one walk.",
+    {{{"x"}, {"y"}}}, CrossMomentsGradient);
 
 // clang-format off
 extern constinit const OpDef kReduceL1 = ReduceOp("reduce_l1", "The sum of magnitudes.", EvaluateL1, PartialRule<Reduction::kSum>, Reduced<L1Gradient>);

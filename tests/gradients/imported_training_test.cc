@@ -359,17 +359,20 @@ TEST(ImportedTraining, WhatCannotBeTrainedIsRefused) {
             "(docs/gradients.md)");
 }
 
-TEST(ImportedTraining, RunningStatisticsAreThoseOfVariables) {
-  EXPECT_TRUE(HasRunningStatistics(Imported(Exported()).value()));
-  SketchedModel computed(17);
-  computed.Input("x", kFloat, {5, 3})
+SketchedModel BatchNormOperands() {
+  SketchedModel model(17);
+  return model.Input("x", kFloat, {5, 3})
       .Constant("scale", kFloat, Filled({3}, 1))
       .Constant("bias", kFloat, Filled({3}, 0))
       .Constant("mean", kFloat, Filled({3}, 0))
-      .Constant("deviation", kFloat, Filled({3}, 1))
-      .Node("Abs", {"deviation"}, {"variance"})
-      .Node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"},
-            {"y"})
+      .Constant("variance", kFloat, Filled({3}, 1));
+}
+
+TEST(ImportedTraining, RunningStatisticsAreThoseOfVariables) {
+  EXPECT_TRUE(HasRunningStatistics(Imported(Exported()).value()));
+  SketchedModel computed = BatchNormOperands();
+  computed.Node("Abs", {"variance"}, {"v"})
+      .Node("BatchNormalization", {"x", "scale", "bias", "mean", "v"}, {"y"})
       .Output("y", kFloat, {5, 3});
   EXPECT_FALSE(HasRunningStatistics(Imported(computed).value()));
   EXPECT_FALSE(
@@ -378,12 +381,8 @@ TEST(ImportedTraining, RunningStatisticsAreThoseOfVariables) {
 
 // A module that is called twice is exported as two nodes that share all.
 TEST(ImportedTraining, StatisticsOfTwoBatchNormsAreRefused) {
-  SketchedModel model(17);
-  model.Input("x", kFloat, {5, 3})
-      .Constant("scale", kFloat, Filled({3}, 1))
-      .Constant("bias", kFloat, Filled({3}, 0))
-      .Constant("mean", kFloat, Filled({3}, 0))
-      .Constant("variance", kFloat, Filled({3}, 1))
+  SketchedModel model = BatchNormOperands();
+  model
       .Node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"},
             {"h"})
       .Node("BatchNormalization", {"h", "scale", "bias", "mean", "variance"},
