@@ -50,7 +50,8 @@ struct BlockProduct {
 // Columns in multiples of 16 are fast, and of 64 best.
 void Multiply(const BlockProduct& product);
 
-// What the arithmetic of a kernel with such products says.
+// A product and its addition are rounded once, by this build on this processor:
+// what the arithmetic of a kernel with such products says.
 bool HasFusedProducts();
 
 }  // namespace partita

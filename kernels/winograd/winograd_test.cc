@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kernels/vector/vector_code.h"
+#include "kernels/vector/block_product.h"
 #include "kernels/winograd/convolution.h"
 #include "kernels/winograd/image_transforms.h"
 #include "kernels/winograd/weight_transforms.h"
@@ -264,7 +264,7 @@ TEST(Winograd, BitsDoNotDependOnTheThreads) {
 // Transforms are rounded alike on every processor, and products alike where the
 // processor rounds them and their additions once: a checksum of their bits.
 TEST(Winograd, BitsDoNotDependOnTheProcessor) {
-  if (!HasAvx2()) GTEST_SKIP() << "products are rounded apart here";
+  if (!HasFusedProducts()) GTEST_SKIP() << "products are rounded apart here";
   const Results results =
       ResultsOf(TileConvolution(2, 80, 9, 10, 32, 9, 10, 1, 1), 1);
   uint64_t sum = 0;
