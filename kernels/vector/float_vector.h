@@ -30,6 +30,17 @@ template <typename Floats>
   std::memcpy(to, &from, sizeof(Floats));
 }
 
+// Past the caches, to an address that is a multiple of 64: what they would not
+// keep is then not read into them to be written. Only where a register has 16
+// floats (RunAvx512); in assembly, as the compiler has the function for it in
+// no code that is compiled for other processors, too. Other threads may read
+// what is stored behind FinishStreaming.
+[[gnu::always_inline]] inline void StoreStreaming(const Vector& from,
+                                                  float* to) {
+  asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "v"(from));
+}
+inline void FinishStreaming() { __builtin_ia32_sfence(); }
+
 // The first `lanes`, at most kVector; the others are `rest`, or not stored.
 [[gnu::always_inline]] inline void LoadLanes(const float* from, int64_t lanes,
                                              float rest, Vector& to) {

@@ -4,6 +4,8 @@
 #include "kernels/winograd/image_transforms.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 #include "kernels/vector/vector_code.h"
 #include "kernels/winograd/tile_algebra.h"
@@ -45,27 +47,37 @@ template <typename Floats, int side>
   }
 }
 
-// Asks for four columns of the tile after next in the same row of tiles, if it
-// is inside the image: a tile is as many short lines, of which the processor's
-// own prefetching sees too late how they go on.
-template <bool to_write>
-[[gnu::always_inline]] inline void FetchAhead(const TiledImages& images,
-                                              const TilePlace& place,
-                                              const float* from, int64_t line,
-                                              int lines, int first_column) {
-  constexpr int kAhead = 2 * kTileSide;
-  TilePlace ahead = place;
-  ahead.x += kAhead + first_column;
-  if (!ahead.IsInside(images, kTileSide)) return;
-#pragma GCC unroll 6
-  for (int i = 0; i < lines; ++i) {
+// Asks for the 4x4 positions that the second tile from this one adds to those
+// before it: a tile is as many short lines, of which the processor's own
+// prefetching sees too late how they go on.
+class Ahead {
+ public:
+  [[gnu::always_inline]] Ahead(const TiledImages& images, int64_t tile)
+      : images_(images), place_(images, tile + 2) {
+    place_.y += images.top;
+    place_.x += images.left;
+    is_whole_ = tile + 2 < images.tiles() && place_.IsInside(images, kTileSide);
+  }
+
+  // Of the 16 channels from `channel` on.
+  [[gnu::always_inline]] void Fetch(const float* images,
+                                    int64_t channel) const {
+    if (!is_whole_) return;
+    const float* from = images + place_.Offset(images_, channel);
 #pragma GCC unroll 4
-    for (int j = 0; j < kTileSide; ++j) {
-      __builtin_prefetch(
-          from + i * line + (kAhead + first_column + j) * kVector, to_write);
+    for (int i = 0; i < kTileSide; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kTileSide; ++j) {
+        __builtin_prefetch(from + (i * images_.width + j) * kVector);
+      }
     }
   }
-}
+
+ private:
+  const TiledImages& images_;
+  TilePlace place_;
+  bool is_whole_;
+};
 
 // All of a range's channels of its chunk.
 [[gnu::always_inline]] inline int64_t EndOfChunk(const TiledImages& images,
@@ -83,13 +95,12 @@ struct ToTaps {
     const int64_t line = images->width * kVector;
     for (int64_t t = 0; t < range->count; ++t) {
       const TilePlace place(*images, range->first + t);
+      const Ahead ahead(*images, range->first + t);
       const bool inside = place.IsInside(*images, side);
       for (int64_t c = range->chunk * kChunk;
            c < EndOfChunk(*images, range->chunk); c += kLanes<Floats>) {
+        if (c % kVector == 0) ahead.Fetch(x, c);
         const float* from = x + place.Offset(*images, c);
-        if (c % kVector == 0) {
-          FetchAhead<false>(*images, place, from, line, side, side - kTileSide);
-        }
         Floats tile[side][side], applied[kTapsAlong][kTapsAlong];
         if (inside) {
           LoadInside(from, line, tile);
@@ -110,6 +121,28 @@ struct ToTaps {
   }
 };
 
+// Results of 4 MiB and more go past the caches, which would not hold them until
+// they are read.
+template <typename Floats>
+[[gnu::always_inline]] inline bool Streams(const TiledImages& images,
+                                           const float* y) {
+  constexpr int64_t kLeastFloats = 1 << 20;
+  const int64_t floats =
+      images.images * images.channels * images.height * images.width;
+  return std::is_same_v<Floats, Vector> && floats >= kLeastFloats &&
+         reinterpret_cast<uintptr_t>(y) % sizeof(Vector) == 0;
+}
+
+template <typename Floats>
+[[gnu::always_inline]] inline void StoreResult(bool streams,
+                                               const Floats& result,
+                                               float* to) {
+  if constexpr (std::is_same_v<Floats, Vector>) {
+    if (streams) return StoreStreaming(result, to);
+  }
+  Store(result, to);
+}
+
 template <typename Floats>
 struct ToResult {
   [[gnu::always_inline]] static inline void Run(const TiledImages* images,
@@ -117,8 +150,10 @@ struct ToResult {
                                                 const TileRange* range,
                                                 const float* bias, float* y) {
     const int64_t line = images->width * kVector;
+    const bool streams = Streams<Floats>(*images, y);
     for (int64_t t = 0; t < range->count; ++t) {
       const TilePlace place(*images, range->first + t);
+      const Ahead ahead(*images, range->first + t);
       const bool inside = place.IsInside(*images, kTileSide);
       const int64_t first = range->chunk * kChunk;
       for (int64_t c = first; c < EndOfChunk(*images, range->chunk);
@@ -136,9 +171,7 @@ struct ToResult {
         Floats shift = {};
         if (bias != nullptr) Load(bias + c, shift);
         float* to = y + place.Offset(*images, c);
-        if (c % kVector == 0) {
-          FetchAhead<true>(*images, place, to, line, kTileSide, 0);
-        }
+        if (c % kVector == 0 && !streams) ahead.Fetch(y, c);
 #pragma GCC unroll 4
         for (int i = 0; i < kTileSide; ++i) {
 #pragma GCC unroll 4
@@ -147,7 +180,8 @@ struct ToResult {
                             place.x + j >= images->width)) {
               continue;
             }
-            Store(tile[i][j] + shift, to + i * line + j * kVector);
+            const Floats result = tile[i][j] + shift;
+            StoreResult(streams, result, to + i * line + j * kVector);
           }
         }
       }
@@ -178,6 +212,7 @@ void TransformToResult(const TiledImages& images, const TapMatrices& taps,
                        const TileRange& range, const float* bias, float* y) {
   RunByWidth<ToResult<Vector>, ToResult<HalfVector>>(&images, &taps, &range,
                                                      bias, y);
+  FinishStreaming();
 }
 
 }  // namespace partita

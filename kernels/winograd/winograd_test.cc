@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -326,6 +327,27 @@ TEST(Winograd, ImagesDoNotDependOnTheBatch) {
   const Results both = of(6), half = of(3);
   ExpectSameBits({both.y.begin(), both.y.begin() + half.y.size()}, half.y);
   ExpectSameBits({both.dx.begin(), both.dx.begin() + half.dx.size()}, half.dx);
+}
+
+// Results of 4 MiB are stored past the caches where they are aligned to 64
+// bytes: to the bits of the others, and to no other place.
+TEST(Winograd, LargeResultsAreThoseOfSmallOnes) {
+  constexpr int64_t kSide = 130, kFloats = 64 * kSide * kSide;
+  const TiledConvolution conv =
+      TileConvolution(1, 64, kSide, kSide, 64, kSide, kSide, 1, 1);
+  const std::vector<float> x = RandomFloats(kFloats, 1);
+  const std::vector<float> w = RandomFloats(64 * 64 * 9, 2);
+  std::vector<float> workspace(ConvolutionFloats(conv, 2));
+  const auto convolve = [&](size_t alignment) {
+    std::vector<float> room(kFloats + 48, 0.5f);
+    float* y = room.data() + 16;
+    while (reinterpret_cast<uintptr_t>(y) % 64 != alignment) ++y;
+    Convolve(conv, {x.data(), w.data(), nullptr, y, workspace.data()}, 2);
+    EXPECT_EQ(y[-1], 0.5f);
+    EXPECT_EQ(y[kFloats], 0.5f);
+    return std::vector<float>(y, y + kFloats);
+  };
+  ExpectSameBits(convolve(0), convolve(16));
 }
 
 }  // namespace
