@@ -63,7 +63,6 @@ class Cluster {
     if (!CanJoin(op) || op.result_type(0).dims != last.result_type(0).dims) {
       return;
     }
-    if (graph_.is_output(value)) return;
     for (const Use& use : graph_.value(value).uses) {
       if (!Contains(use.node)) return;
     }

@@ -18,7 +18,10 @@ namespace partita {
 //   %y = sigmoid %b              }
 //
 // A value joins the cluster of its readers if all of them are in it, so no
-// cycle can arise. Skips: clusters of one op, and `fused` nodes.
+// cycle can arise. Where it is also an output of the graph, or what a variable
+// becomes, it is one more result: an optimizer's state and the parameter that
+// is computed from it are written in one walk. Skips: clusters of one op, and
+// `fused` nodes.
 absl::Status FuseElementwise(Graph& graph);
 
 }  // namespace partita

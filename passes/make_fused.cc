@@ -41,8 +41,10 @@ class BodyBuilder {
     return absl::OkStatus();
   }
 
-  std::unique_ptr<Graph> Finish(ValueId result) {
-    body_->SetOutputs({inner_.at(result)});
+  std::unique_ptr<Graph> Finish(const ValueIds& results) {
+    std::vector<ValueId> outputs;
+    for (ValueId result : results) outputs.push_back(inner_.at(result));
+    body_->SetOutputs(std::move(outputs));
     return std::move(body_);
   }
 
@@ -65,13 +67,25 @@ class BodyBuilder {
   ValueIds operands_;  // of the fused node, by body input
 };
 
+// The last member's, and those that the graph hands on besides.
+ValueIds ResultsOf(const Graph& graph, const std::vector<NodeId>& members) {
+  ValueIds results = {graph.node(members.back()).results[0]};
+  for (NodeId member : members) {
+    const ValueId result = graph.node(member).results[0];
+    if (member != members.back() && graph.is_output(result)) {
+      results.push_back(result);
+    }
+  }
+  return results;
+}
+
 }  // namespace
 
 absl::StatusOr<NodeId> MakeFused(Graph& graph,
                                  const std::vector<NodeId>& members,
                                  NodeId principal) {
   const NodeId last = members.back();
-  const ValueId old = graph.node(last).results[0];
+  const ValueIds results = ResultsOf(graph, members);
   BodyBuilder builder(graph, "body");
   JointPlacement joint;
   for (NodeId member : members) {
@@ -82,14 +96,22 @@ absl::StatusOr<NodeId> MakeFused(Graph& graph,
                 .operands = builder.operands(),
                 .attributes = {},
                 .regions = {},
-                .result_names = {graph.value(old).name},
+                .result_names = {},
                 .scope = graph.node(principal).scope,
                 .location = graph.node(principal).location,
                 .placement = joint.get()};
-  spec.regions.push_back(builder.Finish(old));
+  for (ValueId result : results) {
+    spec.result_names.push_back(graph.value(result).name);
+  }
+  // Where a pin divides results, it divides those of all members alike.
+  std::vector<Sharding>& shardings = spec.placement.results;
+  if (!shardings.empty()) shardings.resize(results.size(), shardings[0]);
+  spec.regions.push_back(builder.Finish(results));
   PARTITA_ASSIGN_OR_RETURN(const NodeId fused,
                            graph.AddNode(std::move(spec), last));
-  graph.ReplaceAllUses(old, graph.node(fused).results[0]);
+  for (size_t i = 0; i < results.size(); ++i) {
+    graph.ReplaceAllUses(results[i], graph.node(fused).results[i]);
+  }
   for (auto member = members.rbegin(); member != members.rend(); ++member) {
     graph.Erase(*member);
   }

@@ -13,10 +13,11 @@
 namespace partita {
 
 // Replaces `members`, in graph order, by one `fused` node at the last member's
-// place. Only the last member's result may be read outside. All
-// of them have a joint placement (passes/joint_placement.h), which the new
-// node takes over, with that result's name, and scope and location of member
-// `principal`.
+// place. Its results are the last member's and, in order, those of others that
+// are outputs or updates of the graph; no other node may read these or the
+// rest. All members have a joint placement (passes/joint_placement.h), which
+// the new node takes over, with the results' names, and scope and location of
+// member `principal`.
 absl::StatusOr<NodeId> MakeFused(Graph& graph,
                                  const std::vector<NodeId>& members,
                                  NodeId principal);

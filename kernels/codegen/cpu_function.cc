@@ -58,7 +58,9 @@ class CpuFunction {
     return llvm::BasicBlock::Create(ir_.getContext(), name, function_);
   }
   llvm::Value* I64(int64_t value) { return ir_.getInt64(value); }
-  ScalarType ResultType() const { return program_.instructions.back().type; }
+  ScalarType ResultType(size_t result) const {
+    return program_.instructions[program_.results[result]].type;
+  }
   int64_t InnerStride(size_t operand) const {
     const std::vector<int64_t>& strides = program_.operands[operand].strides;
     return strides.empty() ? 0 : strides.back();
@@ -69,11 +71,16 @@ class CpuFunction {
 
   void LoadPointers() {
     for (size_t i = 0; i < program_.operands.size(); ++i) {
-      pointers_.push_back(ir_.CreateLoad(
-          ir_.getPtrTy(),
-          ir_.CreateConstGEP1_64(ir_.getPtrTy(), function_->getArg(0), i)));
+      operands_.push_back(Pointer(/*argument=*/0, i));
     }
-    result_ = ir_.CreateLoad(ir_.getPtrTy(), function_->getArg(1));
+    for (size_t i = 0; i < program_.results.size(); ++i) {
+      results_.push_back(Pointer(/*argument=*/1, i));
+    }
+  }
+  llvm::Value* Pointer(unsigned argument, size_t i) {
+    return ir_.CreateLoad(
+        ir_.getPtrTy(),
+        ir_.CreateConstGEP1_64(ir_.getPtrTy(), function_->getArg(argument), i));
   }
 
   // The results from `index` to the end of its line; gives their number.
@@ -90,7 +97,11 @@ class CpuFunction {
                                         ir_.CreateSub(extent, column), left);
     }
     FindLine(line, column);
-    to_ = ir_.CreateGEP(emitter_.MemoryType(ResultType()), result_, index);
+    to_.clear();
+    for (size_t i = 0; i < results_.size(); ++i) {
+      to_.push_back(ir_.CreateGEP(emitter_.MemoryType(ResultType(i)),
+                                  results_[i], index));
+    }
     EmitVectors(count);
     return count;
   }
@@ -118,7 +129,7 @@ class CpuFunction {
             ir_.CreateMul(coordinates[loop], I64(operand.strides[loop])));
       }
       llvm::Type* type = emitter_.MemoryType(operand.type);
-      from_.push_back(ir_.CreateGEP(type, pointers_[i], offset));
+      from_.push_back(ir_.CreateGEP(type, operands_[i], offset));
       if (InnerStride(i) != 0) continue;
       llvm::Value* element =
           ir_.CreateAlignedLoad(type, from_[i], AlignOf(type));
@@ -200,14 +211,22 @@ class CpuFunction {
   }
 
   void EmitBody(llvm::Value* j, llvm::Value* mask) {
-    llvm::Value* value = emitter_.Emit(program_, [&](int operand) {
-      return LoadOperand(static_cast<size_t>(operand), j, mask);
-    });
-    llvm::Type* type = emitter_.MemoryType(ResultType());
-    if (ResultType() == ScalarType::kBool) {
+    const std::vector<llvm::Value*> values =
+        emitter_.Emit(program_, [&](int operand) {
+          return LoadOperand(static_cast<size_t>(operand), j, mask);
+        });
+    for (size_t i = 0; i < values.size(); ++i) {
+      StoreResult(i, values[i], j, mask);
+    }
+  }
+
+  void StoreResult(size_t i, llvm::Value* value, llvm::Value* j,
+                   llvm::Value* mask) {
+    llvm::Type* type = emitter_.MemoryType(ResultType(i));
+    if (ResultType(i) == ScalarType::kBool) {
       value = ir_.CreateZExt(value, emitter_.Lanes(type));
     }
-    llvm::Value* at = ir_.CreateGEP(type, to_, j);
+    llvm::Value* at = ir_.CreateGEP(type, to_[i], j);
     if (mask == nullptr) {
       ir_.CreateAlignedStore(value, at, AlignOf(type));
     } else {
@@ -221,11 +240,11 @@ class CpuFunction {
   InstructionEmitter emitter_;
   llvm::Function* function_ = nullptr;
   llvm::Value* end_ = nullptr;
-  std::vector<llvm::Value*> pointers_;  // operands
-  llvm::Value* result_ = nullptr;
+  std::vector<llvm::Value*> operands_;
+  std::vector<llvm::Value*> results_;
   std::vector<llvm::Value*> from_;    // operands, at the line's first element
   std::vector<llvm::Value*> splats_;  // or null
-  llvm::Value* to_ = nullptr;         // result, at the line's first element
+  std::vector<llvm::Value*> to_;      // results, at the line's first element
 };
 
 }  // namespace

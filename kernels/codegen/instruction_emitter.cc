@@ -51,7 +51,7 @@ llvm::Type* InstructionEmitter::MemoryType(ScalarType type) const {
   return ir_.getInt8Ty();
 }
 
-llvm::Value* InstructionEmitter::Emit(
+std::vector<llvm::Value*> InstructionEmitter::Emit(
     const ElementwiseProgram& program,
     const std::function<llvm::Value*(int)>& load) {
   std::vector<llvm::Value*> values;
@@ -66,7 +66,9 @@ llvm::Value* InstructionEmitter::Emit(
     const ScalarType from = i.a < 0 ? i.type : program.instructions[i.a].type;
     values.push_back(EmitOne(i, from, value(i.a), value(i.b), value(i.c)));
   }
-  return values.back();
+  std::vector<llvm::Value*> results;
+  for (int32_t result : program.results) results.push_back(values[result]);
+  return results;
 }
 
 llvm::Value* InstructionEmitter::EmitOne(const Instruction& i, ScalarType from,

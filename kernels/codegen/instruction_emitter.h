@@ -5,6 +5,7 @@
 #define PARTITA_KERNELS_CODEGEN_INSTRUCTION_EMITTER_H_
 
 #include <functional>
+#include <vector>
 
 #include "kernels/codegen/program.h"
 #include "llvm/IR/IRBuilder.h"
@@ -18,10 +19,11 @@ class InstructionEmitter {
   InstructionEmitter(llvm::IRBuilder<>& ir, unsigned lanes)
       : ir_(ir), lanes_(lanes) {}
 
-  // Where the builder stands: the value of the program's result for `lanes`
+  // Where the builder stands: the values of the program's results for `lanes`
   // elements. `load` gives those of an operand, bools as i1.
-  llvm::Value* Emit(const ElementwiseProgram& program,
-                    const std::function<llvm::Value*(int operand)>& load);
+  std::vector<llvm::Value*> Emit(
+      const ElementwiseProgram& program,
+      const std::function<llvm::Value*(int operand)>& load);
 
   // A register's type; a bool is one bit here.
   llvm::Type* RegisterType(ScalarType type) const;

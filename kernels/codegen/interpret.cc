@@ -155,14 +155,16 @@ class Interpreter {
     registers_.resize(program.instructions.size());
   }
 
-  void Element(int64_t index, void* const* operands, void* result) {
+  void Element(int64_t index, void* const* operands, void* const* results) {
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       registers_[i] = Value(program_.instructions[i], index, operands);
     }
-    const ScalarType type = program_.instructions.back().type;
-    const int64_t bytes = BytesOf(type);
-    std::memcpy(static_cast<char*>(result) + index * bytes, &registers_.back(),
-                static_cast<size_t>(bytes));
+    for (size_t i = 0; i < program_.results.size(); ++i) {
+      const int32_t from = program_.results[i];
+      const int64_t bytes = BytesOf(program_.instructions[from].type);
+      std::memcpy(static_cast<char*>(results[i]) + index * bytes,
+                  &registers_[from], static_cast<size_t>(bytes));
+    }
   }
 
  private:
@@ -236,7 +238,7 @@ void Interpret(const ElementwiseProgram& program, void* const* operands,
                std::vector<uint64_t>& registers) {
   Interpreter interpreter(program, registers);
   for (int64_t i = begin; i < end; ++i) {
-    interpreter.Element(i, operands, results[0]);
+    interpreter.Element(i, operands, results);
   }
 }
 

@@ -90,6 +90,12 @@ absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program) {
     return NotGenerated(node, absl::StrCat("padding in ", result.ToString()));
   }
   const Shape memory = PhysicalDims(result.layout, result.dims);
+  for (int i = 1; i < node.num_results(); ++i) {
+    if (node.result_type(i).layout == result.layout) continue;
+    return NotGenerated(
+        node, absl::StrCat("result ", i, " of ", node.result_type(i).ToString(),
+                           " beside ", result.ToString()));
+  }
   program.loops.assign(memory.begin(), memory.end());
   for (int i = 0; i < node.num_operands(); ++i) {
     const TensorType& operand = node.operand_type(i);

@@ -11,10 +11,11 @@
 namespace partita {
 
 // Sets the loops and the operands' strides from the types of the node, whose
-// operands broadcast to its one result. Loops that all operands pass through as
-// if they were one are joined. Unimplemented for padding, and for operands that
-// are neither like the result nor row-major. (Of a piece, an operand that is
-// broadcast in the whole may have the result's extents.)
+// operands broadcast to its results. Loops that all operands pass through as if
+// they were one are joined. Unimplemented for padding, for results of several
+// layouts, and for operands that are neither like them nor row-major. (Of a
+// piece, an operand that is broadcast in the whole may have the results'
+// extents.)
 absl::Status ReadLoops(const OpView& node, ElementwiseProgram& program);
 
 }  // namespace partita

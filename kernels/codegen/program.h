@@ -63,8 +63,9 @@ struct ProgramOperand {
   std::vector<int64_t> strides;  // in elements, by loop; 0: the same element
 };
 
-// One result element for each point of the loops, outermost first; the result
-// lies dense in their order. The last instruction is the result.
+// One element of each result for each point of the loops, outermost first; all
+// results lie dense in their order. An element of every operand is read before
+// one of any result is written.
 struct ElementwiseProgram {
   friend bool operator==(const ElementwiseProgram&,
                          const ElementwiseProgram&) = default;
@@ -72,6 +73,7 @@ struct ElementwiseProgram {
   std::vector<int64_t> loops;
   std::vector<ProgramOperand> operands;
   std::vector<Instruction> instructions;
+  std::vector<int32_t> results;  // the instructions that give them
 };
 
 // What every compiled program is called as: results [begin, end), in elements.

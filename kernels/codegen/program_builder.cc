@@ -22,10 +22,12 @@ bool IsFloatType(ScalarType type) {
   return type == ScalarType::kF32 || type == ScalarType::kF64;
 }
 
-// How often each instruction is read by those that the last one needs.
-std::vector<int> CountReaders(const std::vector<Instruction>& all) {
+// How often each instruction is read by those that the results need, and as a
+// result.
+std::vector<int> CountReaders(const std::vector<Instruction>& all,
+                              const std::vector<Register>& results) {
   std::vector<int> readers(all.size(), 0);
-  readers.back() = 1;
+  for (const Register& result : results) ++readers[result.id];
   for (size_t id = all.size(); id-- > 0;) {
     if (readers[id] == 0) continue;
     for (int32_t from : {all[id].a, all[id].b, all[id].c}) {
@@ -93,17 +95,17 @@ Register ProgramBuilder::Write(Instruction i) {
   return {this, it->second, i.type};
 }
 
-std::vector<Instruction> ProgramBuilder::Finish(Register result,
-                                                bool has_fma) const {
-  std::vector<Instruction> all(written_.begin(),
-                               written_.begin() + result.id + 1);
-  const std::vector<int> readers = CountReaders(all);
+void ProgramBuilder::Finish(const std::vector<Register>& results, bool has_fma,
+                            ElementwiseProgram& program) const {
+  std::vector<Instruction> all = written_;
+  const std::vector<int> readers = CountReaders(all, results);
   if (has_fma) {
     for (Instruction& i : all) i = Joined(i, all, readers);
   }
   // Products that were joined have no reader any more.
-  const std::vector<int> needed = CountReaders(all);
-  std::vector<Instruction> out;
+  const std::vector<int> needed = CountReaders(all, results);
+  std::vector<Instruction>& out = program.instructions;
+  out.clear();
   std::vector<int32_t> place(all.size(), -1);
   for (size_t id = 0; id < all.size(); ++id) {
     if (needed[id] == 0) continue;
@@ -119,7 +121,10 @@ std::vector<Instruction> ProgramBuilder::Finish(Register result,
     place[id] = static_cast<int32_t>(out.size());
     out.push_back(i);
   }
-  return out;
+  program.results.clear();
+  for (const Register& result : results) {
+    program.results.push_back(place[result.id]);
+  }
 }
 
 Register Like(Register a, double value) {

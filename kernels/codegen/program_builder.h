@@ -31,10 +31,11 @@ class ProgramBuilder {
   Register Write(Instruction instruction);
   const Instruction& instruction(int32_t id) const { return written_[id]; }
 
-  // What `result` needs, in order; `result` comes last. With fma, products are
-  // joined to the sums that alone read them; without, every fma becomes a
-  // product and a sum.
-  std::vector<Instruction> Finish(Register result, bool has_fma) const;
+  // Sets the instructions of `program` to those that `results` need, in order.
+  // With fma, products are joined to the sums that alone read them; without,
+  // every fma becomes a product and a sum.
+  void Finish(const std::vector<Register>& results, bool has_fma,
+              ElementwiseProgram& program) const;
 
  private:
   using Key =

@@ -66,7 +66,7 @@ Register OperandOrExponent(const OpView& node, int operand, ScalarType type,
   return builder.Constant(type, GetAsDouble(*exponent, 0));
 }
 
-// Result and operand types, and registers by value of the body.
+// Registers by value of the body.
 class BodyReader {
  public:
   explicit BodyReader(const OpView& node)
@@ -74,8 +74,8 @@ class BodyReader {
         body_(node.region(0)),
         registers_(body_.value_id_bound()) {}
 
-  absl::StatusOr<Register> Read() {
-    if (body_.outputs().size() != 1 || !body_.updates().empty() ||
+  absl::StatusOr<std::vector<Register>> Read() {
+    if (body_.outputs().empty() || !body_.updates().empty() ||
         body_.num_nodes() > kMaxOps) {
       return absl::UnimplementedError("found a body of another shape");
     }
@@ -85,7 +85,14 @@ class BodyReader {
     for (const OpView& op : body_.ops()) {
       PARTITA_RETURN_IF_ERROR(op.is(kConstant) ? ReadConstant(op) : ReadOp(op));
     }
-    return *registers_[body_.outputs()[0].index];
+    std::vector<Register> results;
+    for (ValueId output : body_.outputs()) {
+      if (body_.type(output).dims != node_.result_type(0).dims) {
+        return NotGenerated(node_, "results of other extents");
+      }
+      results.push_back(*registers_[output.index]);
+    }
+    return results;
   }
 
   // The value of one elementwise op over the graph that it stands in.
@@ -156,38 +163,36 @@ class BodyReader {
   std::vector<std::optional<Register>> registers_;
 };
 
-absl::StatusOr<std::vector<Instruction>> ReadInstructions(const OpView& node,
-                                                          bool has_fma) {
-  if (node.num_results() != 1) return NotGenerated(node, "several results");
+absl::Status ReadInstructions(const OpView& node, bool has_fma,
+                              ElementwiseProgram& program) {
   if (!node.is(kFused)) {
     ProgramBuilder builder;
     PARTITA_ASSIGN_OR_RETURN(const Register result,
                              BodyReader::ReadAlone(node, builder));
-    return builder.Finish(result, has_fma);
+    builder.Finish({result}, has_fma, program);
+    return absl::OkStatus();
   }
   BodyReader reader(node);
-  PARTITA_ASSIGN_OR_RETURN(const Register result, reader.Read());
-  if (node.region(0).type(node.region(0).outputs()[0]).dims !=
-      node.result_type(0).dims) {
-    return NotGenerated(node, "other extents in the body");
-  }
-  return reader.builder().Finish(result, has_fma);
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Register> results, reader.Read());
+  reader.builder().Finish(results, has_fma, program);
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 std::optional<int> CountInstructions(const OpView& node) {
   if (node.num_operands() == 0) return std::nullopt;
-  const auto instructions = ReadInstructions(node, /*has_fma=*/true);
-  if (!instructions.ok()) return std::nullopt;
-  return static_cast<int>(instructions->size());
+  ElementwiseProgram program;
+  if (!ReadInstructions(node, /*has_fma=*/true, program).ok()) {
+    return std::nullopt;
+  }
+  return static_cast<int>(program.instructions.size());
 }
 
 absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
                                                absl::string_view isa) {
   ElementwiseProgram program;
-  PARTITA_ASSIGN_OR_RETURN(program.instructions,
-                           ReadInstructions(node, HasFma(isa)));
+  PARTITA_RETURN_IF_ERROR(ReadInstructions(node, HasFma(isa), program));
   for (int i = 0; i < node.num_operands(); ++i) {
     const std::optional<ScalarType> type =
         ScalarTypeOf(node.operand_type(i).dtype);
@@ -201,12 +206,14 @@ absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
 
 std::vector<InPlacePair> ElementwiseInPlace(const OpView& node) {
   std::vector<InPlacePair> pairs;
-  const TensorType& result = node.result_type(0);
-  for (int i = 0; i < node.num_operands(); ++i) {
-    const TensorType& operand = node.operand_type(i);
-    if (operand.dims == result.dims &&
-        BitsOf(operand.dtype) == BitsOf(result.dtype)) {
-      pairs.push_back({.operand = i, .result = 0});
+  for (int r = 0; r < node.num_results(); ++r) {
+    const TensorType& result = node.result_type(r);
+    for (int i = 0; i < node.num_operands(); ++i) {
+      const TensorType& operand = node.operand_type(i);
+      if (operand.dims == result.dims &&
+          BitsOf(operand.dtype) == BitsOf(result.dtype)) {
+        pairs.push_back({.operand = i, .result = r});
+      }
     }
   }
   return pairs;
@@ -220,7 +227,10 @@ std::string EntryName(const OpView& node) {
       absl::StrAppend(&key, "^", GetAsDouble(*exponent, 0));
     }
   }
-  absl::StrAppend(&key, " -> ", node.result_type(0).layout.ToString());
+  absl::StrAppend(&key, " ->");
+  for (int i = 0; i < node.num_results(); ++i) {
+    absl::StrAppend(&key, " ", node.result_type(i).layout.ToString());
+  }
   const ContentHash hash =
       HashBytes({reinterpret_cast<const std::byte*>(key.data()), key.size()});
   return absl::StrCat("partita_elementwise_", hash.ToString());

@@ -23,12 +23,13 @@ std::optional<int> CountInstructions(const OpView& node);
 
 // The program in the layouts that the node's types have. Unimplemented, naming
 // what is not generated: ops, dtypes, layouts with padding, two layouts of
-// full-sized values, constants of more than one element inside a body.
+// full-sized values, results of several extents, constants of more than one
+// element inside a body.
 absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
                                                absl::string_view isa);
 
-// The operands whose bytes the result may take over: an element is read before
-// it is written, and no other element needs it.
+// The operands whose bytes each result may take over: an element is read before
+// any result's is written there, and no other element needs it.
 std::vector<InPlacePair> ElementwiseInPlace(const OpView& node);
 
 // The name of the node's function in images: of body, types and layouts only,

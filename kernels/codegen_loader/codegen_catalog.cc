@@ -26,7 +26,10 @@ constexpr double kPeakShare = 0.25;
 constexpr double kBandwidthShare = 0.8;
 
 double Bytes(const OpView& node) {
-  double bytes = node.result_type(0).RowMajor().num_bytes();
+  double bytes = 0;
+  for (int i = 0; i < node.num_results(); ++i) {
+    bytes += node.result_type(i).RowMajor().num_bytes();
+  }
   for (int i = 0; i < node.num_operands(); ++i) {
     bytes += node.operand_type(i).RowMajor().num_bytes();
   }
@@ -54,7 +57,7 @@ std::vector<KernelChoice> CodegenCatalog::Choices(
   KernelChoice choice;
   choice.kernel = "codegen.elementwise";
   choice.operands.resize(node.num_operands());
-  choice.results.resize(1);
+  choice.results.resize(node.num_results());
   choice.any_layout = true;
   choice.seconds = Seconds(node, *instructions, device);
   choice.arithmetic = CodegenArithmetic(device.isa);

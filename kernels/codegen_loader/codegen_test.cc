@@ -1,6 +1,8 @@
 // Generated kernels against eval and against the interpreter.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
@@ -60,8 +63,8 @@ class Body {
     return *value;
   }
   const TensorType& type(ValueId value) const { return graph_->type(value); }
-  OneNode Fuse(ValueId output) {
-    graph_->SetOutputs({output});
+  OneNode Fuse(std::vector<ValueId> outputs) {
+    graph_->SetOutputs(std::move(outputs));
     return OneNode(std::move(pool_), std::move(graph_));
   }
 
@@ -168,7 +171,7 @@ TEST(Codegen, OddSizesAgreeWithEval) {
     Body body({F32({size}), F32({size})});
     const ValueId product = body.Add(kMul, {body.input(0), body.input(1)});
     const ValueId sum = body.Add(kAdd, {product, body.Constant(0.5f)});
-    ExpectRight(body.Fuse(body.Add(kRelu, {sum})).node());
+    ExpectRight(body.Fuse({body.Add(kRelu, {sum})}).node());
   }
 }
 
@@ -181,14 +184,14 @@ TEST(Codegen, OperandsBroadcast) {
   for (const auto& [full, other] : cases) {
     Body body({F32(full), F32(other)});
     const ValueId sum = body.Add(kAdd, {body.input(1), body.input(0)});
-    ExpectRight(body.Fuse(body.Add(kTanh, {sum})).node());
+    ExpectRight(body.Fuse({body.Add(kTanh, {sum})}).node());
   }
 }
 
 TEST(Codegen, NoOperandNeedsTheResultsExtents) {
   Body body({F32({9, 1}), F32({19})});
   const ValueId sum = body.Add(kAdd, {body.input(0), body.input(1)});
-  ExpectRight(body.Fuse(body.Add(kAbs, {sum})).node());
+  ExpectRight(body.Fuse({body.Add(kAbs, {sum})}).node());
 }
 
 TEST(Codegen, GeluByErfAsEncodersSpellIt) {
@@ -201,8 +204,9 @@ TEST(Codegen, GeluByErfAsEncodersSpellIt) {
   KernelCheckOptions options;
   options.low = -6;
   options.high = 6;
-  ExpectRight(body.Fuse(body.Add(kMul, {product, body.Constant(0.5f)})).node(),
-              options);
+  ExpectRight(
+      body.Fuse({body.Add(kMul, {product, body.Constant(0.5f)})}).node(),
+      options);
 }
 
 // The largest error in units of the last place of the correct result.
@@ -272,6 +276,53 @@ TEST(Codegen, FunctionsAreWithinAFewUnitsOverAllMagnitudes) {
   }
 }
 
+// SGD with momentum: the state and the parameter, each over its own old value.
+OneNode Momentum(const Shape& dims) {
+  Body body({F32(dims), F32(dims), F32(dims), F32({})});
+  const ValueId kept = body.Add(kMul, {body.input(0), body.Constant(0.9f)});
+  const ValueId state = body.Add(kAdd, {kept, body.input(1)});
+  const ValueId step = body.Add(kMul, {state, body.input(3)});
+  return body.Fuse({body.Add(kSub, {body.input(2), step}), state});
+}
+
+TEST(Codegen, SeveralResultsAreOfOneWalk) {
+  for (int64_t size : {1, 5, 16, 23, 4100}) {
+    const OneNode node = Momentum({3, size});
+    ExpectRight(node.node());
+    const std::vector<KernelChoice> choices =
+        CodegenCatalog().Choices(node.node(), TestCpu(1));
+    ASSERT_EQ(choices.size(), 1u);
+    EXPECT_EQ(choices[0].results.size(), 2u);
+    // The parameter's place and the state's among them.
+    for (const InPlacePair& pair : {InPlacePair{2, 0}, InPlacePair{0, 1}}) {
+      EXPECT_TRUE(absl::c_linear_search(choices[0].in_place, pair));
+    }
+  }
+}
+
+// A product that is a result itself is rounded for whoever adds it, too; a
+// result may be an operand, and twice; types and sizes of elements differ.
+TEST(Codegen, ResultsOfSeveralKinds) {
+  Body body({F32({37}), F32({37})});
+  const ValueId product = body.Add(kMul, {body.input(0), body.input(1)});
+  const ValueId sum = body.Add(kAdd, {product, body.input(0)});
+  const ValueId less = body.Add(kLess, {sum, body.input(1)});
+  const ValueId rounded = body.Add(kCast, {sum}, {{"to", DType::kBF16}});
+  const ValueId wide = body.Add(kCast, {product}, {{"to", DType::kF64}});
+  ExpectRight(body.Fuse({sum, product, less, rounded, wide, body.input(1), sum})
+                  .node());
+}
+
+TEST(Codegen, ResultsOfOtherExtentsAreNotGenerated) {
+  Body body({F32({8, 4}), F32({4})});
+  const ValueId small = body.Add(kNeg, {body.input(1)});
+  const OneNode node =
+      body.Fuse({body.Add(kAdd, {body.input(0), small}), small});
+  EXPECT_TRUE(CodegenCatalog().Choices(node.node(), TestCpu(1)).empty());
+  EXPECT_EQ(ReadProgram(node.node(), "").status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
 // A tree of random ops, of f32 and bools.
 ValueId RandomValue(Body& body, int depth, std::mt19937& random) {
   if (depth == 0) {
@@ -303,7 +354,9 @@ TEST(Codegen, RandomBodiesHaveTheInterpretersBitsHoweverTheyAreSplit) {
   for (int i = 0; i < 24; ++i) {
     Body body({F32({3, 7, 11}), F32({7, 1}), F32({11})});
     const ValueId x = RandomValue(body, 4, random);
-    nodes.push_back(body.Fuse(body.Add(kAdd, {x, body.input(0)})));
+    const ValueId sum = body.Add(kAdd, {x, body.input(0)});
+    const ValueId y = RandomValue(body, 3, random);
+    nodes.push_back(body.Fuse({sum, body.Add(kMul, {y, sum})}));
     nodes.back().graph().node(nodes.back().node().id()).kernel =
         KernelBinding{.kernel = "codegen.elementwise"};
   }
@@ -325,19 +378,22 @@ TEST(Codegen, RandomBodiesHaveTheInterpretersBitsHoweverTheyAreSplit) {
     a[3] = NAN;
     a[40] = INFINITY;
     a[77] = 1e-41f;
-    std::vector<float> whole(231, 1), parts(231, 2), interpreted(231, 3);
+    // Both results, one behind the other.
+    std::vector<float> whole(462, 1), parts(462, 2), interpreted(462, 3);
     void* operands[] = {a.data(), b.data(), c.data()};
-    void* to = whole.data();
-    entry(operands, &to, 0, 231);
-    to = parts.data();
+    const auto halves = [](std::vector<float>& results) {
+      return std::array<void*, 2>{results.data(), results.data() + 231};
+    };
+    entry(operands, halves(whole).data(), 0, 231);
     for (int64_t begin = 0; begin < 231; begin += 13) {
-      entry(operands, &to, begin, std::min<int64_t>(231, begin + 13));
+      entry(operands, halves(parts).data(), begin,
+            std::min<int64_t>(231, begin + 13));
     }
-    to = interpreted.data();
     std::vector<uint64_t> registers;
-    Interpret(*program, operands, &to, 0, 231, registers);
-    EXPECT_EQ(std::memcmp(whole.data(), parts.data(), 231 * 4), 0);
-    for (int i = 0; i < 231; ++i) {
+    Interpret(*program, operands, halves(interpreted).data(), 0, 231,
+              registers);
+    EXPECT_EQ(std::memcmp(whole.data(), parts.data(), 462 * 4), 0);
+    for (int i = 0; i < 462; ++i) {
       if (std::isnan(whole[i]) && std::isnan(interpreted[i])) continue;
       EXPECT_EQ(std::memcmp(&whole[i], &interpreted[i], 4), 0)
           << i << ": " << whole[i] << " and " << interpreted[i];
@@ -355,7 +411,7 @@ TEST(Codegen, EveryLayoutOfFullOperandsGivesTheSameElements) {
     ValueId x = body.Add(kAdd, {body.input(0), body.input(1)});
     x = body.Add(kMul, {x, body.input(2)});
     x = body.Add(kMul, {x, body.input(4)});
-    OneNode node = body.Fuse(body.Add(kSub, {x, body.input(3)}));
+    OneNode node = body.Fuse({body.Add(kSub, {x, body.input(3)})});
     // A catalog of one choice in this layout, but for the last operand.
     class InLayout : public CodegenCatalog {
      public:
@@ -438,7 +494,7 @@ class WithoutImages : public CodegenCatalog {
 TEST(Codegen, WithoutCodeAnInterpreterAgreesWithEval) {
   Body body({F32({2, 3, 41}), F32({41})});
   const ValueId sum = body.Add(kAdd, {body.input(0), body.input(1)});
-  OneNode node = body.Fuse(body.Add(kGelu, {body.Add(kNeg, {sum})}));
+  OneNode node = body.Fuse({body.Add(kGelu, {body.Add(kNeg, {sum})})});
   const CheckReport report =
       CheckKernels(node.node(), WithoutImages(), ImageLibrary());
   EXPECT_TRUE(report.status.ok()) << report.status;
@@ -455,7 +511,7 @@ TEST(Codegen, IntegersBoolsAndCasts) {
   const ValueId less = body.Add(kLess, {sum, other});
   const ValueId equal = body.Add(kEqual, {body.input(0), other});
   ExpectRight(
-      body.Fuse(body.Add(kXor, {less, body.Add(kNot, {equal})})).node());
+      body.Fuse({body.Add(kXor, {less, body.Add(kNot, {equal})})}).node());
 }
 
 // f32 that lie between two bf16, at their middle, and next to it; with all
@@ -510,7 +566,7 @@ TEST(Codegen, ABodyMayRoundToBf16AndGoOn) {
   const ValueId narrow =
       body.Add(kCast, {body.input(0)}, {{"to", DType::kBF16}});
   const ValueId wide = body.Add(kCast, {narrow}, {{"to", DType::kF32}});
-  OneNode one = body.Fuse(body.Add(kAdd, {wide, body.Constant(0)}));
+  OneNode one = body.Fuse({body.Add(kAdd, {wide, body.Constant(0)})});
   ExpectRight(one.node(), ExactlyOf(singles));
 }
 

@@ -40,16 +40,20 @@ class Reuser {
     const Task& t = draft_.tasks[task];
     const std::vector<InPlacePair> pairs = PairsOf(t);
     std::vector<bool> placed(t.writes.size(), false);
+    std::vector<bool> taken(t.reads.size(), false);
     // First operands that are whole storages, then parts of larger ones.
     for (const bool whole : {true, false}) {
       for (const InPlacePair& pair : pairs) {
-        if (!IsValid(t, pair) || placed[pair.result]) continue;
+        if (!IsValid(t, pair) || placed[pair.result] || taken[pair.operand]) {
+          continue;
+        }
         const Piece& operand = Operand(t, pair);
         const bool is_whole =
             draft_.storages[operand.storage].bytes == operand.bytes;
         if (is_whole != whole || !CanReuse(task, pair)) continue;
         Merge(task, pair);
         placed[pair.result] = true;
+        taken[pair.operand] = true;
       }
     }
   }

@@ -67,11 +67,15 @@ void BindTestKernels(Graph& graph) {
     if (op.is(kConstant) || op.is(kVariable) || op.is(kCopy)) continue;
     KernelBinding binding{.kernel = "test.eval", .arithmetic = "test"};
     if (op.is(kAccumulate)) binding.in_place.push_back({1, 0});
-    for (int i = 0; op.op().traits.elementwise && i < op.num_operands(); ++i) {
-      if (op.operand_type(i) != op.result_type(0)) continue;
-      binding.in_place.push_back({i, 0});
+    // Fused are elementwise ops here.
+    const bool elementwise = op.op().traits.elementwise || op.is(kFused);
+    for (int r = 0; elementwise && r < op.num_results(); ++r) {
+      for (int i = 0; i < op.num_operands(); ++i) {
+        if (op.operand_type(i) != op.result_type(r)) continue;
+        binding.in_place.push_back({i, r});
+      }
     }
-    if (!op.op().traits.elementwise && op.op().moves == nullptr) {
+    if (!elementwise && op.op().moves == nullptr) {
       binding.workspace = 100 + op.result_type(0).num_bytes() / 2;
     }
     graph.node(op.id()).kernel = std::move(binding);

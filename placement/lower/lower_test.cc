@@ -337,6 +337,55 @@ graph @f(%x: f32[2]) -> f32[2] {
   EXPECT_EQ(Count(plan, Command::Kind::kCopy), 0);
 }
 
+TEST(Lower, TwoUpdatesOfOneKernelTakeTheirVariablesPlaces) {
+  const Plan plan = Check(R"(variable @w: f32[2] = f32[2] [1, 2]
+variable @m: f32[2] = f32[2] [3, 4]
+graph @train(%g: f32[2]) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [2]} : f32[2] on gpu:0
+  %m = variable {dtype = f32, name = "m", shape = [2]} : f32[2] on gpu:0
+  %n, %s = fused %m, %g, %w @body(%m: f32[2], %g: f32[2], %w: f32[2]) {
+    %s = add %m, %g : f32[2]
+    %n = sub %w, %s : f32[2]
+    return %n, %s
+  } : f32[2], f32[2] on gpu:0
+  update @w = %n
+  update @m = %s
+  return %g
+}
+)",
+                          1);
+  EXPECT_EQ(Count(plan, Command::Kind::kCopy), 0);
+}
+
+// One operand has room for one of the results.
+TEST(Lower, TwoResultsDoNotTakeOneOperandsPlace) {
+  const Plan plan = Check(R"(graph @f(%x: f32[64]) -> f32[64] {
+  %a = neg %x : f32[64] on gpu:0
+  %b, %c = fused %a @body(%a: f32[64]) {
+    %b = neg %a : f32[64]
+    %c = relu %a : f32[64]
+    return %b, %c
+  } : f32[64], f32[64] on gpu:0
+  %y = sub %b, %c : f32[64] on gpu:0
+  return %y
+}
+)",
+                          1);
+  EXPECT_EQ(plan.devices[0].step_bytes, 2 * 256);
+  // Nor where nobody reads them.
+  Check(R"(graph @f(%x: f32[64]) -> f32[64] {
+  %a = neg %x : f32[64] on gpu:0
+  %b, %c = fused %a @body(%a: f32[64]) {
+    %b = neg %a : f32[64]
+    %c = relu %a : f32[64]
+    return %b, %c
+  } : f32[64], f32[64] on gpu:0
+  return %x
+}
+)",
+        1);
+}
+
 TEST(Lower, OutputsMayBeInputsConstantsAndTheSameValueTwice) {
   Check(
       R"(graph @f(%x: f32[3], %unread: f32[5]) -> (f32[3], f32[2], f32[3], f32[3]) {
