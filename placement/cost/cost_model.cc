@@ -161,7 +161,8 @@ NodeCost CostModel::Ask(const OpView& node, const DeviceTraits& device,
   }
   return {.can_run = true,
           .seconds = SecondsOf(best, node, device),
-          .workspace = best.workspace};
+          .workspace = best.workspace,
+          .in_place = best.in_place};
 }
 
 double CostModel::TransferSeconds(int from, int to, int64_t bytes) const {

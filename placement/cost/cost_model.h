@@ -16,9 +16,10 @@ namespace partita {
 // A node on a device by the fastest kernel that the catalog has; a fused node
 // that only the fallback computes, by those of its body's nodes.
 struct NodeCost {
-  bool can_run = false;   // a view or stored value can, everywhere
-  double seconds = 0;     // views and stored values take none
-  int64_t workspace = 0;  // bytes
+  bool can_run = false;               // a view or stored value can, everywhere
+  double seconds = 0;                 // views and stored values take none
+  int64_t workspace = 0;              // bytes
+  std::vector<InPlacePair> in_place;  // that the kernel tolerates
 };
 
 // Devices of equal traits share one question to the catalog. Graph, machine and

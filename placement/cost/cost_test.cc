@@ -177,6 +177,47 @@ TEST(MemoryEstimateTest, AConstantCountsWithEachReaderAndACopyOnBothSides) {
   EXPECT_EQ(holders[1].kind, MemoryHolder::Kind::kConstant);
 }
 
+// One kernel, of a library that says for cpu:0 alone that results may lie over
+// their operands.
+class InPlaceOnOne final : public KernelCatalog {
+ public:
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits& device) const override {
+    KernelChoice choice;
+    choice.seconds = 1;
+    if (device.name != "cpu:0") return {choice};
+    for (int i = 0; i < node.num_operands(); ++i) {
+      choice.in_place.push_back({.operand = i, .result = 0});
+    }
+    return {choice};
+  }
+};
+
+TEST(MemoryEstimateTest, WhatAVariableBecomesTakesItsPlaceWhereTheKernelMay) {
+  Module module;
+  Graph& graph = module.AddFunction("train");
+  const TensorType line = {DType::kF32, {kLine}, {}};
+  module.AddVariable({.name = "w", .type = line});
+  const ValueId g = graph.AddInput("g", line);
+  const ValueId w =
+      *graph.AddValue({.op = &kVariable,
+                       .attributes = {{"dtype", DType::kF32},
+                                      {"name", "w"},
+                                      {"shape", std::vector<int64_t>{kLine}}}});
+  const ValueId a = *graph.AddValue({.op = &kAdd, .operands = {w, g}});
+  graph.mutable_updates().push_back({"w", a});
+  Machine machine = EqualCpus(2, 1);
+  machine.devices[1].traits.launch_seconds += 1;  // asked by itself
+  const CostModel costs(graph, machine, InPlaceOnOne());
+  // %w and %g; without such a kernel %a, too.
+  EXPECT_EQ(EstimateMemory(costs, OnDevices(graph, {0, 0}))[0].peak, 64 + 64);
+  EXPECT_EQ(EstimateMemory(costs, OnDevices(graph, {1, 1}))[1].peak,
+            64 + 64 + 64);
+  graph.SetOutputs({a});
+  EXPECT_EQ(EstimateMemory(costs, OnDevices(graph, {0, 0}))[0].peak,
+            64 + 64 + 64);
+}
+
 TEST(MemoryEstimateTest, WorkspaceCountsWhileItsNodeRuns) {
   SampleGraph g;
   const ValueId x = g.Input("x", kLine);

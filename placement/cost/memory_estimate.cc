@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "graph/core_ops.h"
 #include "graph/instance.h"
 
@@ -58,8 +59,33 @@ class Lives {
       is_output_[costs_.root(output).index] = true;
     }
     for (const VariableUpdate& update : graph_.updates()) {
+      FindOverwritten(update);
       is_output_[costs_.root(update.value).index] = true;
     }
+  }
+
+  // Where its value's maker reads the variable itself.
+  void FindOverwritten(const VariableUpdate& update) {
+    const NodeId maker = graph_.value(update.value).defining_node;
+    if (!maker.valid() || !costs_.computes(maker) ||
+        is_output_[update.value.index]) {
+      return;
+    }
+    const OpView op = graph_.view(maker);
+    for (int i = 0; i < op.num_operands(); ++i) {
+      const NodeId read = graph_.value(op.operand(i).id()).defining_node;
+      if (!read.valid() || !graph_.view(read).is(kVariable)) continue;
+      if (graph_.view(read).attr_string("name") != update.variable) continue;
+      overwritten_[update.value] = {i, graph_.value(update.value).index};
+    }
+  }
+
+  bool Overwrites(ValueId value, int device) const {
+    const auto pair = overwritten_.find(value);
+    if (pair == overwritten_.end()) return false;
+    const NodeId maker = graph_.value(value).defining_node;
+    return absl::c_linear_search(costs_.cost(maker, device).in_place,
+                                 pair->second);
   }
 
   void Note(ValueId value, int device, int position) {
@@ -125,6 +151,7 @@ class Lives {
       const bool at_home = absl::c_linear_search(home.devices, d);
       const Reads there = reads_on(d);
       if (!at_home && there.first < 0) continue;
+      if (at_home && Overwrites(value, d)) continue;
       int last = std::max(made, there.last);
       if (at_home) last = std::max(last, last_copy);
       if (at_home && is_output_[value.index]) last = end_;
@@ -138,6 +165,9 @@ class Lives {
   const int end_;
   std::vector<std::vector<Reads>> reads_;  // by root value, by device
   std::vector<bool> is_output_;            // by root value
+  // By what a variable becomes: the variable as its maker's operand, and it as
+  // the result.
+  absl::flat_hash_map<ValueId, InPlacePair> overwritten_;
   std::vector<DeviceHolder> holders_;
 };
 

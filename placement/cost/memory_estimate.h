@@ -50,8 +50,10 @@ struct EstimatedMemory {
 // that reads them, for ever; values from their maker (inputs: from the start)
 // to their last reader, outputs to the end; a value read on another device lies
 // there from its making on, and at home until each other device's first reader.
-// A view holds its root's bytes. Unlike a plan, the estimate lets no result
-// take over its operand's bytes, and it does not know fragmentation.
+// A view holds its root's bytes. What a variable becomes takes over the
+// variable's, where the kernel that makes it may write over that operand.
+// Unlike a plan, the estimate lets no other result take over its operand's
+// bytes, and it does not know fragmentation.
 std::vector<EstimatedMemory> EstimateMemory(const CostModel& costs,
                                             const Assignment& assignment);
 
