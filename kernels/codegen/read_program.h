@@ -11,7 +11,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/op_view.h"
-#include "graph/placement.h"
 #include "kernels/codegen/program.h"
 
 namespace partita {
@@ -27,10 +26,6 @@ std::optional<int> CountInstructions(const OpView& node);
 // element inside a body.
 absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
                                                absl::string_view isa);
-
-// The operands whose bytes each result may take over: an element is read before
-// any result's is written there, and no other element needs it.
-std::vector<InPlacePair> ElementwiseInPlace(const OpView& node);
 
 // The name of the node's function in images: of body, types and layouts only,
 // so that it stays the same from version to version.

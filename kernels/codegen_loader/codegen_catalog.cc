@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/device_rates.h"
+#include "graph/in_place.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_loader.h"

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/device_rates.h"
+#include "graph/in_place.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 
@@ -111,6 +112,9 @@ KernelChoice RowMajorChoice(const OpView& node, const Family& family,
   choice.seconds = std::max(choice.seconds, 1e-9);
   choice.arithmetic =
       absl::StrCat("declared ", family.name, " ", DTypeName(dtype));
+  if (&family == &kElementwiseFamily) {
+    choice.in_place = ElementwiseInPlace(node);
+  }
   return choice;
 }
 

@@ -58,6 +58,20 @@ TEST(DeclaredCatalog, AFusedNodeIsOfItsHeavyOpsFamily) {
   EXPECT_TRUE(choices[0].in_place.empty());
 }
 
+TEST(DeclaredCatalog, ElementwiseResultsMayTakeOverAsManyElementsOfTheirSize) {
+  DeviceTraits gpu = TestCpu(1);
+  gpu.kind = DeviceKind::kCuda;
+  const auto pairs = [&](const OneNode& one) {
+    return DeclaredCatalog().Choices(one.node(), gpu)[0].in_place;
+  };
+  using Pairs = std::vector<InPlacePair>;
+  EXPECT_EQ(pairs(OneNode(kAdd, {F32({4}), F32({4})})),
+            (Pairs{{0, 0}, {1, 0}}));
+  EXPECT_EQ(pairs(OneNode(kAdd, {F32({1}), F32({4})})), (Pairs{{1, 0}}));
+  EXPECT_EQ(pairs(OneNode(kLess, {F32({4}), F32({4})})), Pairs());
+  EXPECT_EQ(pairs(OneNode(kMatmul, {F32({4, 4}), F32({4, 4})})), Pairs());
+}
+
 TEST(DeclaredCatalog, CpusAreLeftToOthers) {
   const OneNode one(kRelu, {F32({4})});
   EXPECT_TRUE(DeclaredCatalog().Choices(one.node(), TestCpu(1)).empty());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/in_place.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/interpret.h"
 #include "kernels/codegen/read_program.h"
