@@ -11,9 +11,10 @@
 
 namespace partita {
 
-// Of a kernel that reads an element of every operand before it writes that of
-// any result, and needs it for no other: the operands whose bytes each result
-// may take over, in one layout.
+// Of an elementwise kernel, which at each element reads all operands before it
+// writes any result: the operands, as large as the result, whose bytes each
+// result may take over where both have one layout. None of a kernel whose
+// results have several extents, as it reads some operands again.
 std::vector<InPlacePair> ElementwiseInPlace(const OpView& node);
 
 }  // namespace partita

@@ -64,8 +64,8 @@ struct ProgramOperand {
 };
 
 // One element of each result for each point of the loops, outermost first; all
-// results lie dense in their order. An element of every operand is read before
-// one of any result is written.
+// results lie dense in their order. At each point all operands are read before
+// any result is written.
 struct ElementwiseProgram {
   friend bool operator==(const ElementwiseProgram&,
                          const ElementwiseProgram&) = default;

@@ -300,6 +300,37 @@ TEST(Codegen, SeveralResultsAreOfOneWalk) {
   }
 }
 
+// As an executor launches it on the state and the parameter themselves.
+TEST(Codegen, EachResultMayLieOverAnOperandOfItsOwn) {
+  constexpr int64_t kSize = 1003;
+  OneNode one = Momentum({kSize});
+  one.graph().node(one.node().id()).kernel =
+      KernelBinding{.kernel = "codegen.elementwise"};
+  DeviceTraits device = TestCpu(1);
+  device.isa = Isas().back();
+  const std::vector<OpView> nodes = {one.node()};
+  const auto images = CodegenCatalog().BuildImages(nodes, device);
+  ASSERT_TRUE(images.ok()) << images.status();
+  const ElementwiseEntry entry =
+      FindEntry((*images)[0].target, EntryName(one.node()));
+  ASSERT_NE(entry, nullptr);
+  std::vector<float> state(kSize), gradient(kSize), parameter(kSize);
+  for (int i = 0; i < kSize; ++i) {
+    state[i] = static_cast<float>(i % 17) - 8;
+    gradient[i] = static_cast<float>(i % 5) / 4;
+    parameter[i] = static_cast<float>(i) / 100;
+  }
+  float rate = 0.125f;
+  std::vector<float> new_parameter(kSize), new_state(kSize);
+  void* operands[] = {state.data(), gradient.data(), parameter.data(), &rate};
+  void* apart[] = {new_parameter.data(), new_state.data()};
+  entry(operands, apart, 0, kSize);
+  void* over[] = {parameter.data(), state.data()};
+  entry(operands, over, 0, kSize);
+  EXPECT_EQ(parameter, new_parameter);
+  EXPECT_EQ(state, new_state);
+}
+
 // A product that is a result itself is rounded for whoever adds it, too; a
 // result may be an operand, and twice; types and sizes of elements differ.
 TEST(Codegen, ResultsOfSeveralKinds) {

@@ -13,8 +13,8 @@ namespace partita {
 
 // For CUDA devices. Every op that computes is offered row-major as
 // "declared.<family>", the layout that every host kernel that stands in knows.
-// Results of elementwise ones may take over their operands' bytes; a host kernel
-// that does not allow it stands in behind copies.
+// Results of elementwise ones may take over their operands' bytes; a host
+// kernel that does not allow it stands in behind copies.
 class DeclaredCatalog : public KernelCatalog {
  public:
   std::vector<KernelChoice> Choices(const OpView& node,

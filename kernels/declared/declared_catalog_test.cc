@@ -3,6 +3,10 @@
 
 #include "kernels/declared/declared_catalog.h"
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
@@ -59,10 +63,8 @@ TEST(DeclaredCatalog, AFusedNodeIsOfItsHeavyOpsFamily) {
 }
 
 TEST(DeclaredCatalog, ElementwiseResultsMayTakeOverAsManyElementsOfTheirSize) {
-  DeviceTraits gpu = TestCpu(1);
-  gpu.kind = DeviceKind::kCuda;
   const auto pairs = [&](const OneNode& one) {
-    return DeclaredCatalog().Choices(one.node(), gpu)[0].in_place;
+    return DeclaredCatalog().Choices(one.node(), Gpu())[0].in_place;
   };
   using Pairs = std::vector<InPlacePair>;
   EXPECT_EQ(pairs(OneNode(kAdd, {F32({4}), F32({4})})),
@@ -70,6 +72,18 @@ TEST(DeclaredCatalog, ElementwiseResultsMayTakeOverAsManyElementsOfTheirSize) {
   EXPECT_EQ(pairs(OneNode(kAdd, {F32({1}), F32({4})})), (Pairs{{1, 0}}));
   EXPECT_EQ(pairs(OneNode(kLess, {F32({4}), F32({4})})), Pairs());
   EXPECT_EQ(pairs(OneNode(kMatmul, {F32({4, 4}), F32({4, 4})})), Pairs());
+}
+
+// %h is read again for each row of the sum.
+TEST(DeclaredCatalog, ResultsOfSeveralExtentsTakeOverNothing) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", F32({8, 4}));
+  const ValueId h = body->AddInput("h", F32({4}));
+  const ValueId sum = *body->AddValue({.op = &kAdd, .operands = {x, h}});
+  body->SetOutputs({sum, *body->AddValue({.op = &kNeg, .operands = {h}})});
+  const OneNode one(std::move(pool), std::move(body));
+  EXPECT_TRUE(DeclaredCatalog().Choices(one.node(), Gpu())[0].in_place.empty());
 }
 
 TEST(DeclaredCatalog, CpusAreLeftToOthers) {

@@ -32,9 +32,9 @@ template <typename Floats>
 
 // Past the caches, to an address that is a multiple of 64: what they would not
 // keep is then not read into them to be written. Only where a register has 16
-// floats (RunAvx512); in assembly, as the compiler has the function for it in
-// no code that is compiled for other processors, too. Other threads may read
-// what is stored behind FinishStreaming.
+// floats (RunAvx512); in assembly, as the compiler refuses its own function for
+// it in code that other processors run, too. Other threads may read what is
+// stored only after this thread has called FinishStreaming.
 [[gnu::always_inline]] inline void StoreStreaming(const Vector& from,
                                                   float* to) {
   asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "v"(from));

@@ -47,9 +47,9 @@ template <typename Floats, int side>
   }
 }
 
-// Asks for the 4x4 positions that the second tile from this one adds to those
-// before it: a tile is as many short lines, of which the processor's own
-// prefetching sees too late how they go on.
+// Asks for the 4x4 positions that the second tile from this one has in the grid,
+// if the image holds all of them: a tile is as many short lines, of which the
+// processor's own prefetching sees too late how they go on.
 class Ahead {
  public:
   [[gnu::always_inline]] Ahead(const TiledImages& images, int64_t tile)
@@ -121,8 +121,9 @@ struct ToTaps {
   }
 };
 
-// Results of 4 MiB and more go past the caches, which would not hold them until
-// they are read.
+// Results of 4 MiB and more go past the caches: where two cores share a last
+// cache of 32 MiB, ResNet-18 trains faster than with a larger bound or none, as
+// other values then stay in it.
 template <typename Floats>
 [[gnu::always_inline]] inline bool Streams(const TiledImages& images,
                                            const float* y) {

@@ -5,6 +5,7 @@
 
 #include "graph/core_ops.h"
 #include "graph/device_rates.h"
+#include "graph/in_place.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "placement/cost/cost_model.h"
@@ -185,37 +186,100 @@ class InPlaceOnOne final : public KernelCatalog {
                                     const DeviceTraits& device) const override {
     KernelChoice choice;
     choice.seconds = 1;
-    if (device.name != "cpu:0") return {choice};
-    for (int i = 0; i < node.num_operands(); ++i) {
-      choice.in_place.push_back({.operand = i, .result = 0});
-    }
+    if (device.name == "cpu:0") choice.in_place = ElementwiseInPlace(node);
     return {choice};
   }
 };
 
+// A step of a variable of 64 bytes, whose update is made from it and an input.
+class UpdatedVariable {
+ public:
+  UpdatedVariable()
+      : graph_(module_.AddFunction("train")), machine_(EqualCpus(2, 1)) {
+    module_.AddVariable({.name = "w", .type = line_});
+    machine_.devices[1].traits.launch_seconds += 1;  // asked by itself
+    g_ = graph_.AddInput("g", line_);
+    w_ = *graph_.AddValue(
+        {.op = &kVariable,
+         .attributes = {{"dtype", DType::kF32},
+                        {"name", "w"},
+                        {"shape", std::vector<int64_t>{kLine}}}});
+  }
+  ValueId Add(ValueId a, ValueId b) {
+    return *graph_.AddValue({.op = &kAdd, .operands = {a, b}});
+  }
+  void Update(ValueId value) {
+    graph_.mutable_updates().push_back({"w", value});
+  }
+  int64_t PeakOn(int device, const std::vector<int>& devices) {
+    const CostModel costs(graph_, machine_, InPlaceOnOne());
+    return EstimateMemory(costs, OnDevices(graph_, devices))[device].peak;
+  }
+  Graph& graph() { return graph_; }
+  ValueId g() const { return g_; }
+  ValueId w() const { return w_; }
+
+ private:
+  const TensorType line_ = {DType::kF32, {kLine}, {}};
+  Module module_;
+  Graph& graph_;
+  Machine machine_;
+  ValueId g_;
+  ValueId w_;
+};
+
 TEST(MemoryEstimateTest, WhatAVariableBecomesTakesItsPlaceWhereTheKernelMay) {
-  Module module;
-  Graph& graph = module.AddFunction("train");
-  const TensorType line = {DType::kF32, {kLine}, {}};
-  module.AddVariable({.name = "w", .type = line});
-  const ValueId g = graph.AddInput("g", line);
-  const ValueId w =
-      *graph.AddValue({.op = &kVariable,
-                       .attributes = {{"dtype", DType::kF32},
-                                      {"name", "w"},
-                                      {"shape", std::vector<int64_t>{kLine}}}});
-  const ValueId a = *graph.AddValue({.op = &kAdd, .operands = {w, g}});
-  graph.mutable_updates().push_back({"w", a});
+  UpdatedVariable step;
+  const ValueId a = step.Add(step.w(), step.g());
+  step.Update(a);
+  EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64);
+  EXPECT_EQ(step.PeakOn(1, {1, 1}), 64 + 64 + 64);  // no such kernel
+  step.graph().SetOutputs({a});
+  EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64 + 64);
+}
+
+TEST(MemoryEstimateTest, AVariableThatIsReadLaterOrElsewhereKeepsItsPlace) {
+  UpdatedVariable step;
+  step.Update(step.Add(step.w(), step.g()));
+  step.graph().SetOutputs({step.Add(step.w(), step.g())});
+  EXPECT_EQ(step.PeakOn(0, {0, 0, 0}), 64 + 64 + 64 + 64);
+  EXPECT_EQ(step.PeakOn(0, {0, 0, 1}), 64 + 64 + 64);
+}
+
+TEST(MemoryEstimateTest, AVariableThatIsTwoOperandsKeepsItsPlace) {
+  UpdatedVariable step;
+  step.Update(step.Add(step.w(), step.w()));
+  EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64);
+}
+
+TEST(MemoryEstimateTest, ADividedUpdateTakesNoVariablesPlace) {
+  UpdatedVariable step;
+  const ValueId a = step.Add(step.w(), step.g());
+  step.Update(a);
   Machine machine = EqualCpus(2, 1);
-  machine.devices[1].traits.launch_seconds += 1;  // asked by itself
-  const CostModel costs(graph, machine, InPlaceOnOne());
-  // %w and %g; without such a kernel %a, too.
-  EXPECT_EQ(EstimateMemory(costs, OnDevices(graph, {0, 0}))[0].peak, 64 + 64);
-  EXPECT_EQ(EstimateMemory(costs, OnDevices(graph, {1, 1}))[1].peak,
-            64 + 64 + 64);
-  graph.SetOutputs({a});
-  EXPECT_EQ(EstimateMemory(costs, OnDevices(graph, {0, 0}))[0].peak,
-            64 + 64 + 64);
+  const CostModel costs(step.graph(), machine, InPlaceOnOne());
+  Assignment divided = OnDevices(step.graph(), {0, 0});
+  NodeDevices& home = divided[step.graph().value(a).defining_node.index];
+  home.devices = {0, 1};
+  home.results = {{.kind = Sharding::Kind::kSplit, .dim = 0}};
+  EXPECT_EQ(EstimateMemory(costs, divided)[0].peak, 64 + 64 + 32);
+}
+
+// A sum of micro-batches waits for the last of them.
+TEST(MemoryEstimateTest, ASumOverMicroBatchesLivesFromTheFirstOn) {
+  SampleGraph g;
+  const ValueId x = g.Input("x", kLine);
+  const ValueId a = g.Work("a", {x}, 4 * kLine);
+  const ValueId b = g.Work("b", {a}, kLine);
+  const ValueId sum =
+      *g.graph().AddValue({.op = &kAccumulate,
+                           .operands = {b},
+                           .attributes = {{"micro_batches", int64_t{2}}}});
+  g.Return({sum});
+  const Machine machine = EqualCpus(1, 1);
+  const CostModel costs(g.graph(), machine, SampleCatalog());
+  EXPECT_EQ(EstimateMemory(costs, OnDevices(g.graph(), {0, 0, 0}))[0].peak,
+            256 + 64 + 64);
 }
 
 TEST(MemoryEstimateTest, WorkspaceCountsWhileItsNodeRuns) {

@@ -4,6 +4,7 @@
 #include "placement/cost/memory_estimate.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
@@ -24,6 +25,12 @@ struct DeviceHolder {
 struct Reads {
   int first = -1;
   int last = -1;
+};
+
+// A variable that a node reads, and writes what it becomes.
+struct Overwritten {
+  ValueId variable;
+  InPlacePair pair;  // of the node
 };
 
 class Lives {
@@ -64,28 +71,40 @@ class Lives {
     }
   }
 
-  // Where its value's maker reads the variable itself.
+  // If its value's maker reads the variable itself, once.
   void FindOverwritten(const VariableUpdate& update) {
     const NodeId maker = graph_.value(update.value).defining_node;
     if (!maker.valid() || !costs_.computes(maker) ||
         is_output_[update.value.index]) {
       return;
     }
+    std::optional<Overwritten> found;
     const OpView op = graph_.view(maker);
     for (int i = 0; i < op.num_operands(); ++i) {
-      const NodeId read = graph_.value(op.operand(i).id()).defining_node;
+      const ValueId operand = costs_.root(op.operand(i).id());
+      const NodeId read = graph_.value(operand).defining_node;
       if (!read.valid() || !graph_.view(read).is(kVariable)) continue;
       if (graph_.view(read).attr_string("name") != update.variable) continue;
-      overwritten_[update.value] = {i, graph_.value(update.value).index};
+      if (found.has_value()) return;
+      found = {operand, {i, graph_.value(update.value).index}};
     }
+    if (found.has_value()) overwritten_[update.value] = *found;
   }
 
-  bool Overwrites(ValueId value, int device) const {
-    const auto pair = overwritten_.find(value);
-    if (pair == overwritten_.end()) return false;
+  bool Overwrites(ValueId value, const NodeDevices& home, int device) const {
+    const auto it = overwritten_.find(value);
+    if (it == overwritten_.end() || home.divided()) return false;
     const NodeId maker = graph_.value(value).defining_node;
+    const std::vector<Reads>& reads = reads_[it->second.variable.index];
+    for (int d = 0; d < static_cast<int>(reads.size()); ++d) {
+      if (reads[d].first < 0) continue;
+      if (!absl::c_linear_search(home.devices, d) ||
+          reads[d].last > costs_.position(maker)) {
+        return false;
+      }
+    }
     return absl::c_linear_search(costs_.cost(maker, device).in_place,
-                                 pair->second);
+                                 it->second.pair);
   }
 
   void Note(ValueId value, int device, int position) {
@@ -105,8 +124,9 @@ class Lives {
       return;
     }
     const int position = costs_.position(id);
+    const int first = node.op == &kAccumulate ? 0 : position;
     for (ValueId result : node.results) {
-      AddValue(result, Kind::kActivation, position, assignment_[id.index]);
+      AddValue(result, Kind::kActivation, first, assignment_[id.index]);
     }
     for (int device : assignment_[id.index].devices) {
       const int64_t workspace = costs_.cost(id, device).workspace;
@@ -151,7 +171,7 @@ class Lives {
       const bool at_home = absl::c_linear_search(home.devices, d);
       const Reads there = reads_on(d);
       if (!at_home && there.first < 0) continue;
-      if (at_home && Overwrites(value, d)) continue;
+      if (at_home && Overwrites(value, home, d)) continue;
       int last = std::max(made, there.last);
       if (at_home) last = std::max(last, last_copy);
       if (at_home && is_output_[value.index]) last = end_;
@@ -165,9 +185,7 @@ class Lives {
   const int end_;
   std::vector<std::vector<Reads>> reads_;  // by root value, by device
   std::vector<bool> is_output_;            // by root value
-  // By what a variable becomes: the variable as its maker's operand, and it as
-  // the result.
-  absl::flat_hash_map<ValueId, InPlacePair> overwritten_;
+  absl::flat_hash_map<ValueId, Overwritten> overwritten_;  // by new value
   std::vector<DeviceHolder> holders_;
 };
 

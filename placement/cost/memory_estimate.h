@@ -50,10 +50,12 @@ struct EstimatedMemory {
 // that reads them, for ever; values from their maker (inputs: from the start)
 // to their last reader, outputs to the end; a value read on another device lies
 // there from its making on, and at home until each other device's first reader.
-// A view holds its root's bytes. What a variable becomes takes over the
-// variable's, where the kernel that makes it may write over that operand.
-// Unlike a plan, the estimate lets no other result take over its operand's
-// bytes, and it does not know fragmentation.
+// A view holds its root's bytes. A sum over micro-batches lives from the first
+// of them on. What a variable becomes takes over the variable's bytes where
+// lowering lets it (placement/lower/updates.h): its kernel may write over that
+// operand, is not divided, and all other readers come before it, on its
+// devices. Unlike a plan, the estimate lets no other result take over its
+// operand's bytes, and it does not know fragmentation, nor buckets of sums.
 std::vector<EstimatedMemory> EstimateMemory(const CostModel& costs,
                                             const Assignment& assignment);
 

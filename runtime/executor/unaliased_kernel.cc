@@ -4,6 +4,7 @@
 #include "runtime/executor/unaliased_kernel.h"
 
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,19 +17,19 @@ class UnaliasedKernel : public BoundKernel {
                   absl::Span<const InPlacePair> in_place)
       : kernel_(std::move(kernel)),
         in_place_(in_place.begin(), in_place.end()),
+        copies_(node.num_operands()),
         operands_(node.num_operands()) {
-    for (const InPlacePair& pair : in_place_) {
-      copies_.emplace_back(node.operand_type(pair.operand));
+    for (int i = 0; i < node.num_operands(); ++i) {
+      types_.push_back(node.operand_type(i));
     }
   }
 
   absl::Status Launch(const LaunchArgs& args) override {
     operands_.assign(args.operands.begin(), args.operands.end());
-    for (size_t i = 0; i < in_place_.size(); ++i) {
-      void*& operand = operands_[in_place_[i].operand];
-      if (operand != args.results[in_place_[i].result]) continue;
-      std::memcpy(copies_[i].bytes(), operand, copies_[i].byte_span().size());
-      operand = copies_[i].bytes();
+    for (const InPlacePair& pair : in_place_) {
+      if (operands_[pair.operand] == args.results[pair.result]) {
+        CopyAway(pair.operand);
+      }
     }
     LaunchArgs unaliased = args;
     unaliased.operands = operands_;
@@ -36,9 +37,19 @@ class UnaliasedKernel : public BoundKernel {
   }
 
  private:
+  // Makes room when it is first needed: of the pairs that a plan allows it uses
+  // few.
+  void CopyAway(int operand) {
+    std::optional<HostTensor>& copy = copies_[operand];
+    if (!copy.has_value()) copy.emplace(types_[operand]);
+    std::memcpy(copy->bytes(), operands_[operand], copy->byte_span().size());
+    operands_[operand] = copy->bytes();
+  }
+
   std::unique_ptr<BoundKernel> kernel_;
   const std::vector<InPlacePair> in_place_;
-  std::vector<HostTensor> copies_;  // by pair
+  std::vector<TensorType> types_;                  // by operand
+  std::vector<std::optional<HostTensor>> copies_;  // by operand
   std::vector<void*> operands_;
 };
 

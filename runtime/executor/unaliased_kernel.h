@@ -14,8 +14,8 @@
 namespace partita {
 
 // A kernel that copies those operands of `node` that `in_place` lets a result
-// take over, and then launches `kernel` on the copies. The room for them is its
-// own, outside every arena.
+// take over and that lie there, and then launches `kernel` on the copies. The
+// room for them is its own, outside every arena.
 std::unique_ptr<BoundKernel> UnaliasOperands(
     std::unique_ptr<BoundKernel> kernel, const OpView& node,
     absl::Span<const InPlacePair> in_place);
