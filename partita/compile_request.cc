@@ -190,6 +190,13 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
 }
 
 absl::Status CheckSource(const Module& module) {
+  for (const Variable& variable : module.variables()) {
+    if (variable.initial.valid()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "variable @", variable.name, ": found no initial value; expected one ",
+        "of ", variable.type.ToString(),
+        "; write `= ", variable.type.ToString(), " [...]` behind its type"));
+  }
   for (const auto& function : module.functions()) {
     const std::string where = absl::StrCat("@", function->name(), ": ");
     for (ValueId input : function->inputs()) {

@@ -135,6 +135,14 @@ TEST(CompileRequest, RefusesWhatOnlyCompilingPutsIntoGraphs) {
   }
 }
 
+TEST(CompileRequest, RefusesVariablesWithoutAnInitialValue) {
+  EXPECT_EQ(SaidOf("variable @w: f32[4]\n"
+                   "graph @f(%x: f32[4]) -> f32[4] {\n"
+                   "  update @w = %x\n  return %x\n}\n"),
+            "variable @w: found no initial value; expected one of f32[4]; "
+            "write `= f32[4] [...]` behind its type");
+}
+
 TEST(CompileRequest, RefusesLayouts) {
   EXPECT_EQ(SaidOf("graph @f(%x: f32[4, 4]{ba}) -> f32[4, 4]{ba} {\n"
                    "  return %x\n}\n"),
