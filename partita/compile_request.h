@@ -44,8 +44,8 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
                           const CompileOptions& options);
 
 // InvalidArgument for a module that holds what only compiling puts into graphs
-// (layouts, copies, reorders, sums over micro-batches), or a variable without an
-// initial value.
+// (layouts, copies, reorders, sums over micro-batches), or a variable without
+// an initial value.
 absl::Status CheckSource(const Module& module);
 
 // The strategy of that name, or all that `auto` tries: `pinned` only if some

@@ -47,9 +47,9 @@ template <typename Floats, int side>
   }
 }
 
-// Asks for the 4x4 positions that the second tile from this one has in the grid,
-// if the image holds all of them: a tile is as many short lines, of which the
-// processor's own prefetching sees too late how they go on.
+// Asks for the 4x4 positions that the second tile from this one has in the
+// grid, if the image holds all of them: a tile is as many short lines, of which
+// the processor's own prefetching sees too late how they go on.
 class Ahead {
  public:
   [[gnu::always_inline]] Ahead(const TiledImages& images, int64_t tile)
