@@ -10,7 +10,7 @@ namespace partita {
 
 // accumulate(x): the sum over a step's micro-batches
 extern const OpDef kAccumulate;
-// bucket(x, ...): partial values joined, in one exchange
+// bucket(x, ...): partial values joined, or parts gathered, in one exchange
 extern const OpDef kBucket;
 extern const OpDef kConstant;  // constant() {value}
 extern const OpDef kVariable;  // variable() {name}

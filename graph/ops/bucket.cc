@@ -1,4 +1,5 @@
-// Bucket: sums over the members of a device set, joined in one exchange.
+// Bucket: what the members of a device set have parts of, or summands, made
+// whole in one exchange.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
@@ -25,6 +26,15 @@ absl::Status Evaluate(const OpView&, absl::Span<const HostTensor> operands,
   return absl::OkStatus();
 }
 
+std::optional<std::vector<ByteMove>> Moves(const OpView& op) {
+  std::vector<ByteMove> moves;
+  for (int i = 0; i < op.num_operands(); ++i) {
+    moves.push_back(
+        {.operand = i, .result = i, .block = op.operand_type(i).num_bytes()});
+  }
+  return moves;
+}
+
 Cost EstimateCost(const OpView& op) {
   Cost cost;
   for (int i = 0; i < op.num_operands(); ++i) {
@@ -35,13 +45,14 @@ Cost EstimateCost(const OpView& op) {
 
 }  // namespace
 
-// What joins the parts is the change of sharding, from partial to replicated: a
-// copy of each operand would do the same, in as many exchanges.
+// What joins the parts is the change of sharding, from partial, or from split,
+// to replicated: a copy of each operand would do the same, in as many
+// exchanges.
 extern constinit const OpDef kBucket = {
     .name = "bucket",
     .doc =
-        "The operands, each joined over the members of the device set: one "
-        "exchange for all of them.",
+        "The operands, each made whole of what the members of the device set "
+        "have of it: one exchange for all of them.",
     .operands = {{{"x", kVariadic}}},
     .num_results = kAnyNumber,
     .traits = {.placed_only = true, .keeps_layout = true},
@@ -49,6 +60,7 @@ extern constinit const OpDef kBucket = {
     .eval = Evaluate,
     .cost = EstimateCost,
     .dimension_rule = WholeRule,
+    .moves = Moves,
 };
 
 }  // namespace partita

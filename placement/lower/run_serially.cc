@@ -186,24 +186,27 @@ void SerialMachine::TakeMoved(const Entry& entry, const Command& part,
   }
 }
 
-// Of an all_gather or an all_to_all: its piece of what all pieces make.
+// Of an all_gather or an all_to_all: its piece of what all pieces of a value
+// make.
 void SerialMachine::TakeDivided(const Entry& entry, const Command& part,
-                                absl::Span<const Command* const> parts) {
+                                absl::Span<const Command* const> parts,
+                                int value) {
   const OpView op = entry.graph->view(part.instance.node);
-  const Sharding from = At(op.node().placement.operands, 0);
-  const Sharding to = At(op.node().placement.results, 0);
+  const TensorType& type = op.operand_type(value);
+  const Sharding from = At(op.node().placement.operands, value);
+  const Sharding to = At(op.node().placement.results, value);
   const int members = static_cast<int>(parts.size());
   std::vector<HostTensor> pieces;
   for (int i = 0; i < members; ++i) {
-    pieces.emplace_back(InstanceType(op.operand_type(0), from, i, members));
-    const std::vector<std::byte> bytes = Read(entry, parts[i]->operands[0]);
+    pieces.emplace_back(InstanceType(type, from, i, members));
+    const std::vector<std::byte> bytes = Read(entry, parts[i]->operands[value]);
     std::copy(bytes.begin(), bytes.end(), pieces.back().bytes());
   }
   std::vector<const HostTensor*> joined;
   for (const HostTensor& piece : pieces) joined.push_back(&piece);
-  const HostTensor whole = JoinInstances(op.operand_type(0), from, joined);
+  const HostTensor whole = JoinInstances(type, from, joined);
   const HostTensor own = CutInstance(whole, to, part.instance.member, members);
-  Write(entry, part.results[0], own.bytes());
+  Write(entry, part.results[value], own.bytes());
 }
 
 // Sums of members are not added up here.
@@ -216,7 +219,10 @@ void SerialMachine::Take(const Entry& entry, const Command& part,
       return TakeMoved(entry, part, parts);
     case CollectiveKind::kAllGather:
     case CollectiveKind::kAllToAll:
-      return TakeDivided(entry, part, parts);
+      for (size_t i = 0; i < part.operands.size(); ++i) {
+        TakeDivided(entry, part, parts, static_cast<int>(i));
+      }
+      return;
     case CollectiveKind::kAllReduce:
     case CollectiveKind::kReduceScatter:
       return;

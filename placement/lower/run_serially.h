@@ -37,7 +37,7 @@ class SerialMachine {
   void TakeMoved(const Entry& entry, const Command& part,
                  absl::Span<const Command* const> parts);
   void TakeDivided(const Entry& entry, const Command& part,
-                   absl::Span<const Command* const> parts);
+                   absl::Span<const Command* const> parts, int value);
 
   const Plan& plan_;
   std::vector<std::vector<std::byte>> arenas_;

@@ -1,5 +1,6 @@
 // One walk against the order of the graph finds what may wait for what; one
-// along it fills buckets of sums that others wait for, one those of the rest.
+// along it fills buckets of sums that others wait for, one those of the other
+// sums, one those of parts that are gathered.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "placement/partition/fill_buckets.h"
@@ -17,72 +18,126 @@
 namespace partita {
 namespace {
 
-// A copy that gives every member the whole of what each has a part of.
-bool JoinsForAll(const OpView& op) {
+// A copy that gives every member the whole of what each has a part of, or a
+// summand, as `had` says.
+bool MakesWhole(const OpView& op, Sharding::Kind had) {
   const Placement& placement = op.node().placement;
   return op.is(kCopy) && placement.devices.size() > 1 &&
-         ShardingOf(placement.operands, 0).kind == Sharding::Kind::kPartial &&
+         ShardingOf(placement.operands, 0).kind == had &&
          ShardingOf(placement.results, 0) == Sharding();
 }
 
+bool JoinsForAll(const OpView& op) {
+  return MakesWhole(op, Sharding::Kind::kPartial);
+}
+
+// The parts are on other devices perhaps, in a graph that was placed by hand.
+bool GathersForAll(const OpView& op) {
+  if (!MakesWhole(op, Sharding::Kind::kSplit)) return false;
+  const NodeId maker = op.graph().value(op.node().operands[0]).defining_node;
+  return maker.valid() && op.graph().node(maker).placement.devices ==
+                              op.node().placement.devices;
+}
+
 // Of so few bytes an exchange takes as long as of none.
-constexpr int64_t kSmallSum = int64_t{64} << 10;
+constexpr int64_t kFewBytes = int64_t{64} << 10;
 
 // By node id.
-struct Sums {
-  std::vector<bool> leading;  // small, and another exchange waits for it
-  std::vector<bool> last;     // no other exchange depends on it
+struct Exchanges {
+  explicit Exchanges(const Graph& graph)
+      : leading(graph.node_id_bound()),
+        last(graph.node_id_bound()),
+        late(graph.node_id_bound()) {}
+
+  std::vector<bool> leading;  // small sums that another exchange waits for
+  std::vector<bool> last;     // sums on which no other exchange depends
+  std::vector<bool> late;     // small parts that only updates wait for
+};
+
+// What waits for the values of a graph, against its order.
+class Readers {
+ public:
+  explicit Readers(const Graph& graph)
+      : outputs_(graph.value_id_bound()), sums_(graph.value_id_bound()) {
+    for (ValueId output : graph.outputs()) outputs_[output.index] = true;
+  }
+
+  bool LeadsToOutput(const OpView& op) const { return Leads(op, outputs_); }
+  bool LeadsToSum(const OpView& op) const { return Leads(op, sums_); }
+
+  void Pass(const OpView& op) {
+    const bool to_output = LeadsToOutput(op);
+    const bool to_sum = LeadsToSum(op) || JoinsForAll(op);
+    for (ValueId operand : op.node().operands) {
+      if (to_output) outputs_[operand.index] = true;
+      if (to_sum) sums_[operand.index] = true;
+    }
+  }
+
+ private:
+  static bool Leads(const OpView& op, const std::vector<bool>& leads_on) {
+    return absl::c_any_of(op.node().results, [&](ValueId result) {
+      return leads_on[result.index];
+    });
+  }
+
+  std::vector<bool> outputs_;
+  std::vector<bool> sums_;
 };
 
 // Outputs of the step go by themselves.
-Sums FindSums(const Graph& graph) {
-  Sums sums = {std::vector<bool>(graph.node_id_bound(), false),
-               std::vector<bool>(graph.node_id_bound(), false)};
-  std::vector<bool> leads_on(graph.value_id_bound(), false);
+Exchanges FindExchanges(const Graph& graph) {
+  Exchanges found(graph);
+  Readers readers(graph);
   const std::vector<OpView> ops = graph.ops();
   for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+    const int id = op->id().index;
+    const bool leads = readers.LeadsToSum(*op);
+    const bool late = !leads && !readers.LeadsToOutput(*op);
+    readers.Pass(*op);
     const bool joins = JoinsForAll(*op);
-    const bool leads = absl::c_any_of(op->node().results, [&](ValueId result) {
-      return leads_on[result.index];
-    });
-    if (joins && !graph.is_output(op->result(0).id())) {
-      const int64_t bytes = op->operand_type(0).num_bytes();
-      sums.leading[op->id().index] = leads && bytes > 0 && bytes <= kSmallSum;
-      sums.last[op->id().index] = !leads && bytes > 0;
-    }
-    if (!joins && !leads) continue;
-    for (ValueId operand : op->node().operands) leads_on[operand.index] = true;
+    if (!joins && !GathersForAll(*op)) continue;
+    const int64_t bytes = op->operand_type(0).num_bytes();
+    if (bytes == 0 || graph.is_output(op->result(0).id())) continue;
+    const bool few = bytes <= kFewBytes;
+    found.leading[id] = joins && leads && few;
+    found.last[id] = joins && !leads;
+    found.late[id] = !joins && late && few;
   }
-  return sums;
+  return found;
 }
 
-// Joins sums in the order of the graph. What waits for the open bucket, and
-// stands before it ends, is moved behind it.
+// Joins exchanges in the order of the graph. What waits for the open bucket,
+// and stands before it ends, is moved behind it.
 class Filler {
  public:
-  // `sums` by node id.
-  Filler(Graph& graph, const std::vector<bool>& sums, int64_t bytes)
-      : graph_(graph), sums_(sums), room_(bytes), order_(graph.order()) {}
+  // `exchanges` by node id.
+  Filler(Graph& graph, const std::vector<bool>& exchanges, int64_t bytes)
+      : graph_(graph),
+        exchanges_(exchanges),
+        room_(bytes),
+        order_(graph.order()) {}
 
   absl::Status Run() {
     for (size_t i = 0; i < order_.size(); ++i) {
       const NodeId node = order_[i];
       if (WaitsForBucket(node)) {
-        if (!IsSum(node)) {
+        if (!IsExchange(node)) {
           Hold(node);
           continue;
         }
         PARTITA_RETURN_IF_ERROR(Close());
       }
-      if (IsSum(node)) PARTITA_RETURN_IF_ERROR(Add(i));
+      if (IsExchange(node)) PARTITA_RETURN_IF_ERROR(Add(i));
     }
     return Close();
   }
 
  private:
   // Buckets that were made meanwhile are none.
-  bool IsSum(NodeId node) const {
-    return node.index < static_cast<int>(sums_.size()) && sums_[node.index];
+  bool IsExchange(NodeId node) const {
+    return node.index < static_cast<int>(exchanges_.size()) &&
+           exchanges_[node.index];
   }
 
   bool WaitsForBucket(NodeId node) const {
@@ -157,13 +212,13 @@ class Filler {
   }
 
   Graph& graph_;
-  const std::vector<bool>& sums_;  // of the nodes that were there before
+  const std::vector<bool>& exchanges_;  // of nodes that were there before
   const int64_t room_;
   const std::vector<NodeId> order_;
   // Of the bucket that is being filled:
   std::vector<NodeId> copies_;
   int64_t filled_ = 0;                    // bytes
-  absl::flat_hash_set<ValueId> waiting_;  // its sums, and what is made of them
+  absl::flat_hash_set<ValueId> waiting_;  // its values, and what they make
   std::vector<NodeId> held_;              // nodes that make these
   size_t before_last_ = 0;                // so many stand before its last copy
   NodeId behind_last_;                    // what stands behind that
@@ -172,9 +227,10 @@ class Filler {
 }  // namespace
 
 absl::Status FillBuckets(Graph& graph, int64_t bytes) {
-  const Sums sums = FindSums(graph);
-  PARTITA_RETURN_IF_ERROR(Filler(graph, sums.leading, bytes).Run());
-  return Filler(graph, sums.last, bytes).Run();
+  const Exchanges exchanges = FindExchanges(graph);
+  PARTITA_RETURN_IF_ERROR(Filler(graph, exchanges.leading, bytes).Run());
+  PARTITA_RETURN_IF_ERROR(Filler(graph, exchanges.last, bytes).Run());
+  return Filler(graph, exchanges.late, bytes).Run();
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Sums that are exchanged together: gradients in buckets.
+// What is exchanged together: gradients in buckets.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PLACEMENT_PARTITION_FILL_BUCKETS_H_
@@ -23,9 +23,11 @@ namespace partita {
 // exchange waits for, as those of a batch norm, have buckets of their own: of
 // small ones that need nothing of each other, up to the first that does. What
 // reads a sum stands behind its bucket. Outputs of the graph and values of its
-// updates stay alone. A bucket changes no bit: each value is summed in the
-// order of the members. Needs: a graph that partition has connected, each of
-// whose nodes runs once a step. InvalidArgument if the op refuses.
+// updates stay alone. Parts that are gathered, as replicas' running statistics,
+// have buckets too where they are small and only updates wait for them. A
+// bucket changes no bit: each value is summed in the order of the members.
+// Needs: a graph that partition has connected, each of whose nodes runs once a
+// step. InvalidArgument if the op refuses.
 absl::Status FillBuckets(Graph& graph, int64_t bytes);
 
 }  // namespace partita

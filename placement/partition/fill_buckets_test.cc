@@ -3,11 +3,13 @@
 
 #include "placement/partition/fill_buckets.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
@@ -231,6 +233,61 @@ TEST(FillBuckets, OutputsStayAlone) {
 }
 )";
   EXPECT_EQ(Filled(kText, 1000), kText);
+}
+
+// A step whose variables take what %first and %second say of all parts, %out
+// is an output.
+constexpr char kVariables[] = R"(variable @u: f32[4]
+variable @v: f32[4]
+
+)";
+constexpr char kParts[] =
+    R"(graph @f(%x: f32[4] on {a, b} -> (split 0)) -> f32[4] {
+  %u = variable {dtype = f32, name = "u", shape = [4]} : f32[4] on {a, b}
+  %v = variable {dtype = f32, name = "v", shape = [4]} : f32[4] on {a, b}
+  %n = neg %x : f32[4] on {a, b} (split 0) -> (split 0)
+  %n.all = copy %n : f32[4] on {a, b} (split 0) -> (replicated)
+  %first = add %u, %n.all : f32[4] on {a, b}
+  %e = exp %x : f32[4] on {a, b} (split 0) -> (split 0)
+  %e.all = copy %e : f32[4] on {a, b} (split 0) -> (replicated)
+  %out = abs %e.all : f32[4] on {a, b}
+  %t = tanh %x : f32[4] on {a, b} (split 0) -> (split 0)
+  %t.all = copy %t : f32[4] on {a, b} (split 0) -> (replicated)
+  %second = add %v, %t.all : f32[4] on {a, b}
+  %u.next = copy %first : f32[4] on {a, b}
+  %v.next = copy %second : f32[4] on {a, b}
+  update @u = %u.next
+  update @v = %v.next
+  return %out
+}
+)";
+
+TEST(FillBuckets, PartsThatOnlyUpdatesWaitForAreGatheredTogether) {
+  const std::string filled = Filled(absl::StrCat(kVariables, kParts), 1000);
+  EXPECT_THAT(filled,
+              testing::HasSubstr(
+                  R"(  %t = tanh %x : f32[4] on {a, b} (split 0) -> (split 0)
+  %n.all, %t.all = bucket %n, %t : f32[4], f32[4]
+      on {a, b} (split 0, split 0) -> (replicated, replicated)
+  %first = add %u, %n.all : f32[4] on {a, b}
+  %second = add %v, %t.all : f32[4] on {a, b}
+)"));
+  // What an output waits for goes by itself.
+  EXPECT_THAT(filled, testing::HasSubstr("%e.all = copy %e : f32[4] on"));
+}
+
+TEST(FillBuckets, WithoutRoomPartsAreGatheredByThemselves) {
+  EXPECT_EQ(Filled(absl::StrCat(kVariables, kParts), 0), kParts);
+}
+
+// Their bytes are better on their way while others are computed.
+TEST(FillBuckets, LargePartsAreGatheredByThemselves) {
+  const auto large = [](absl::string_view text) {
+    return absl::StrReplaceAll(
+        text, {{"f32[4]", "f32[20000]"}, {"[4]}", "[20000]}"}});
+  };
+  EXPECT_EQ(Filled(absl::StrCat(large(kVariables), large(kParts)), 1 << 20),
+            large(kParts));
 }
 
 // What VerifySplit says of a placed graph with this bucket.

@@ -30,17 +30,22 @@ std::optional<CollectiveKind> KindOf(const Placement& placement, int i) {
   return gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllToAll;
 }
 
-bool AllReducesEach(const OpView& bucket) {
+// Whole values are made of parts, of all in the same way.
+std::optional<CollectiveKind> KindOfBucket(const OpView& bucket) {
   if (bucket.num_operands() == 0 ||
       bucket.num_operands() != bucket.num_results()) {
-    return false;
+    return std::nullopt;
   }
-  for (int i = 0; i < bucket.num_operands(); ++i) {
-    if (KindOf(bucket.node().placement, i) != CollectiveKind::kAllReduce) {
-      return false;
-    }
+  const Placement& placement = bucket.node().placement;
+  const std::optional<CollectiveKind> kind = KindOf(placement, 0);
+  if (kind != CollectiveKind::kAllReduce &&
+      kind != CollectiveKind::kAllGather) {
+    return std::nullopt;
   }
-  return true;
+  for (int i = 1; i < bucket.num_operands(); ++i) {
+    if (KindOf(placement, i) != kind) return std::nullopt;
+  }
+  return kind;
 }
 
 const Placement& MadeAt(const Graph& graph, const Value& value) {
@@ -105,10 +110,7 @@ absl::string_view CollectiveName(CollectiveKind kind) {
 std::optional<CollectiveKind> CollectiveOf(const OpView& node) {
   const Placement& placement = node.node().placement;
   if (placement.devices.size() < 2) return std::nullopt;
-  if (node.is(kBucket)) {
-    if (!AllReducesEach(node)) return std::nullopt;
-    return CollectiveKind::kAllReduce;
-  }
+  if (node.is(kBucket)) return KindOfBucket(node);
   if (!IsCopy(node) || node.num_operands() != 1 || node.num_results() != 1) {
     return std::nullopt;
   }

@@ -15,8 +15,8 @@
 namespace partita {
 
 // A collective node has one operand and one result, or is a `bucket` of several
-// for an all_reduce of each; on which devices they lie and how they are divided
-// among them says what the members exchange:
+// for an all_reduce of each, or an all_gather of each; on which devices they
+// lie and how they are divided among them says what the members exchange:
 //
 //   operand               result            kind
 //   partial               replicated        all_reduce

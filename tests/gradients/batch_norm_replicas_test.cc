@@ -20,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
+#include "runtime/plan/collective.h"
 #include "tests/gradients/drawn.h"
 #include "tests/gradients/training_steps.h"
 
@@ -59,6 +60,16 @@ Module TrainingModule(int parts, int64_t examples = 6) {
   Sgd(b.Gradients(loss), b.Scalar(DType::kF64, 0.1));
   b.Output("loss", loss);
   auto module = b.Build();
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+Module SmallResNet18(int parts) {
+  auto module = ResNet18Training({.batch = 8,
+                                  .image = 8,
+                                  .classes = 5,
+                                  .width = 4,
+                                  .batch_norm_parts = parts});
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);
 }
@@ -123,6 +134,21 @@ TEST(BatchNormOfReplicas, OwnStatisticsAreNotExchanged) {
   EXPECT_EQ(JoinedSums(*shared), 1 + 6 + 2);
 }
 
+// Running statistics are those of replica 0: one exchange for all of them, on
+// the stream of the kernels.
+TEST(BatchNormOfReplicas, RunningStatisticsAreGatheredTogether) {
+  const auto session = OverDevices(SmallResNet18(/*parts=*/2), 2);
+  ASSERT_NE(session, nullptr);
+  const Entry& step = session->plan().entries[0];
+  std::vector<int> gathered;  // values of each exchange
+  for (const OpView& op : step.graph->ops()) {
+    if (CollectiveOf(op) != CollectiveKind::kAllGather) continue;
+    gathered.push_back(op.num_operands());
+  }
+  EXPECT_EQ(gathered, std::vector<int>{40});  // of 20 batch norms
+  for (const Stream& stream : step.streams) EXPECT_EQ(stream.name, "compute");
+}
+
 // Of five examples one device has three and the other two: sums are weighed by
 // what they are of.
 TEST(BatchNormOfReplicas, UnevenSharesHaveTheStatisticsOfTheBatch) {
@@ -136,16 +162,6 @@ TEST(BatchNormOfReplicas, UnevenSharesHaveTheStatisticsOfTheBatch) {
     SCOPED_TRACE(name);
     ExpectNear(ValueOf(*two, name), expected);
   }
-}
-
-Module SmallResNet18(int parts) {
-  auto module = ResNet18Training({.batch = 8,
-                                  .image = 8,
-                                  .classes = 5,
-                                  .width = 4,
-                                  .batch_norm_parts = parts});
-  EXPECT_TRUE(module.ok()) << module.status();
-  return *std::move(module);
 }
 
 std::vector<HostTensor> ImagesAndLabels() {

@@ -256,8 +256,8 @@ plan @f {
       Said({{"-> (replicated, replicated)", "-> (replicated, split 0)"}},
            kText),
       "plan @f: bucket %y: found a bucket that does more or less than to join; "
-      "expected as many results as operands, all of them partial, and whole "
-      "afterwards; place it again");
+      "expected as many results as operands, all of them partial or all of "
+      "them split, and whole afterwards; place it again");
   EXPECT_EQ(Said({{"(!p, !q) -> (!p, !q)", "!p -> !p"}}, kText),
             "plan @f: command 6 collective: found 1 operands and 1 results; "
             "expected the 2 and 2 of bucket %y; name one buffer for each");

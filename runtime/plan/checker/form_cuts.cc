@@ -31,7 +31,8 @@ absl::Status CheckBucket(const OpView& node) {
   if (CollectiveOf(node).has_value()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "found a bucket that does more or less than to join; expected as many "
-      "results as operands, all of them partial, and whole afterwards");
+      "results as operands, all of them partial or all of them split, and "
+      "whole afterwards");
 }
 
 // Copies may join and divide values as they like.

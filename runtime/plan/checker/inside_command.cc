@@ -54,12 +54,12 @@ bool CollectiveInPlace(const EntryView& view, const Command& command, int i) {
     case CollectiveKind::kAllGather:
       return IsOwnPart(
           operand, result,
-          PieceOfWhole(node.operand_type(0), OperandSharding(node.node(), 0),
+          PieceOfWhole(node.operand_type(i), OperandSharding(node.node(), i),
                        member, members));
     case CollectiveKind::kReduceScatter:
       return IsOwnPart(
           result, operand,
-          PieceOfWhole(node.result_type(0), ResultSharding(node.node(), 0),
+          PieceOfWhole(node.result_type(i), ResultSharding(node.node(), i),
                        member, members));
     case CollectiveKind::kAllToAll:
     case CollectiveKind::kBroadcast:

@@ -165,6 +165,51 @@ constexpr ShortPlan kAllGather = {
       gpu:0/s fetch !x0 output 0)",
 };
 
+// One value goes to bytes of its own, of the other each part lies in its place.
+constexpr ShortPlan kBucketOfParts = {
+    .name = "all_gather of a bucket of two",
+    .graph =
+        R"(graph @f(%x: i8[2] on {gpu:0, gpu:1} -> (split 0)) -> i8[2] {
+  %h = neg %x : i8[2] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %a = abs %x : i8[2] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %g, %k = bucket %h, %a : i8[2], i8[2] on {gpu:0, gpu:1} (split 0, split 0) -> (replicated, replicated)
+  %y = sub %g, %k : i8[2] on {gpu:0, gpu:1} (replicated, replicated) -> (replicated)
+  %z = copy %y : i8[2] on gpu:0
+  return %z as y
+})",
+    .devices = R"(
+      gpu:0 0 8
+      gpu:1 0 6)",
+    .declared = R"(
+      input x i8[2]
+      output y i8[2]
+      arena gpu:0
+        !x0 0 1
+        !h0 1 1
+        !g0 2 2
+        !a0 4 1
+        !k0 4 2
+        !y0 6 2
+      arena gpu:1
+        !x1 0 1
+        !h1 1 1
+        !g1 2 2
+        !a1 5 1
+        !k1 4 2
+      group 0 (gpu:0/s, gpu:1/s))",
+    .launch = R"(
+      gpu:0/s feed -> !x0 input 0
+      gpu:0/s kernel %h member 0 (!x0) -> !h0
+      gpu:0/s kernel %a member 0 (!x0) -> !a0
+      gpu:1/s feed -> !x1 input 0
+      gpu:1/s kernel %h member 1 (!x1) -> !h1
+      gpu:1/s kernel %a member 1 (!x1) -> !a1
+      gpu:0/s collective %g member 0 (!h0, !a0) -> (!g0, !k0) group 0
+      gpu:1/s collective %g member 1 (!h1, !a1) -> (!g1, !k1) group 0
+      gpu:0/s kernel %y member 0 (!g0, !k0) -> !y0
+      gpu:0/s fetch !y0 output 0)",
+};
+
 constexpr ShortPlan kReduceScatter = {
     .name = "reduce_scatter and all_gather in place",
     .graph = R"(graph @f(%x: i8[2, 4]) -> i8[4] {
@@ -279,8 +324,8 @@ constexpr ShortPlan kOtherUnits = {
 }  // namespace
 
 std::vector<ShortPlan> CollectivePlans() {
-  return {kAllReduce,     kBucket,   kFedInParts, kAllGather,
-          kReduceScatter, kAllToAll, kOtherUnits};
+  return {kAllReduce,     kBucket,        kFedInParts, kAllGather,
+          kBucketOfParts, kReduceScatter, kAllToAll,   kOtherUnits};
 }
 
 }  // namespace partita
