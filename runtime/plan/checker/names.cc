@@ -104,7 +104,10 @@ std::string Names::SourceKey(const OpView& node) const {
                     " by ", sharding.unit);
   }
   if (node.is(kVariable)) {
-    return absl::StrCat("variable ", node.attr_string("name"), " ", key);
+    // Replicas are each their device's own; parts are replicas of nothing.
+    const bool parts = sharding.kind == Sharding::Kind::kSplit;
+    return absl::StrCat(parts ? "parts of " : "", "variable ",
+                        node.attr_string("name"), " ", key);
   }
   const LiteralId literal = node.attr_literal("value");
   const LiteralPool& literals = node.graph().literals();
