@@ -208,7 +208,8 @@ class Chooser {
     std::vector<NodeId> tail;
     for (int id = first + 1; id < end; ++id) tail.push_back(NodeId(id));
     if (tail.size() < 2 || IsElementwise(NodeId(first)) ||
-        !absl::c_all_of(tail, [&](NodeId id) { return IsElementwise(id); })) {
+        !absl::c_all_of(tail, [&](NodeId id) { return IsElementwise(id); }) ||
+        IsReadOutside(tail)) {
       return absl::OkStatus();
     }
     const Placement placement = PlacementOf(tail);
@@ -222,6 +223,19 @@ class Chooser {
 
   bool IsElementwise(NodeId id) const {
     return graph_.node(id).op->traits.elementwise;
+  }
+
+  // Other nodes read what a member in front of the last makes.
+  bool IsReadOutside(const std::vector<NodeId>& members) const {
+    return absl::c_any_of(members, [&](NodeId id) {
+      return id != members.back() &&
+             absl::c_any_of(graph_.node(id).results, [&](ValueId result) {
+               return absl::c_any_of(
+                   graph_.value(result).uses, [&](const Use& use) {
+                     return !absl::c_linear_search(members, use.node);
+                   });
+             });
+    });
   }
 
   // Of a fused node of these, which reads what they read of others, in the

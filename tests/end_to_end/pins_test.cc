@@ -75,8 +75,7 @@ std::string Compiled2(absl::string_view text, std::vector<Pin> pins,
   EXPECT_TRUE(run.ok()) << run.status();
   if (!run.ok()) return computed;
   EXPECT_EQ(SameBits(run->outputs, run->reference), absl::OkStatus());
-  const auto expected =
-      Evaluate(module.main(), inputs, InitialValues(module));
+  const auto expected = Evaluate(module.main(), inputs, InitialValues(module));
   EXPECT_TRUE(expected.ok()) << expected.status();
   if (!expected.ok()) return computed;
   EXPECT_EQ(Close(run->outputs, *expected, 1e-5, 1e-5), absl::OkStatus());

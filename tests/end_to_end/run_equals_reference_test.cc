@@ -10,6 +10,8 @@
 
 #include "graph/builder/examples/models.h"
 #include "graph/evaluate.h"
+#include "graph/op_set.h"
+#include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "partita/partita.h"
 #include "placement/machine/sample_machines.h"
@@ -112,6 +114,26 @@ TEST(RunEqualsReferenceTest, Perceptron) {
 
 TEST(RunEqualsReferenceTest, SmallConvNet) {
   ExpectRunsEverywhere([] { return *SmallConvNet(); }, 2);
+}
+
+// No kernel computes sin, so the body is taken apart. What is left of it behind
+// the matmul cannot be one loop, as the softmax reads %e.
+TEST(RunEqualsReferenceTest, ABodyTakenApartIsReadAmidst) {
+  constexpr char kText[] = R"(
+graph @f(%x: f32[8, 8], %w: f32[8, 8]) -> (f32[8, 8], f32[8, 8]) {
+  %a, %y = fused %x, %w @body(%x: f32[8, 8], %w: f32[8, 8]) {
+    %m = matmul %x, %w : f32[8, 8]
+    %e = erf %m : f32[8, 8]
+    %t = tanh %e : f32[8, 8]
+    %s = sin %t : f32[8, 8]
+    return %e, %s
+  } : f32[8, 8], f32[8, 8]
+  %z = softmax %a {axis = 1} : f32[8, 8]
+  return %z, %y
+}
+)";
+  ExpectRunsEverywhere(
+      [&] { return *ParseModule(kText, "f", OpSet::BuiltIn()); }, 3);
 }
 
 TEST(RunEqualsReferenceTest, RandomGraphs) {
