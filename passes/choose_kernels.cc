@@ -225,7 +225,8 @@ class Chooser {
     return graph_.node(id).op->traits.elementwise;
   }
 
-  // Other nodes read what a member in front of the last makes.
+  // Other nodes read what a member in front of the last makes. (Outputs and
+  // updates of the graph may: MakeFused makes results of those.)
   bool IsReadOutside(const std::vector<NodeId>& members) const {
     return absl::c_any_of(members, [&](NodeId id) {
       return id != members.back() &&
@@ -427,9 +428,14 @@ absl::StatusOr<std::vector<ChosenKernel>> ChooseKernels(
     absl::Span<const DeviceTraits> devices, PackedConstants& packed) {
   Chooser chooser(graph, catalog, devices, packed);
   PARTITA_RETURN_IF_ERROR(chooser.Run());
-  // Constants that only packed copies of are read.
+  // Constants that only packed copies of are read, and what nobody reads of a
+  // body that was taken apart.
   PARTITA_RETURN_IF_ERROR(RemoveDead(graph));
-  return chooser.TakeChosen();
+  std::vector<ChosenKernel> chosen = chooser.TakeChosen();
+  std::erase_if(chosen, [&](const ChosenKernel& kernel) {
+    return !graph.alive(kernel.node);
+  });
+  return chosen;
 }
 
 }  // namespace partita

@@ -1,12 +1,26 @@
-// Removes unread nodes, readers before what they read.
+// Removes unread nodes, readers before what they read; not the variables that
+// updates name.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/remove_dead.h"
 
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+
 namespace partita {
 namespace {
+
+// An update says by name where its value goes.
+bool IsUpdated(const Graph& graph, NodeId node) {
+  const OpView op = graph.view(node);
+  return op.is(kVariable) &&
+         absl::c_any_of(graph.updates(), [&](const VariableUpdate& update) {
+           return update.variable == op.attr_string("name");
+         });
+}
 
 bool IsRead(const Graph& graph, const std::vector<bool>& is_output,
             NodeId node) {
@@ -28,7 +42,8 @@ absl::Status RemoveDead(Graph& graph) {
   }
   const std::vector<NodeId> order = graph.order();
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
-    if (!IsRead(graph, is_output, *node)) graph.Erase(*node);
+    if (IsRead(graph, is_output, *node) || IsUpdated(graph, *node)) continue;
+    graph.Erase(*node);
   }
   return absl::OkStatus();
 }

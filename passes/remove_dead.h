@@ -17,7 +17,8 @@ namespace partita {
 //   %b = neg %x                  return %b
 //   return %b
 //
-// Leaves: graph inputs, read or not; they are the caller's.
+// Leaves: graph inputs, read or not; they are the caller's. Variables that
+// updates name, which is where their values go.
 absl::Status RemoveDead(Graph& graph);
 
 }  // namespace partita

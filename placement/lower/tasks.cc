@@ -296,8 +296,8 @@ absl::Status TaskLister::CheckJoins(const OpView& op, int value) const {
   }
   return absl::FailedPreconditionError(absl::StrCat(
       op.ToString(),
-      ": found a copy of partial sums that does not join them on their own "
-      "devices; expected one that does; run partition first"));
+      ": found parts or partial sums that are not joined on their own "
+      "devices; expected an exchange that does; run partition first"));
 }
 
 // The cores of a CPU do what joins sums: on a stream beside that of its kernels
@@ -309,7 +309,8 @@ StreamKey TaskLister::StreamOfPart(const std::string& device) const {
           beside ? StreamKey::Role::kCollective : StreamKey::Role::kCompute};
 }
 
-// A member supplies its partial sums, and takes the whole ones or its part.
+// A member supplies its partial sums, or its parts, and takes the whole values
+// or its part of them.
 absl::StatusOr<Task> TaskLister::PartOf(const OpView& op, int member,
                                         int micro_batch) {
   Task task = NewTask(Command::Kind::kCollective,

@@ -136,6 +136,22 @@ graph @f(%x: f32[8, 8], %w: f32[8, 8]) -> (f32[8, 8], f32[8, 8]) {
       [&] { return *ParseModule(kText, "f", OpSet::BuiltIn()); }, 3);
 }
 
+// Nobody reads %s, and no kernel is chosen for what is not there.
+TEST(RunEqualsReferenceTest, ABodyTakenApartMayHaveAnUnreadResult) {
+  constexpr char kText[] = R"(
+graph @f(%x: f32[8, 8], %w: f32[8, 8]) -> f32[8, 8] {
+  %a, %y = fused %x, %w @body(%x: f32[8, 8], %w: f32[8, 8]) {
+    %m = matmul %x, %w : f32[8, 8]
+    %s = sin %m : f32[8, 8]
+    return %m, %s
+  } : f32[8, 8], f32[8, 8]
+  return %a
+}
+)";
+  ExpectRunsEverywhere(
+      [&] { return *ParseModule(kText, "f", OpSet::BuiltIn()); }, 4);
+}
+
 TEST(RunEqualsReferenceTest, RandomGraphs) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);

@@ -64,8 +64,8 @@ inline constexpr FlagDef kPlacementFlags[] = {
     {"replicas", "N",
      "for --strategy data: how many; all equal devices unless told"},
     {"bucket-size", "MIB",
-     "of gradients that replicas exchange at once; 0: each by itself; 4 unless "
-     "told"},
+     "of gradients and small values that replicas exchange at once; 0: each by "
+     "itself; 4 unless told"},
     {"output-device", "NAME",
      "where outputs are brought; where they are made, or the first of these, "
      "if left out"},

@@ -207,6 +207,57 @@ plan @f {
                          "\nplan @f: neg %y: ", no_cut));
 }
 
+TEST(DividedNodes, PartsOfVariablesBeginAsTheirPartOfTheFirstValue) {
+  constexpr absl::string_view kText =
+      R"(variable @w: i8[2] = i8[2] [1, 2]
+
+graph @f() -> i8[2] {
+  %w = variable {dtype = i8, name = "w", shape = [2]} : i8[2] on {gpu:0, gpu:1} -> (split 0)
+  %n = neg %w : i8[2] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  return %n
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 1 step 1
+  device gpu:1 cuda memory 100
+    arena persistent 1 step 1
+  entry @f of @f {
+    output n i8[2]
+    arena gpu:0
+      !w persistent 0 1
+      !n 0 1
+    arena gpu:1
+      !w.m1 persistent 0 1
+      !n.m1 0 1
+    persistent
+      !w = %w initial i8[1] #51025a4491835505e12ef9d2eb86ceeb
+      !w.m1 = %w member 1 initial i8[1] #e3ab152fcb1762bfc9f42e6c9e93dfff
+    stream gpu:0/s
+      0 kernel %n (!w) -> !n
+      2 fetch !n output 0
+    stream gpu:1/s
+      1 kernel %n member 1 (!w.m1) -> !n.m1
+      3 fetch !n.m1 output 0
+  }
+}
+)";
+  EXPECT_EQ(Said({}, kText), "proved");
+  EXPECT_EQ(Said({{"#51025a4491835505e12ef9d2eb86ceeb",
+                   "#e3ab152fcb1762bfc9f42e6c9e93dfff"}},
+                 kText),
+            "plan @f: persistent value gpu:0 !w: found other first bytes than "
+            "those of member 0 of variable %w; expected its part of them; name "
+            "the part's literal");
+  EXPECT_EQ(
+      Said({{"[1, 2]\n", "#51025a4491835505e12ef9d2eb86ceeb\n"}}, kText),
+      "plan @f: persistent value gpu:0 !w: found a part of variable %w, of "
+      "which this text has no bytes; expected them, to hold the part against; "
+      "check the plan as a file\n"
+      "plan @f: persistent value gpu:1 !w.m1: found a part of variable %w, of "
+      "which this text has no bytes; expected them, to hold the part against; "
+      "check the plan as a file");
+}
+
 TEST(DividedNodes, ABucketJoinsAndNothingElse) {
   constexpr absl::string_view kText =
       R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1}) -> (i8[2], i8[2]) {

@@ -106,15 +106,29 @@ class PersistentForm {
                                      "have; expected one that it declares; "
                                      "declare it"));
     }
-    const Sharding sharding = ResultSharding(node.node(), 0);
-    if (sharding.kind == Sharding::Kind::kReplicated) {
-      if (SameLiteral(*whole, value.initial)) return;
-    } else if (HoldsPiece(node, sharding, value, *whole)) {
-      return;
+    if (ResultSharding(node.node(), 0).kind != Sharding::Kind::kReplicated) {
+      return CheckInitialPiece(value, node, *whole);
     }
+    if (SameLiteral(*whole, value.initial)) return;
     Add(value, absl::StrCat("found other first bytes than those of ",
                             view_.NodeText(value.node),
                             "; expected the same; leave the literal out"));
+  }
+
+  void CheckInitialPiece(const PersistentValue& value, const OpView& node,
+                         LiteralId whole) {
+    if (!literals_.has_bytes(whole)) {
+      return Add(value,
+                 absl::StrCat("found a part of ", view_.NodeText(value.node),
+                              ", of which this text has no bytes; expected "
+                              "them, to hold the part against; check the plan "
+                              "as a file"));
+    }
+    if (HoldsPiece(node, ResultSharding(node.node(), 0), value, whole)) return;
+    Add(value,
+        absl::StrCat("found other first bytes than those of member ",
+                     value.member, " of ", view_.NodeText(value.node),
+                     "; expected its part of them; name the part's literal"));
   }
 
   bool SameLiteral(LiteralId a, LiteralId b) const {
@@ -129,22 +143,36 @@ class PersistentForm {
     if (sharding.kind != Sharding::Kind::kSplit ||
         literals_.type(whole) != type || !type.layout.is_row_major() ||
         literals_.type(value.initial) !=
-            PieceType(type, sharding, value.member, members) ||
-        !literals_.has_bytes(whole) || !literals_.has_bytes(value.initial)) {
+            PieceType(type, sharding, value.member, members)) {
       return false;
     }
-    const auto from = literals_.byte_span(whole);
+    const Range piece = PieceOfWhole(type, sharding, value.member, members);
+    const absl::Span<const std::byte> bytes = literals_.byte_span(whole);
+    if (!literals_.has_bytes(value.initial)) {
+      return HashOf(bytes, piece) == literals_.hash(value.initial);
+    }
     const auto to = literals_.byte_span(value.initial);
     int64_t at = 0;
     bool same = true;
-    ForEachBlock(PieceOfWhole(type, sharding, value.member, members), 0,
-                 [&](ByteSpan block) {
-                   const int64_t size = block.end - block.begin;
-                   same = same && std::memcmp(from.data() + block.begin,
-                                              to.data() + at, size) == 0;
-                   at += size;
-                 });
+    ForEachBlock(piece, 0, [&](ByteSpan block) {
+      const int64_t size = block.end - block.begin;
+      same = same &&
+             std::memcmp(bytes.data() + block.begin, to.data() + at, size) == 0;
+      at += size;
+    });
     return same;
+  }
+
+  // Of a text's parts no more is known.
+  static ContentHash HashOf(absl::Span<const std::byte> whole,
+                            const Range& piece) {
+    std::vector<std::byte> bytes;
+    bytes.reserve(piece.size());
+    ForEachBlock(piece, 0, [&](ByteSpan block) {
+      bytes.insert(bytes.end(), whole.begin() + block.begin,
+                   whole.begin() + block.end);
+    });
+    return HashBytes(bytes);
   }
 
   std::string ContentKey(const PersistentValue& value,

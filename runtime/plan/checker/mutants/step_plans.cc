@@ -68,6 +68,50 @@ graph @f(%x: i8[2]) -> i8[2] {
       gpu:0/out fetch !y output 0)",
 };
 
+// gpu:1 has its part, and all of it.
+constexpr ShortPlan kPartsAndWhole = {
+    .name = "a variable in parts and whole",
+    .graph = R"(variable @w: i8[2] = i8[2] [1, 2]
+
+graph @f() -> (i8[2], i8[2]) {
+  %w = variable {dtype = i8, name = "w", shape = [2]} : i8[2] on gpu:1
+  %p = variable {dtype = i8, name = "w", shape = [2]} : i8[2] on {gpu:0, gpu:1} -> (split 0)
+  %n = neg %p : i8[2] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %y = abs %w : i8[2] on gpu:1
+  %a = copy %n : i8[2] on gpu:1
+  return %a, %y
+})",
+    .devices = R"(
+      gpu:0 1 1
+      gpu:1 3 4)",
+    .declared = R"(
+      output a i8[2]
+      output y i8[2]
+      arena gpu:0
+        !p0 persistent 0 1
+        !n0 0 1
+      arena gpu:1
+        !w persistent 0 2
+        !p1 persistent 2 1
+        !n1 1 1
+        !a0 0 1
+        !a 0 2
+        !y 2 2
+      persistent
+        !w = %w
+        !p0 = %p initial i8[1] #51025a4491835505e12ef9d2eb86ceeb
+        !p1 = %p member 1 initial i8[1] #e3ab152fcb1762bfc9f42e6c9e93dfff)",
+    .launch = R"(
+      gpu:0/s kernel %n member 0 (!p0) -> !n0
+      gpu:0/s copy %a !n0 -> !a0
+      gpu:0/s record ev0
+      gpu:1/s kernel %n member 1 (!p1) -> !n1
+      gpu:1/s kernel %y (!w) -> !y
+      gpu:1/s wait ev0
+      gpu:1/s fetch !a output 0
+      gpu:1/s fetch !y output 1)",
+};
+
 constexpr ShortPlan kReplicas = {
     .name = "a variable on two devices gets one update",
     .graph = R"(variable @w: i8[2] = i8[2] [1, 2]
@@ -140,7 +184,7 @@ graph @f(%x: i8[2]) -> i8[2] {
 }  // namespace
 
 std::vector<ShortPlan> StepPlans() {
-  return {kDepthTwo, kUpdate, kReplicas, kDeepUpdate};
+  return {kDepthTwo, kUpdate, kPartsAndWhole, kReplicas, kDeepUpdate};
 }
 
 }  // namespace partita
