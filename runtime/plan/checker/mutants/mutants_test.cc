@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/checker/entry_view.h"
 #include "runtime/plan/checker/mutants/base_plans.h"
@@ -66,6 +67,10 @@ const char* ReasonToRefuse(const Plan& plan, const Finding& finding) {
       return "a command stands on another device than its node";
     case Rule::kWriteAfterWrite:
       return "two unordered writes, and nobody reads them";
+    case Rule::kPersistent:
+      return absl::StrContains(finding.message, "overlap and hold different")
+                 ? "a part of a variable lies on bytes of all of it"
+                 : nullptr;
     case Rule::kInsideCommand:
       return WritesItsOwnResult(plan, finding)
                  ? "two results of a command lie on each other, unread"
