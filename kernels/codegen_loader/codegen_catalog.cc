@@ -25,6 +25,8 @@ namespace {
 // Instructions are not all products and sums, and wait for one another.
 constexpr double kPeakShare = 0.25;
 constexpr double kBandwidthShare = 0.8;
+// Less than of any library's kernel: of a few numbers it is all there is.
+constexpr double kCallSeconds = 5e-8;
 
 double Bytes(const OpView& node) {
   double bytes = 0;
@@ -45,7 +47,7 @@ double Seconds(const OpView& node, int instructions,
   return device.launch_seconds +
          std::max(instructions * elements / (peak * kPeakShare),
                   Bytes(node) / (MemoryBandwidth(device) * kBandwidthShare)) +
-         1e-7;
+         kCallSeconds;
 }
 
 }  // namespace

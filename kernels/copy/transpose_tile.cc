@@ -4,6 +4,7 @@
 
 #include "kernels/copy/transpose_tile.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -61,31 +62,74 @@ void TransposeByFour(const char* from, char* to, absl::Span<const int64_t> rows,
 }
 
 constexpr size_t kWideSide = kVector;
+// Of a side that is shorter, fours and single elements take less.
+constexpr size_t kLeastWide = kSide + 1;
 
-// Whole vectors along both sides: lines are read and written at once. Elements
-// are moved as floats, which keeps their bits.
+// Vectors along both sides: lines are read and written at once. Elements are
+// moved as floats, which keeps their bits.
 struct TransposeWide {
+  [[gnu::always_inline]] static inline void Whole(const char* from, char* to,
+                                                  const int64_t* rows,
+                                                  const int64_t* columns) {
+    Vector lanes[kWideSide];
+#pragma GCC unroll 16
+    for (size_t k = 0; k < kWideSide; ++k) {
+      std::memcpy(&lanes[k], from + columns[k], sizeof(Vector));
+    }
+    TransposeLanes(lanes);
+#pragma GCC unroll 16
+    for (size_t k = 0; k < kWideSide; ++k) {
+      std::memcpy(to + rows[k], &lanes[k], sizeof(Vector));
+    }
+  }
+
+  // Of a square that lacks rows or columns, which are neither read nor written.
+  [[gnu::always_inline]] static inline void Part(const char* from, char* to,
+                                                 const int64_t* rows,
+                                                 size_t num_rows,
+                                                 const int64_t* columns,
+                                                 size_t num_columns) {
+    const LaneMask in_rows = FirstLanes(num_rows);
+    Vector lanes[kWideSide];
+    const bool is_wide = num_columns == kWideSide;
+#pragma GCC unroll 16
+    for (size_t k = 0; k < kWideSide; ++k) {
+      const bool there = is_wide || k < num_columns;
+      LoadMasked(from + (there ? columns[k] : 0), there ? in_rows : 0,
+                 lanes[k]);
+    }
+    TransposeLanes(lanes);
+    const LaneMask in_columns = FirstLanes(num_columns);
+#pragma GCC unroll 16
+    for (size_t k = 0; k < kWideSide; ++k) {
+      if (k < num_rows) StoreMasked(lanes[k], in_columns, to + rows[k]);
+    }
+  }
+
   [[gnu::always_inline]] static inline void Run(const char* from, char* to,
                                                 const int64_t* rows,
                                                 size_t num_rows,
                                                 const int64_t* columns,
                                                 size_t num_columns) {
     for (size_t i = 0; i < num_rows; i += kWideSide) {
+      const size_t height = std::min(kWideSide, num_rows - i);
       for (size_t j = 0; j < num_columns; j += kWideSide) {
-        Vector lanes[kWideSide];
-#pragma GCC unroll 16
-        for (size_t k = 0; k < kWideSide; ++k) {
-          std::memcpy(&lanes[k], from + 4 * i + columns[j + k], sizeof(Vector));
-        }
-        TransposeLanes(lanes);
-#pragma GCC unroll 16
-        for (size_t k = 0; k < kWideSide; ++k) {
-          std::memcpy(to + 4 * j + rows[i + k], &lanes[k], sizeof(Vector));
+        const size_t width = std::min(kWideSide, num_columns - j);
+        if (height == kWideSide && width == kWideSide) {
+          Whole(from + 4 * i, to + 4 * j, rows + i, columns + j);
+        } else {
+          Part(from + 4 * i, to + 4 * j, rows + i, height, columns + j, width);
         }
       }
     }
   }
 };
+
+// How many of `size` rows or columns the wide squares take.
+size_t WideOf(size_t size) {
+  const size_t rest = size % kWideSide;
+  return rest < kLeastWide ? size - rest : size;
+}
 
 }  // namespace
 
@@ -94,8 +138,8 @@ void TransposeTile(const char* from, char* to, absl::Span<const int64_t> rows,
   size_t wide_rows = 0;
   size_t wide_columns = 0;
   if (HasAvx512()) {
-    wide_rows = rows.size() / kWideSide * kWideSide;
-    wide_columns = columns.size() / kWideSide * kWideSide;
+    wide_rows = WideOf(rows.size());
+    wide_columns = WideOf(columns.size());
     RunAvx512<TransposeWide>(from, to, rows.data(), wide_rows, columns.data(),
                              wide_columns);
   }

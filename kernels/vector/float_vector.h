@@ -41,6 +41,28 @@ template <typename Floats>
 }
 inline void FinishStreaming() { __builtin_ia32_sfence(); }
 
+// Lanes that are there, a bit for each: what is not is neither read nor
+// written, and read as 0. From and to any address; only in RunAvx512, and in
+// assembly as above.
+using LaneMask = uint16_t;
+[[gnu::always_inline]] inline LaneMask FirstLanes(size_t count) {
+  return static_cast<LaneMask>((uint32_t{1} << count) - 1);
+}
+[[gnu::always_inline]] inline void LoadMasked(const void* from, LaneMask there,
+                                              Vector& to) {
+  asm("vmovups (%1), %0%{%2%}%{z%}"
+      : "=v"(to)
+      : "r"(from), "Yk"(there)
+      : "memory");
+}
+[[gnu::always_inline]] inline void StoreMasked(const Vector& from,
+                                               LaneMask there, void* to) {
+  asm volatile("vmovups %0, (%1)%{%2%}"
+               :
+               : "v"(from), "r"(to), "Yk"(there)
+               : "memory");
+}
+
 // The first `lanes`, at most kVector; the others are `rest`, or not stored.
 [[gnu::always_inline]] inline void LoadLanes(const float* from, int64_t lanes,
                                              float rest, Vector& to) {
