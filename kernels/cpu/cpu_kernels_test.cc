@@ -243,8 +243,10 @@ TEST(CpuReduce, AnyAxes) {
     for (const Ints& axes : {Ints{0}, Ints{1}, Ints{3}, Ints{0, 2}, Ints{1, 2},
                              Ints{0, 1, 2, 3}, Ints{}}) {
       for (bool keep : {false, true}) {
-        ExpectRight(OneNode(*op, {F32({3, 7, 5, 19})},
-                            {{"axes", axes}, {"keep_dims", keep}}));
+        const Attributes attributes = {{"axes", axes}, {"keep_dims", keep}};
+        ExpectRight(OneNode(*op, {F32({3, 7, 5, 19})}, attributes));
+        const TensorType f64{DType::kF64, {3, 7, 5, 19}, {}};
+        EXPECT_GT(ExpectRight(OneNode(*op, {f64}, attributes)), 0u);
       }
     }
     ExpectRight(OneNode(*op, {F32({300, 300})}, {{"axes", Ints{1}}}));
@@ -258,6 +260,8 @@ TEST(CpuReduce, LongAndWide) {
     ExpectRight(OneNode(*op, {F32({70001})}, {{"axes", Ints{0}}}));
     ExpectRight(OneNode(*op, {F32({1009, 131})}, {{"axes", Ints{0}}}));
     ExpectRight(OneNode(*op, {F32({1009, 131})}, {{"axes", Ints{0, 1}}}));
+    const TensorType f64{DType::kF64, {1009, 131}, {}};
+    EXPECT_GT(ExpectRight(OneNode(*op, {f64}, {{"axes", Ints{0}}})), 0u);
     ExpectRight(OneNode(*op, {F32({3, 1, 700, 65})}, {{"axes", Ints{2}}}));
   }
 }

@@ -1,6 +1,6 @@
-// cpu.reduce: f32 sums, means, maxima, minima over any axes, and sums beside
-// sums of squares or products in f64, in any layout whose padding no result
-// would take in.
+// cpu.reduce: sums, means, maxima, minima of f32 or f64 over any axes, and sums
+// beside sums of squares or products of f32 in f64, in any layout whose padding
+// no result would take in.
 // The tree of additions depends on the shape only: the reduced elements are
 // divided into chunks, those of a chunk are added in strands where they are
 // neighbours and else one by one, all in double.
@@ -79,10 +79,11 @@ constexpr int kHeld = 64;
 // Channels of the layouts that have most of what is reduced.
 constexpr int kBlock = 16;
 
-// Neighbours of both operands; of one, y is x.
+// Neighbours of both operands, of elements E; of one, y is x.
+template <typename E>
 struct Pairs {
-  const float* x;
-  const float* y;
+  const E* x;
+  const E* y;
 
   [[gnu::always_inline]] inline Pairs From(int64_t offset) const {
     return {x + offset, y + offset};
@@ -96,13 +97,14 @@ struct Pairs {
 };
 
 // Elements [begin, end) of a chunk's `columns` results.
+template <typename E>
 struct Chunk {
   const ReduceLoops* loops;
-  Pairs first;
+  Pairs<E> first;
   int64_t begin, end;
   int columns;
 
-  [[gnu::always_inline]] inline Pairs At(int64_t element) const {
+  [[gnu::always_inline]] inline Pairs<E> At(int64_t element) const {
     int64_t offset = 0;
     for (size_t d = loops->reduced.size(); d-- > 0;) {
       const ReduceLoops::Dim& dim = loops->reduced[d];
@@ -122,24 +124,25 @@ struct Totals {
   }
   // Element `offset` of the pairs, and the `more` that are a step apart, at
   // place `at`.
-  template <int more>
-  [[gnu::always_inline]] inline void Take(Pairs pairs, int64_t offset,
+  template <int more, typename E>
+  [[gnu::always_inline]] inline void Take(Pairs<E> pairs, int64_t offset,
                                           int64_t step, int at) {
     TakeEach<more>(std::index_sequence_for<J...>(), pairs, offset, step, at);
   }
-  template <int more, size_t... n>
+  template <int more, typename E, size_t... n>
   [[gnu::always_inline]] inline void TakeEach(std::index_sequence<n...>,
-                                              Pairs pairs, int64_t offset,
+                                              Pairs<E> pairs, int64_t offset,
                                               int64_t step, int at) {
     ((of[n][at] = Taken<J, more>(of[n][at], pairs, offset, step)), ...);
   }
-  template <typename One, int more>
-  [[gnu::always_inline]] static inline double Taken(double total, Pairs pairs,
+  template <typename One, int more, typename E>
+  [[gnu::always_inline]] static inline double Taken(double total,
+                                                    Pairs<E> pairs,
                                                     int64_t offset,
                                                     int64_t step) {
 #pragma GCC unroll 4
     for (int row = 0; row <= more; ++row) {
-      total = pairs.Take<One>(total, offset + row * step);
+      total = pairs.template Take<One>(total, offset + row * step);
     }
     return total;
   }
@@ -148,16 +151,16 @@ struct Totals {
 };
 
 // All elements of each column, for each J at once.
-template <typename... J>
+template <typename E, typename... J>
 struct JoinColumns {
   using Lanes = Totals<kLanes, J...>;
 
-  [[gnu::always_inline]] static inline void Run(Chunk c, Lanes* totals) {
+  [[gnu::always_inline]] static inline void Run(Chunk<E> c, Lanes* totals) {
     const ReduceLoops::Dim& inner = c.loops->reduced.back();
     Lanes lanes;
     for (int64_t at = c.begin; at < c.end;) {
       const int64_t run = std::min(inner.size - at % inner.size, c.end - at);
-      const Pairs pairs = c.At(at);
+      const Pairs<E> pairs = c.At(at);
       switch (c.columns) {
         case kHeld / sizeof...(J):
           Rows<0>(pairs, inner.stride, run, kHeld / sizeof...(J), lanes);
@@ -181,7 +184,7 @@ struct JoinColumns {
   // One behind the other; with `more` of them for each time that totals in
   // memory are loaded and stored.
   template <int more>
-  [[gnu::always_inline]] static inline void Rows(Pairs pairs, int64_t stride,
+  [[gnu::always_inline]] static inline void Rows(Pairs<E> pairs, int64_t stride,
                                                  int64_t rows, int columns,
                                                  Lanes& lanes) {
     for (int64_t i = 0; i < rows; i += 1 + more) {
@@ -194,11 +197,11 @@ struct JoinColumns {
 };
 
 // The same for one column whose elements are neighbours.
-template <typename... J>
+template <typename E, typename... J>
 struct JoinLine {
   using Strands = Totals<kStrands, J...>;
 
-  [[gnu::always_inline]] static inline void Run(Chunk c,
+  [[gnu::always_inline]] static inline void Run(Chunk<E> c,
                                                 Totals<kLanes, J...>* totals) {
     const ReduceLoops::Dim& inner = c.loops->reduced.back();
     Strands strands;
@@ -210,7 +213,7 @@ struct JoinLine {
     int n = 0;
     ((totals->of[n][0] = Joined<J>(strands.of[n]), ++n), ...);
   }
-  [[gnu::always_inline]] static inline void Line(Pairs pairs, int64_t count,
+  [[gnu::always_inline]] static inline void Line(Pairs<E> pairs, int64_t count,
                                                  Strands& strands) {
     int64_t i = 0;
     for (; i + kStrands <= count; i += kStrands) {
@@ -268,32 +271,43 @@ class ReduceKernel : public BoundKernel {
  public:
   ReduceKernel(const OpView& node, int threads)
       : op_(node.op()),
+        is_f64_(node.operand_type(0).dtype == DType::kF64),
         loops_(ReduceLoopsOf(node, node.operand_type(0).layout)),
         division_(loops_),
         team_(loops_.results * loops_.count < (32 << 10) ? 1 : threads) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
-    if (&op_ == &kMoments) {
-      Reduce<double, Sum, SumSquares>(args);
+    if (is_f64_) {
+      ReduceOne<double>(args);
+    } else if (&op_ == &kMoments) {
+      Reduce<float, double, Sum, SumSquares>(args);
     } else if (&op_ == &kCrossMoments) {
-      Reduce<double, Sum, SumProducts>(args);
-    } else if (&op_ == &kReduceMax) {
-      Reduce<float, Max>(args);
-    } else if (&op_ == &kReduceMin) {
-      Reduce<float, Min>(args);
+      Reduce<float, double, Sum, SumProducts>(args);
     } else {
-      Reduce<float, Sum>(args);
+      ReduceOne<float>(args);
     }
     return absl::OkStatus();
   }
 
  private:
-  // A result of type T for each J, in one walk.
-  template <typename T, typename... J>
+  // Of elements and results of one type.
+  template <typename E>
+  void ReduceOne(const LaunchArgs& args) const {
+    if (&op_ == &kReduceMax) {
+      Reduce<E, E, Max>(args);
+    } else if (&op_ == &kReduceMin) {
+      Reduce<E, E, Min>(args);
+    } else {
+      Reduce<E, E, Sum>(args);
+    }
+  }
+
+  // Of elements E, a result of type T for each J, in one walk.
+  template <typename E, typename T, typename... J>
   void Reduce(const LaunchArgs& args) const {
     const int64_t tasks = loops_.groups * division_.blocks * division_.chunks;
     RunInTeam(team_, tasks,
-              [&](int64_t task) { RunTask<T, J...>(task, args); });
+              [&](int64_t task) { RunTask<E, T, J...>(task, args); });
     if (division_.chunks == 1) return;
     int result = 0;
     (JoinChunksOf<T, J>(args, result++), ...);
@@ -305,17 +319,17 @@ class ReduceKernel : public BoundKernel {
            result * division_.chunks * loops_.results;
   }
 
-  template <typename T, typename... J>
+  template <typename E, typename T, typename... J>
   void RunTask(int64_t task, const LaunchArgs& args) const {
     const int64_t chunk = task % division_.chunks;
     const int64_t block = task / division_.chunks % division_.blocks;
     const int64_t group = task / division_.chunks / division_.blocks;
     Totals<kLanes, J...> totals;
-    const Chunk c = ChunkOf({static_cast<const float*>(args.operands.front()),
-                             static_cast<const float*>(args.operands.back())},
-                            group, block, chunk);
-    loops_.columns.size > 1 ? RunVectorised<JoinColumns<J...>>(c, &totals)
-                            : RunVectorised<JoinLine<J...>>(c, &totals);
+    const Pairs<E> all = {static_cast<const E*>(args.operands.front()),
+                          static_cast<const E*>(args.operands.back())};
+    const Chunk<E> c = ChunkOf(all, group, block, chunk);
+    loops_.columns.size > 1 ? RunVectorised<JoinColumns<E, J...>>(c, &totals)
+                            : RunVectorised<JoinLine<E, J...>>(c, &totals);
     for (size_t result = 0; result < sizeof...(J); ++result) {
       if (division_.chunks == 1) {
         Write(totals.of[result], group, block * kLanes, c.columns,
@@ -328,7 +342,9 @@ class ReduceKernel : public BoundKernel {
     }
   }
 
-  Chunk ChunkOf(Pairs all, int64_t group, int64_t block, int64_t chunk) const {
+  template <typename E>
+  Chunk<E> ChunkOf(Pairs<E> all, int64_t group, int64_t block,
+                   int64_t chunk) const {
     const int64_t column = block * kLanes;
     int64_t offset = column;
     int64_t rest = group;
@@ -384,6 +400,7 @@ class ReduceKernel : public BoundKernel {
   }
 
   const OpDef& op_;
+  const bool is_f64_;
   const ReduceLoops loops_;
   const Division division_;
   const int team_;
@@ -403,12 +420,14 @@ bool KeepsOnlyChannels(const OpView& node) {
 
 // Row-major, and of images those in which convolutions leave them.
 std::vector<std::string> Layouts(const OpView& node) {
-  const bool known = node.is(kReduceSum) || node.is(kReduceMean) ||
-                     node.is(kReduceMax) || node.is(kReduceMin) ||
-                     node.is(kMoments) || node.is(kCrossMoments);
+  const bool known_of_both = node.is(kReduceSum) || node.is(kReduceMean) ||
+                             node.is(kReduceMax) || node.is(kReduceMin);
+  const bool known =
+      known_of_both || node.is(kMoments) || node.is(kCrossMoments);
   if (!known) return {};
   const TensorType& x = node.operand_type(0);
-  if (x.dtype != DType::kF32 || x.num_elements() == 0) return {};
+  const bool is_f64 = x.dtype == DType::kF64 && known_of_both;
+  if ((x.dtype != DType::kF32 && !is_f64) || x.num_elements() == 0) return {};
   std::vector<std::string> layouts = {""};
   if (x.rank() < 3 || x.rank() > 5) return layouts;
   const std::string all = std::string("abcde").substr(0, x.rank());
