@@ -86,6 +86,10 @@ std::string TimesText(const CompileReport& report) {
   return text;
 }
 
+UnfitCommand Unfit(const Arguments& arguments, const Machine& machine) {
+  return {"compile", arguments, machine, ReadModel};
+}
+
 absl::Status StopAfter(const std::string& stage, Module module,
                        const Machine& machine, const CompileOptions& options,
                        const Arguments& arguments) {
@@ -96,7 +100,7 @@ absl::Status StopAfter(const std::string& stage, Module module,
     absl::StatusOr<std::string> compiled =
         CompileTo(stage, std::move(module), machine, options);
     PARTITA_RETURN_IF_ERROR(
-        WithCommandLine(compiled.status(), "compile", arguments, machine));
+        WithCommandLine(compiled.status(), Unfit(arguments, machine)));
     text = *std::move(compiled);
   }
   return WriteText(arguments.Get("output", "-"), text);
@@ -145,7 +149,7 @@ absl::Status Run(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
   Progress progress("compile");
   progress.Stage("import");
-  PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
+  PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(arguments));
   PARTITA_RETURN_IF_ERROR(KeepInputs(module, options, arguments));
   if (!stage.empty()) {
     return StopAfter(stage, std::move(module), machine, options, arguments);
@@ -154,7 +158,7 @@ absl::Status Run(const Arguments& arguments) {
   const absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(
-      WithCommandLine(compiled.status(), "compile", arguments, machine));
+      WithCommandLine(compiled.status(), Unfit(arguments, machine)));
   std::optional<WrittenWeights> written;
   if (arguments.has("output")) {
     progress.Stage("write");

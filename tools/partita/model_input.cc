@@ -185,8 +185,8 @@ absl::StatusOr<Pin> ReadPin(const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<Module> ReadModel(const std::string& path,
-                                 const Arguments& arguments) {
+absl::StatusOr<Module> ReadModel(const Arguments& arguments) {
+  const std::string& path = arguments.positional()[0];
   absl::string_view name = path;
   const bool is_built_in = absl::ConsumePrefix(&name, "builtin:");
   if (is_built_in || absl::EndsWith(path, ".graph")) {

@@ -26,9 +26,9 @@ inline constexpr FlagDef kModelFlags[] = {
 };
 
 // An ONNX model, a module as text if the name ends in .graph, or
-// builtin:resnet50 and its like (graph/builder/examples).
-absl::StatusOr<Module> ReadModel(const std::string& path,
-                                 const Arguments& arguments);
+// builtin:resnet50 and its like (graph/builder/examples): the command's
+// operand.
+absl::StatusOr<Module> ReadModel(const Arguments& arguments);
 // An ONNX model as the function "train", its weights as variables.
 absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
                                        const Arguments& arguments);

@@ -34,13 +34,14 @@ struct Fitting {
   Remedy remedy;
 };
 
-absl::StatusOr<Remedy> TryFit(const Arguments& arguments,
+// With other arguments, or on another machine.
+absl::StatusOr<Remedy> TryFit(const UnfitCommand& unfit,
+                              const Arguments& arguments,
                               const Machine& machine) {
   const Arguments quiet = arguments.With("dump", {});
   PARTITA_ASSIGN_OR_RETURN(const CompileOptions options,
                            ReadCompileOptions(quiet));
-  PARTITA_ASSIGN_OR_RETURN(const Module module,
-                           ReadModel(arguments.positional()[0], quiet));
+  PARTITA_ASSIGN_OR_RETURN(const Module module, unfit.read(quiet));
   return FindFit(module, machine, options);
 }
 
@@ -92,9 +93,10 @@ std::vector<OpenExtent> ShapeExtents(const Arguments& arguments) {
 }
 
 // Those that can be smaller.
-std::vector<OpenExtent> OpenExtents(const Arguments& arguments) {
-  std::vector<OpenExtent> open = DimExtents(arguments);
-  for (OpenExtent& shape : ShapeExtents(arguments)) {
+std::vector<OpenExtent> OpenExtents(const UnfitCommand& unfit) {
+  if (!unfit.extents_may_shrink) return {};
+  std::vector<OpenExtent> open = DimExtents(unfit.arguments);
+  for (OpenExtent& shape : ShapeExtents(unfit.arguments)) {
     open.push_back(std::move(shape));
   }
   std::erase_if(open,
@@ -104,11 +106,13 @@ std::vector<OpenExtent> OpenExtents(const Arguments& arguments) {
 
 // The largest of half, a quarter, ... of the extent that fits. One is tried
 // first: where it does not fit, nothing of it does.
-std::optional<Fitting> Shrink(const OpenExtent& open, const Machine& machine) {
-  if (!TryFit(open.with(1), machine).ok()) return std::nullopt;
+std::optional<Fitting> Shrink(const UnfitCommand& unfit,
+                              const OpenExtent& open) {
+  if (!TryFit(unfit, open.with(1), unfit.machine).ok()) return std::nullopt;
   for (int64_t n = open.extent / 2; n >= 1; n /= 2) {
     Arguments arguments = open.with(n);
-    const absl::StatusOr<Remedy> remedy = TryFit(arguments, machine);
+    const absl::StatusOr<Remedy> remedy =
+        TryFit(unfit, arguments, unfit.machine);
     if (remedy.ok()) {
       return Fitting{"smaller extents", std::move(arguments), *remedy};
     }
@@ -151,18 +155,18 @@ std::vector<MachineFile> LargerMachines(const std::string& path,
   return larger;
 }
 
-std::optional<Fitting> FindFitting(const Arguments& arguments,
-                                   const Machine& machine) {
-  for (const OpenExtent& extent : OpenExtents(arguments)) {
-    std::optional<Fitting> fitting = Shrink(extent, machine);
+std::optional<Fitting> FindFitting(const UnfitCommand& unfit) {
+  for (const OpenExtent& extent : OpenExtents(unfit)) {
+    std::optional<Fitting> fitting = Shrink(unfit, extent);
     if (fitting.has_value()) return fitting;
   }
-  if (!arguments.has("machine")) return std::nullopt;
+  const Arguments& given = unfit.arguments;
+  if (!given.has("machine")) return std::nullopt;
   for (const MachineFile& file :
-       LargerMachines(arguments.Get("machine", ""), machine)) {
-    const absl::StatusOr<Remedy> remedy = TryFit(arguments, file.machine);
+       LargerMachines(given.Get("machine", ""), unfit.machine)) {
+    const absl::StatusOr<Remedy> remedy = TryFit(unfit, given, file.machine);
     if (!remedy.ok()) continue;
-    return Fitting{"another machine", arguments.With("machine", {file.path}),
+    return Fitting{"another machine", given.With("machine", {file.path}),
                    *remedy};
   }
   return std::nullopt;
@@ -186,11 +190,12 @@ std::string CommandLine(absl::string_view command, Arguments arguments,
   return absl::StrCat("\n  partita ", command, " ", arguments.ShellText());
 }
 
-std::string NothingHelps(const Arguments& arguments) {
+std::string NothingHelps(const UnfitCommand& unfit) {
+  const Arguments& arguments = unfit.arguments;
   std::vector<std::string> tried = {"every strategy"};
   if (arguments.has("depth")) tried.push_back("steps that do not overlap");
   if (arguments.has("pin")) tried.push_back("no pins");
-  if (!OpenExtents(arguments).empty()) tried.push_back("smaller extents");
+  if (!OpenExtents(unfit).empty()) tried.push_back("smaller extents");
   if (arguments.has("machine")) {
     tried.push_back(absl::StrCat("the larger machines beside ",
                                  arguments.Get("machine", "")));
@@ -203,21 +208,19 @@ std::string NothingHelps(const Arguments& arguments) {
 }  // namespace
 
 absl::Status WithCommandLine(const absl::Status& status,
-                             absl::string_view command,
-                             const Arguments& arguments,
-                             const Machine& machine) {
+                             const UnfitCommand& unfit) {
   if (!ShortageOf(status).has_value()) return status;
-  Progress progress(command);
+  Progress progress(unfit.command);
   progress.Stage("look for what fits");
   std::string text(status.message());
   if (const std::optional<Remedy> remedy = RemedyOf(status)) {
-    text += CommandLine(command, arguments, *remedy);
-  } else if (const auto fitting = FindFitting(arguments, machine)) {
+    text += CommandLine(unfit.command, unfit.arguments, *remedy);
+  } else if (const auto fitting = FindFitting(unfit)) {
     absl::StrAppendFormat(&text, ", or %s (predicted %.3g ms a step)",
                           fitting->change, fitting->remedy.step_seconds * 1e3);
-    text += CommandLine(command, fitting->arguments, fitting->remedy);
+    text += CommandLine(unfit.command, fitting->arguments, fitting->remedy);
   } else {
-    text += NothingHelps(arguments);
+    text += NothingHelps(unfit);
   }
   return absl::Status(status.code(), text);
 }

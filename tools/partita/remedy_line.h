@@ -4,22 +4,34 @@
 #ifndef PARTITA_TOOLS_PARTITA_REMEDY_LINE_H_
 #define PARTITA_TOOLS_PARTITA_REMEDY_LINE_H_
 
+#include <functional>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "graph/graph.h"
 #include "placement/machine/machine.h"
 #include "tools/partita/arguments.h"
 
 namespace partita {
 
+// `partita COMMAND` with these arguments, which does not fit.
+struct UnfitCommand {
+  absl::string_view command;
+  const Arguments& arguments;
+  const Machine& machine;
+  // The model as arguments ask for it, if other extents than these may help.
+  std::function<absl::StatusOr<Module>(const Arguments&)> read;
+  bool extents_may_shrink = true;
+};
+
 // The compiler's status; of a refusal for memory, with a command line ready to
-// be given instead of `partita COMMAND` with these arguments. The compiler's
-// own remedy comes first, as it keeps what is computed; then smaller extents,
-// where the arguments give any; then the smallest larger machine whose file
-// lies beside that of --machine. Where none of these fits, it says so.
+// be given instead. The compiler's own remedy comes first, as it keeps what is
+// computed; then smaller extents, where the arguments give any; then the
+// smallest larger machine whose file lies beside that of --machine. Where none
+// of these fits, it says so.
 absl::Status WithCommandLine(const absl::Status& status,
-                             absl::string_view command,
-                             const Arguments& arguments,
-                             const Machine& machine);
+                             const UnfitCommand& unfit);
 
 }  // namespace partita
 

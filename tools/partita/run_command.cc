@@ -121,12 +121,12 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                            ReadCompileOptions(arguments));
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
-  PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(path, arguments));
+  PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(arguments));
   inputs.AddWeights(module.literals());
   absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
-  PARTITA_RETURN_IF_ERROR(
-      WithCommandLine(compiled.status(), "run", arguments, machine));
+  PARTITA_RETURN_IF_ERROR(WithCommandLine(
+      compiled.status(), {"run", arguments, machine, ReadModel}));
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
 

@@ -32,6 +32,7 @@
 #include "tools/partita/loss_table.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
+#include "tools/partita/remedy_line.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
 #include "tools/partita/train_flags.h"
@@ -201,6 +202,19 @@ std::string GiveTheSameData(const Arguments& arguments) {
                       " the samples that the training was begun with");
 }
 
+// Without --replicas a model with statistics of each is another.
+absl::Status WithRemedy(const absl::Status& status, const Module& module,
+                        const TrainableModel& model, const Machine& machine,
+                        const Arguments& arguments) {
+  if (model.batch_norm_parts > 1) return status;
+  return WithCommandLine(
+      status, {.command = "train",
+               .arguments = arguments,
+               .machine = machine,
+               .read = [&](const Arguments&) { return module.Clone(); },
+               .extents_may_shrink = false});
+}
+
 absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
                                  const TrainableModel& model,
                                  const std::string& dataset_hash,
@@ -227,8 +241,10 @@ absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
   }
   prepared.settings.push_back({"graph", FingerprintOf(module).ToString(),
                                TrainingSetting::Kind::kFollows});
-  PARTITA_ASSIGN_OR_RETURN(prepared.compiled,
-                           Compile(module.Clone(), machine, options));
+  absl::StatusOr<Compiled> compiled = Compile(module.Clone(), machine, options);
+  PARTITA_RETURN_IF_ERROR(
+      WithRemedy(compiled.status(), module, model, machine, arguments));
+  prepared.compiled = *std::move(compiled);
   const Module& placed = prepared.compiled.plan.module;
   PARTITA_RETURN_IF_ERROR(
       CheckReplicas(placed, model.batch_norm_parts, arguments));
