@@ -49,12 +49,17 @@ std::string ShortName(absl::string_view name) {
                       rest.empty() ? "" : "...");
 }
 
+// Other programs that read tables take no hexadecimal number for one.
+bool HasX(absl::string_view text) {
+  return text.find_first_of("xX") != absl::string_view::npos;
+}
+
 // An integer, perhaps written as one with a fraction of 0.
 bool ParseLabel(absl::string_view text, int64_t& label) {
   if (absl::SimpleAtoi(text, &label)) return true;
   double number;
-  if (!absl::SimpleAtod(text, &number) || std::abs(number) > kMaxExact ||
-      number != std::floor(number)) {
+  if (HasX(text) || !absl::SimpleAtod(text, &number) ||
+      std::abs(number) > kMaxExact || number != std::floor(number)) {
     return false;
   }
   label = static_cast<int64_t>(number);
@@ -62,7 +67,8 @@ bool ParseLabel(absl::string_view text, int64_t& label) {
 }
 
 bool ParseFinite(absl::string_view text, float& number) {
-  return absl::SimpleAtof(text, &number) && std::isfinite(number);
+  return !HasX(text) && absl::SimpleAtof(text, &number) &&
+         std::isfinite(number);
 }
 
 // What may be a column's name.
@@ -74,7 +80,8 @@ bool IsName(const CsvCell& cell) {
 // What may be a class: an infinity or NaN is none.
 bool IsWord(const CsvCell& cell) {
   double number;
-  return !cell.text.empty() && !absl::SimpleAtod(cell.text, &number);
+  return !cell.text.empty() &&
+         (HasX(cell.text) || !absl::SimpleAtod(cell.text, &number));
 }
 
 bool IsUtf8(absl::string_view text) {

@@ -53,6 +53,14 @@ TEST(Csv, TheLabelMayBeGivenByNumberAndMayBeAFloat) {
             "in 3 2 | out 4.9\n");
 }
 
+TEST(Csv, AHexadecimalNumberIsNone) {
+  EXPECT_EQ(Samples("a,b\n1,0x10\n", {}),
+            "t.csv:2:3: column b: found \"0x10\"; expected a finite number");
+  EXPECT_EQ(Samples("a,b\n1,0x10\n1,16\n", {.label = "b"}),
+            "t.csv:2:3: column b: found \"0x10\"; expected a whole number as "
+            "the label");
+}
+
 TEST(Csv, WithoutALabelAllColumnsAreFeatures) {
   EXPECT_EQ(Samples("1;2\n3;4", {.header = false, .delimiter = ';'}),
             "x 1 2\nx 3 4\n");

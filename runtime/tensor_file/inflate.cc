@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/tensor_file/bad_file.h"
@@ -82,8 +83,17 @@ void Inflater::Feed() {
   packed_.remove_prefix(size);
 }
 
+// What tapes and disks leave behind the last member; gzip ignores it, too.
+bool Inflater::OnlyZerosFollow() const {
+  return std::all_of(stream_.next_in, stream_.next_in + stream_.avail_in,
+                     [](Bytef byte) { return byte == 0; }) &&
+         absl::c_all_of(packed_,
+                        [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 absl::Status Inflater::EndMember() {
-  if (stream_.avail_in == 0 && packed_.empty()) {
+  const bool at_end = stream_.avail_in == 0 && packed_.empty();
+  if (at_end || (format_ == Format::kGzip && OnlyZerosFollow())) {
     ended_ = true;
     return absl::OkStatus();
   }

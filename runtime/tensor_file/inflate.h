@@ -27,7 +27,7 @@ inline constexpr int64_t MostUnpackedBytes(size_t packed) {
 class Inflater {
  public:
   // A gzip file may have several members, which follow one another, and their
-  // checksums are verified. A raw stream has none.
+  // checksums are verified; zeros may follow the last. A raw stream has none.
   enum class Format { kGzip, kRaw };
 
   // `packed` is kept by the caller; messages begin with `source`.
@@ -46,6 +46,7 @@ class Inflater {
   // Unpacks at least one byte into `to`; none at the end of the stream.
   absl::StatusOr<size_t> ReadSome(absl::Span<std::byte> to);
   void Feed();
+  bool OnlyZerosFollow() const;
   absl::Status EndMember();
   absl::Status Failure(int code) const;
 

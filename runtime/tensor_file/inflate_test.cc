@@ -40,6 +40,19 @@ TEST(Inflate, TheMembersOfAGzipFileFollowOneAnother) {
       "one two");
 }
 
+TEST(Inflate, ZerosMayFollowAGzipFile) {
+  const std::string zeros(512, '\0');
+  EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("one ") + GzipOf("two") + zeros, 7),
+            "one two");
+  EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("one") + zeros + "x", 3),
+            "f.gz: found a damaged packed stream after 3 bytes (incorrect "
+            "header check); expected what zlib can unpack; fetch the file "
+            "again");
+  EXPECT_EQ(Unpacked(Format::kRaw, RawDeflateOf("one") + zeros, 3),
+            "f.gz: found 512 bytes behind the end of its deflate stream; "
+            "expected none; it is damaged; fetch it again");
+}
+
 TEST(Inflate, AStreamThatIsShorterThanItShouldBeIsToldWithBothSizes) {
   EXPECT_EQ(Unpacked(Format::kGzip, GzipOf("some text"), 12),
             "f.gz: found only 9 bytes in it; expected 12; the file was cut "
