@@ -104,6 +104,19 @@ TEST(MicroBatches, RandomNumbersAdvance) {
       << text;
 }
 
+TEST(MicroBatches, RandomNumbersAdvanceWhereAPinDividesThem) {
+  const std::string text = Divided(R"(graph @f(%x: f32[6, 4]) -> f32[6, 4] {
+  %seed = constant u64[] 5
+  %r = random_uniform %seed, %seed {id = 0, shape = [6, 4]} : f32[6, 4]
+      on {cpu:0, cpu:1} (replicated, replicated) -> (split 1)
+  %y = mul %x, %r : f32[6, 4]
+  return %y
+}
+)",
+                                   3);
+  EXPECT_NE(text.find("advance = [2, 0]"), std::string::npos) << text;
+}
+
 TEST(MicroBatches, ADivisorOfTheBatchIsAskedFor) {
   EXPECT_EQ(Divided(kStep, 3),
             "micro-batches of @train: found 3 for a batch of 8; expected a "

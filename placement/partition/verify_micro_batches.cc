@@ -26,14 +26,23 @@ using Kind = Sharding::Kind;
 
 constexpr size_t kMaxFaults = 20;
 
+// Pins say how devices share out a node, of which the whole is meant here.
+std::unique_ptr<const Graph> Unpinned(const Graph& graph) {
+  std::unique_ptr<Graph> clone = graph.Clone(&graph.literals());
+  for (const OpView& op : clone->ops()) {
+    clone->node(op.id()).placement = Placement();
+  }
+  return clone;
+}
+
 class Verifier {
  public:
   Verifier(const Graph& whole, const Graph& divided, int count)
       : whole_(whole.Clone(&whole.literals())),
-        divided_(divided),
+        divided_(Unpinned(divided)),
         count_(count),
         of_whole_(*whole_),
-        of_divided_(divided),
+        of_divided_(*divided_),
         sum_of_(divided.value_id_bound(), -1) {
     for (int m = 0; m < count; ++m) parts_.push_back(absl::StrCat(m));
   }
@@ -44,7 +53,7 @@ class Verifier {
     CompareResults();
     if (faults_.empty()) return absl::OkStatus();
     return absl::InternalError(absl::StrCat(
-        "bug: dividing @", divided_.name(), " into ", count_,
+        "bug: dividing @", divided_->name(), " into ", count_,
         " micro-batches changed it: ", absl::StrJoin(faults_, "\n")));
   }
 
@@ -71,13 +80,13 @@ class Verifier {
   }
 
   void CompareInputs() {
-    if (whole_->inputs().size() != divided_.inputs().size()) {
+    if (whole_->inputs().size() != divided_->inputs().size()) {
       return Fault("inputs", "another number of them");
     }
-    for (size_t i = 0; i < divided_.inputs().size(); ++i) {
+    for (size_t i = 0; i < divided_->inputs().size(); ++i) {
       const ValueId before = whole_->inputs()[i];
-      const ValueId after = divided_.inputs()[i];
-      if (LiesAs(whole_->type(before), divided_.type(after)).dim > 0) {
+      const ValueId after = divided_->inputs()[i];
+      if (LiesAs(whole_->type(before), divided_->type(after)).dim > 0) {
         Fault(absl::StrCat("input ", i), "parts along an inner dimension");
       }
       of_whole_.Set(before, next_);
@@ -99,14 +108,15 @@ class Verifier {
   bool IsPart(const ValueView& whole, const ValueView& part,
               const Sharding& lies) const {
     const NodeId from = whole_->value(whole.id()).defining_node;
-    const NodeId to = divided_.value(part.id()).defining_node;
+    const NodeId to = divided_->value(part.id()).defining_node;
     if (lies.kind != Kind::kSplit || !from.valid() || !to.valid() ||
-        !whole_->view(from).is(kConstant) || !divided_.view(to).is(kConstant)) {
+        !whole_->view(from).is(kConstant) ||
+        !divided_->view(to).is(kConstant)) {
       return false;
     }
-    const LiteralPool& literals = divided_.literals();
+    const LiteralPool& literals = divided_->literals();
     const LiteralId all = whole_->view(from).attr_literal("value");
-    const LiteralId one = divided_.view(to).attr_literal("value");
+    const LiteralId one = divided_->view(to).attr_literal("value");
     if (!literals.has_bytes(all) || !literals.has_bytes(one)) return false;
     const HostTensor& expected = literals.tensor(one);
     for (int m = 0; m < count_; ++m) {
@@ -119,11 +129,11 @@ class Verifier {
 
   void Walk() {
     NumberConstants(*whole_, of_whole_);
-    NumberConstants(divided_, of_divided_);
+    NumberConstants(*divided_, of_divided_);
     std::vector<OpView> nodes = whole_->ops();
     std::erase_if(nodes, [](const OpView& op) { return op.is(kConstant); });
     size_t next = 0;
-    for (const OpView& op : divided_.ops()) {
+    for (const OpView& op : divided_->ops()) {
       if (op.is(kConstant)) continue;
       if (op.is(kAccumulate)) {
         FinishSum(op);
@@ -221,34 +231,34 @@ class Verifier {
   }
 
   void CompareResults() {
-    if (whole_->outputs().size() != divided_.outputs().size() ||
-        whole_->updates().size() != divided_.updates().size()) {
+    if (whole_->outputs().size() != divided_->outputs().size() ||
+        whole_->updates().size() != divided_->updates().size()) {
       return Fault("outputs and updates", "another number of them");
     }
-    for (size_t i = 0; i < divided_.outputs().size(); ++i) {
+    for (size_t i = 0; i < divided_->outputs().size(); ++i) {
       const ValueId before = whole_->outputs()[i];
-      const ValueId after = divided_.outputs()[i];
-      const Sharding lies = LiesAs(whole_->type(before), divided_.type(after));
+      const ValueId after = divided_->outputs()[i];
+      const Sharding lies = LiesAs(whole_->type(before), divided_->type(after));
       if (of_divided_.Of(after) != of_whole_.Of(before) || lies.dim > 0 ||
-          whole_->output_names()[i] != divided_.output_names()[i]) {
-        Fault(absl::StrCat("output ", divided_.output_names()[i]),
+          whole_->output_names()[i] != divided_->output_names()[i]) {
+        Fault(absl::StrCat("output ", divided_->output_names()[i]),
               "another value");
       }
     }
-    for (size_t i = 0; i < divided_.updates().size(); ++i) {
+    for (size_t i = 0; i < divided_->updates().size(); ++i) {
       const VariableUpdate& before = whole_->updates()[i];
-      const VariableUpdate& after = divided_.updates()[i];
+      const VariableUpdate& after = divided_->updates()[i];
       if (of_divided_.Of(after.value) != of_whole_.Of(before.value) ||
           before.variable != after.variable ||
           !SameExtents(whole_->type(before.value),
-                       divided_.type(after.value))) {
+                       divided_->type(after.value))) {
         Fault(absl::StrCat("update of ", before.variable), "another value");
       }
     }
   }
 
   const std::unique_ptr<Graph> whole_;  // takes on the cuts that are proved
-  const Graph& divided_;
+  const std::unique_ptr<const Graph> divided_;
   const int count_;
   absl::InlinedVector<std::string, 1> parts_;
   Numbering of_whole_;
