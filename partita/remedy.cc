@@ -29,6 +29,8 @@ CompileOptions AnyStrategy(const CompileOptions& options) {
   CompileOptions any = options;
   any.strategy = "auto";
   any.planner = {};
+  any.schedule.reset();
+  any.bucket_bytes.reset();
   any.progress = nullptr;
   any.passes.dump_folder.clear();  // what is shown is what was asked for
   return any;
@@ -43,40 +45,47 @@ bool Trains(const Module& module) {
 // Tried for a remedy: each try is a compilation.
 constexpr int64_t kMostMicroBatches = 256;
 
-// The step of a training in more parts, as long as they are equal. (A batch of
-// requests that is too large is a matter of extents.)
+// The step of a training in more parts, which are equal: each time twice as
+// many at least. (A batch of requests that is too large is a matter of
+// extents.)
 void AddMicroBatches(const Module& module, const CompileOptions& any,
                      std::vector<CompileOptions>& changes) {
   if (!Trains(module)) return;
   const int64_t batch = BatchOf(module.main());
   const int64_t most = std::min(batch, kMostMicroBatches);
-  for (int64_t parts = 2 * any.micro_batches;
-       parts <= most && batch % parts == 0; parts *= 2) {
+  int64_t least = 2 * any.micro_batches;
+  for (int64_t parts = least; parts <= most; ++parts) {
+    if (parts < least || batch % parts != 0) continue;
     changes.push_back(any);
     changes.back().micro_batches = static_cast<int>(parts);
+    least = 2 * parts;
   }
 }
 
-// Those that leave most as it is first: any strategy, then steps that do not
-// overlap, then more micro-batches, then no pins.
-std::vector<CompileOptions> Changes(const Module& module,
-                                    const CompileOptions& options) {
-  const CompileOptions any = AnyStrategy(options);
-  std::vector<CompileOptions> changes;
-  const bool tries_all = options.strategy == "auto";
-  if (!tries_all) changes.push_back(any);
-  if (options.depth > 1) {
+// With any strategy: steps that do not overlap, then more micro-batches.
+void AddSmallerSteps(const Module& module, const CompileOptions& any,
+                     std::vector<CompileOptions>& changes) {
+  if (any.depth > 1) {
     changes.push_back(any);
     changes.back().depth = 1;
   }
   AddMicroBatches(module, any, changes);
+}
+
+// Those that leave most as it is first: any strategy, then smaller steps, then
+// the same without pins.
+std::vector<CompileOptions> Changes(const Module& module,
+                                    const CompileOptions& options) {
+  CompileOptions any = AnyStrategy(options);
+  std::vector<CompileOptions> changes;
+  const bool tries_all =
+      options.strategy == "auto" && !options.schedule.has_value();
+  if (!tries_all) changes.push_back(any);
+  AddSmallerSteps(module, any, changes);
   if (options.pins.empty()) return changes;
+  any.pins.clear();
   changes.push_back(any);
-  changes.back().pins.clear();
-  if (options.depth > 1) {
-    changes.push_back(changes.back());
-    changes.back().depth = 1;
-  }
+  AddSmallerSteps(module, any, changes);
   return changes;
 }
 

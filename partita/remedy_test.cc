@@ -85,6 +85,49 @@ TEST(Remedy, ATrainingsBatchInPartsTakesLess) {
   EXPECT_FALSE(Compile(step.Clone(), machine, options).ok());
 }
 
+// Compiles with such a remedy and nothing else, which is what it promises.
+void ExpectHolds(const Module& step, const Machine& machine,
+                 const Remedy& remedy) {
+  const auto compiled = Compile(step.Clone(), machine,
+                                {.strategy = remedy.strategy,
+                                 .depth = remedy.depth,
+                                 .micro_batches = remedy.micro_batches});
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+}
+
+TEST(Remedy, APartNeedBeNoHalf) {
+  const Module step = *MnistTraining({.batch = 25});
+  const Machine machine = EqualCpus(1, 1000 << 10);
+  const auto remedy = RemedyOf(Compile(step.Clone(), machine, {}).status());
+  ASSERT_TRUE(remedy.has_value());
+  EXPECT_EQ(remedy->micro_batches, 5);
+  ExpectHolds(step, machine, *remedy);
+}
+
+TEST(Remedy, PartsMayTakeThatNoPinIsKept) {
+  const Module step = *MnistTraining({.batch = 40});
+  const Machine machine = EqualCpus(2, 350 << 10);
+  const CompileOptions options = {.pins = {{"*", {"cpu:0"}}}};
+  const auto remedy =
+      RemedyOf(Compile(step.Clone(), machine, options).status());
+  ASSERT_TRUE(remedy.has_value());
+  EXPECT_TRUE(remedy->without_pins);
+  EXPECT_GT(remedy->micro_batches, 1);
+  ExpectHolds(step, machine, *remedy);
+}
+
+TEST(Remedy, AScheduleIsNotKept) {
+  const Module step = *MnistTraining({.batch = 32});
+  const Machine machine = EqualCpus(2, 1200 << 10);
+  const CompileOptions options = {.strategy = "pipeline",
+                                  .micro_batches = 2,
+                                  .schedule = PipelineSchedule::kGPipe};
+  const auto remedy =
+      RemedyOf(Compile(step.Clone(), machine, options).status());
+  ASSERT_TRUE(remedy.has_value());
+  ExpectHolds(step, machine, *remedy);
+}
+
 TEST(Remedy, WhereOnlyMemoryHelpsNothingElseIsNamed) {
   const absl::Status refusal =
       Refusal({.strategy = "list"}, EqualCpus(1, 6 << 10));

@@ -132,9 +132,17 @@ int64_t MemoryOf(const Machine& machine) {
   return memory;
 }
 
-// The files beside `path` of machines with more memory, the least first.
-std::vector<MachineFile> LargerMachines(const std::string& path,
-                                        const Machine& machine) {
+bool HasOnlyCpus(const Machine& machine) {
+  return absl::c_all_of(machine.devices, [](const MachineDevice& device) {
+    return device.traits.kind == DeviceKind::kCpu;
+  });
+}
+
+// The files beside that of --machine, of machines with more memory that can be
+// taken instead, the least first.
+std::vector<MachineFile> LargerMachines(const UnfitCommand& unfit) {
+  const std::string path = unfit.arguments.Get("machine", "");
+  const int64_t memory = MemoryOf(unfit.machine);
   std::vector<MachineFile> larger;
   const std::filesystem::path folder =
       std::filesystem::path(path).parent_path();
@@ -146,7 +154,8 @@ std::vector<MachineFile> LargerMachines(const std::string& path,
     if (file->path().extension() != ".json") continue;
     const std::string name = (folder / file->path().filename()).string();
     absl::StatusOr<Machine> other = ReadMachine(name);
-    if (!other.ok() || MemoryOf(*other) <= MemoryOf(machine)) continue;
+    if (!other.ok() || MemoryOf(*other) <= memory) continue;
+    if (unfit.runs_on_host && !HasOnlyCpus(*other)) continue;
     larger.push_back({MemoryOf(*other), name, *std::move(other)});
   }
   absl::c_sort(larger, [](const MachineFile& a, const MachineFile& b) {
@@ -162,8 +171,7 @@ std::optional<Fitting> FindFitting(const UnfitCommand& unfit) {
   }
   const Arguments& given = unfit.arguments;
   if (!given.has("machine")) return std::nullopt;
-  for (const MachineFile& file :
-       LargerMachines(given.Get("machine", ""), unfit.machine)) {
+  for (const MachineFile& file : LargerMachines(unfit)) {
     const absl::StatusOr<Remedy> remedy = TryFit(unfit, given, file.machine);
     if (!remedy.ok()) continue;
     return Fitting{"another machine", given.With("machine", {file.path}),
@@ -174,10 +182,12 @@ std::optional<Fitting> FindFitting(const UnfitCommand& unfit) {
 
 std::string CommandLine(absl::string_view command, Arguments arguments,
                         const Remedy& remedy) {
-  for (const char* flag : {"strategy", "device", "stages", "replicas",
-                           "bucket-size", "goal", "depth"}) {
+  for (const char* flag :
+       {"strategy", "device", "stages", "replicas", "bucket-size", "goal",
+        "depth", "pipeline-schedule"}) {
     arguments = arguments.With(flag, {});
   }
+  if (arguments.has("resume")) arguments = arguments.With("another-plan", {""});
   if (remedy.without_pins) arguments = arguments.With("pin", {});
   arguments = arguments.With("strategy", {remedy.strategy});
   if (remedy.depth > 1) {
@@ -200,9 +210,11 @@ std::string NothingHelps(const UnfitCommand& unfit) {
     tried.push_back(absl::StrCat("the larger machines beside ",
                                  arguments.Get("machine", "")));
   }
-  return absl::StrCat("\n  no command line helps: tried ",
-                      absl::StrJoin(tried, ", "),
-                      "; only more memory or a smaller model does");
+  return absl::StrCat(
+      "\n  no command line helps: tried ", absl::StrJoin(tried, ", "),
+      unfit.extents_may_shrink
+          ? "; only more memory or a smaller model does"
+          : "; only more memory, a smaller batch or a smaller model does");
 }
 
 }  // namespace

@@ -20,9 +20,13 @@ struct UnfitCommand {
   absl::string_view command;
   const Arguments& arguments;
   const Machine& machine;
-  // The model as arguments ask for it, if other extents than these may help.
+  // The model as such arguments ask for it.
   std::function<absl::StatusOr<Module>(const Arguments&)> read;
+  // Smaller extents than the arguments give are as good: a training's batch is
+  // part of what it computes.
   bool extents_may_shrink = true;
+  // The plan is run by devices of this host, so only CPUs help.
+  bool runs_on_host = false;
 };
 
 // The compiler's status; of a refusal for memory, with a command line ready to

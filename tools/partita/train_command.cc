@@ -24,6 +24,7 @@
 #include "partita/train/dataset_hash.h"
 #include "partita/train/exported_evaluation.h"
 #include "partita/train/trainer.h"
+#include "placement/planner/refusal.h"
 #include "runtime/plan/atomic_file.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/tensor_file/bad_file.h"
@@ -202,17 +203,25 @@ std::string GiveTheSameData(const Arguments& arguments) {
                       " the samples that the training was begun with");
 }
 
-// Without --replicas a model with statistics of each is another.
+// A model with batch norms of each replica has one strategy.
 absl::Status WithRemedy(const absl::Status& status, const Module& module,
                         const TrainableModel& model, const Machine& machine,
                         const Arguments& arguments) {
-  if (model.batch_norm_parts > 1) return status;
+  if (model.batch_norm_parts > 1) {
+    if (!ShortageOf(status).has_value()) return status;
+    return absl::Status(
+        status.code(),
+        absl::StrCat(status.message(),
+                     "\n  other strategies than data, and other replicas, need "
+                     "--batch-norm synchronised, which computes another step"));
+  }
   return WithCommandLine(
       status, {.command = "train",
                .arguments = arguments,
                .machine = machine,
                .read = [&](const Arguments&) { return module.Clone(); },
-               .extents_may_shrink = false});
+               .extents_may_shrink = false,
+               .runs_on_host = !arguments.has("virtual")});
 }
 
 absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
