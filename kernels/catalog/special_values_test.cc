@@ -213,8 +213,8 @@ TEST(SpecialValues, PoolsAndReductions) {
   for (int64_t channels : {3, 16, 19}) {
     ExpectSprinkled(kMaxPool, {{2, channels, 9, 7}}, window);
     ExpectSprinkled(kAvgPool, {{2, channels, 9, 7}}, window);
-    for (const OpDef* op :
-         {&kReduceMean, &kReduceMax, &kReduceMin, &kReduceSum}) {
+    for (const OpDef* op : {&kReduceMean, &kReduceMax, &kReduceMin, &kReduceSum,
+                            &kReduceSumSquare}) {
       ExpectSprinkled(*op, {{2, channels, 7, 5}}, {{"axes", Ints{2, 3}}});
       ExpectSprinkled(*op, {{2, channels, 7, 5}}, {{"axes", Ints{1}}});
     }

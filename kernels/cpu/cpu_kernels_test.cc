@@ -238,8 +238,8 @@ TEST(CpuGather, AnIndexOutOfRangeIsAnError) {
 }
 
 TEST(CpuReduce, AnyAxes) {
-  for (const OpDef* op :
-       {&kReduceSum, &kReduceMean, &kReduceMax, &kReduceMin}) {
+  for (const OpDef* op : {&kReduceSum, &kReduceSumSquare, &kReduceMean,
+                          &kReduceMax, &kReduceMin}) {
     for (const Ints& axes : {Ints{0}, Ints{1}, Ints{3}, Ints{0, 2}, Ints{1, 2},
                              Ints{0, 1, 2, 3}, Ints{}}) {
       for (bool keep : {false, true}) {
@@ -255,8 +255,8 @@ TEST(CpuReduce, AnyAxes) {
 
 // One result is made by many tasks, and many results of few elements each.
 TEST(CpuReduce, LongAndWide) {
-  for (const OpDef* op :
-       {&kReduceSum, &kReduceMean, &kReduceMax, &kReduceMin}) {
+  for (const OpDef* op : {&kReduceSum, &kReduceSumSquare, &kReduceMean,
+                          &kReduceMax, &kReduceMin}) {
     ExpectRight(OneNode(*op, {F32({70001})}, {{"axes", Ints{0}}}));
     ExpectRight(OneNode(*op, {F32({1009, 131})}, {{"axes", Ints{0}}}));
     ExpectRight(OneNode(*op, {F32({1009, 131})}, {{"axes", Ints{0, 1}}}));

@@ -1,6 +1,6 @@
-// cpu.reduce: sums, means, maxima, minima of f32 or f64 over any axes, and sums
-// beside sums of squares or products of f32 in f64, in any layout whose padding
-// no result would take in.
+// cpu.reduce: sums, sums of squares, means, maxima, minima of f32 or f64 over
+// any axes, and sums beside sums of squares or products of f32 in f64, in any
+// layout whose padding no result would take in.
 // The tree of additions depends on the shape only: the reduced elements are
 // divided into chunks, those of a chunk are added in strands where they are
 // neighbours and else one by one, all in double.
@@ -297,6 +297,8 @@ class ReduceKernel : public BoundKernel {
       Reduce<E, E, Max>(args);
     } else if (&op_ == &kReduceMin) {
       Reduce<E, E, Min>(args);
+    } else if (&op_ == &kReduceSumSquare) {
+      Reduce<E, E, SumSquares>(args);
     } else {
       Reduce<E, E, Sum>(args);
     }
@@ -421,7 +423,8 @@ bool KeepsOnlyChannels(const OpView& node) {
 // Row-major, and of images those in which convolutions leave them.
 std::vector<std::string> Layouts(const OpView& node) {
   const bool known_of_both = node.is(kReduceSum) || node.is(kReduceMean) ||
-                             node.is(kReduceMax) || node.is(kReduceMin);
+                             node.is(kReduceMax) || node.is(kReduceMin) ||
+                             node.is(kReduceSumSquare);
   const bool known =
       known_of_both || node.is(kMoments) || node.is(kCrossMoments);
   if (!known) return {};

@@ -52,14 +52,14 @@ struct Row {
   const Family* family;
 };
 constexpr Row kRows[] = {
-    {&kConv, &kConvFamily},           {&kMatmul, &kMatmulFamily},
-    {&kAttention, &kMatmulFamily},    {&kAttentionGradient, &kMatmulFamily},
-    {&kMaxPool, &kPoolFamily},        {&kAvgPool, &kPoolFamily},
-    {&kSoftmax, &kNormFamily},        {&kReduceSum, &kReduceFamily},
-    {&kReduceMean, &kReduceFamily},   {&kReduceMax, &kReduceFamily},
-    {&kReduceMin, &kReduceFamily},    {&kMoments, &kReduceFamily},
-    {&kCrossMoments, &kReduceFamily}, {&kReorder, &kMoveFamily},
-    {&kCopy, &kMoveFamily},
+    {&kConv, &kConvFamily},         {&kMatmul, &kMatmulFamily},
+    {&kAttention, &kMatmulFamily},  {&kAttentionGradient, &kMatmulFamily},
+    {&kMaxPool, &kPoolFamily},      {&kAvgPool, &kPoolFamily},
+    {&kSoftmax, &kNormFamily},      {&kReduceSum, &kReduceFamily},
+    {&kReduceMean, &kReduceFamily}, {&kReduceMax, &kReduceFamily},
+    {&kReduceMin, &kReduceFamily},  {&kReduceSumSquare, &kReduceFamily},
+    {&kMoments, &kReduceFamily},    {&kCrossMoments, &kReduceFamily},
+    {&kReorder, &kMoveFamily},      {&kCopy, &kMoveFamily},
 };
 
 const Family& FamilyOfOp(const OpDef& op) {
