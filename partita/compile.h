@@ -84,7 +84,7 @@ struct EntryReport {
   // No plan for this machine can be faster, whole nodes or cut.
   double bound_seconds = 0;
   // Of the nodes' predicted seconds, what is in those that several devices
-  // compute whole, each of them.
+  // compute whole, each of them, though they are no updates.
   double repeated_share = 0;
 };
 

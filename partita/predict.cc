@@ -11,6 +11,7 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen_loader/codegen_loader.h"
+#include "partita/repeated_share.h"
 #include "placement/cost/cost_model.h"
 #include "placement/lower/memory_bound.h"
 #include "placement/simulate/lower_bound.h"
@@ -95,14 +96,8 @@ void CountNodes(const Plan& plan, const Entry& entry,
   for (size_t d = 0; d < plan.devices.size(); ++d) {
     by_name[plan.devices[d].traits.name] = d;
   }
-  double seconds = 0;
-  double repeated_seconds = 0;
   for (const ChosenKernel& kernel : chosen) {
     const OpView op = entry.graph->view(kernel.node);
-    seconds += kernel.seconds;
-    if (op.node().placement.devices.size() > 1 && !IsCut(op)) {
-      repeated_seconds += kernel.seconds;
-    }
     for (const std::string& name : op.node().placement.devices) {
       ++entry_report.devices[by_name[name]].nodes;
     }
@@ -113,7 +108,7 @@ void CountNodes(const Plan& plan, const Entry& entry,
   if (!report.fallbacks.nodes.empty()) {
     report.fallbacks.no_codegen = std::string(FindCodegen().message());
   }
-  if (seconds > 0) entry_report.repeated_share = repeated_seconds / seconds;
+  entry_report.repeated_share = RepeatedShare(*entry.graph, chosen);
 }
 
 absl::Status CountCopies(const Entry& entry, EntryReport& report) {

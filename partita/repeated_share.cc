@@ -1,0 +1,80 @@
+// Finds the updates from both sides: they read variables, and nothing but
+// variables becomes of them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/repeated_share.h"
+
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "graph/core_ops.h"
+#include "graph/instance.h"
+#include "graph/op_view.h"
+
+namespace partita {
+namespace {
+
+// By value, whether it, or all that is computed from it, becomes variables'.
+std::vector<bool> EndInVariables(const Graph& graph) {
+  std::vector<bool> is_update(graph.value_id_bound(), false);
+  std::vector<bool> is_output(graph.value_id_bound(), false);
+  for (const VariableUpdate& update : graph.updates()) {
+    is_update[update.value.index] = true;
+  }
+  for (ValueId output : graph.outputs()) is_output[output.index] = true;
+  std::vector<bool> ends(graph.value_id_bound(), false);
+  const auto all_end = [&](NodeId node) {
+    return absl::c_all_of(graph.node(node).results,
+                          [&](ValueId result) { return ends[result.index]; });
+  };
+  const std::vector<NodeId> order = graph.order();
+  for (auto node = order.rbegin(); node != order.rend(); ++node) {
+    for (ValueId result : graph.node(*node).results) {
+      const auto& uses = graph.value(result).uses;
+      ends[result.index] = !is_output[result.index] &&
+                           (is_update[result.index] || !uses.empty()) &&
+                           absl::c_all_of(uses, [&](const Use& use) {
+                             return all_end(use.node);
+                           });
+    }
+  }
+  return ends;
+}
+
+// By node, whether it is of an update.
+std::vector<bool> FindUpdates(const Graph& graph) {
+  const std::vector<bool> ends = EndInVariables(graph);
+  std::vector<bool> is_update(graph.node_id_bound(), false);
+  for (const OpView& op : graph.ops()) {
+    const auto is_of_variable = [&](ValueId operand) {
+      const NodeId maker = graph.value(operand).defining_node;
+      return maker.valid() &&
+             (graph.view(maker).is(kVariable) || is_update[maker.index]);
+    };
+    is_update[op.id().index] =
+        absl::c_any_of(op.node().operands, is_of_variable) &&
+        absl::c_all_of(op.node().results,
+                       [&](ValueId result) { return ends[result.index]; });
+  }
+  return is_update;
+}
+
+}  // namespace
+
+double RepeatedShare(const Graph& graph,
+                     absl::Span<const ChosenKernel> chosen) {
+  const std::vector<bool> is_update = FindUpdates(graph);
+  double seconds = 0;
+  double repeated = 0;
+  for (const ChosenKernel& kernel : chosen) {
+    const OpView op = graph.view(kernel.node);
+    seconds += kernel.seconds;
+    const bool by_several = op.node().placement.devices.size() > 1;
+    if (by_several && !IsCut(op) && !is_update[kernel.node.index]) {
+      repeated += kernel.seconds;
+    }
+  }
+  return seconds > 0 ? repeated / seconds : 0;
+}
+
+}  // namespace partita

@@ -1,0 +1,20 @@
+// What several devices compute whole, each of them, though it is no update.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_PARTITA_REPEATED_SHARE_H_
+#define PARTITA_PARTITA_REPEATED_SHARE_H_
+
+#include "absl/types/span.h"
+#include "graph/graph.h"
+#include "passes/choose_kernels.h"
+
+namespace partita {
+
+// Of the kernels' predicted seconds on a placed graph, the share in nodes of
+// several devices that are not cut. Updates are not among them: every replica
+// computes those on purpose.
+double RepeatedShare(const Graph& graph, absl::Span<const ChosenKernel> chosen);
+
+}  // namespace partita
+
+#endif  // PARTITA_PARTITA_REPEATED_SHARE_H_

@@ -1,0 +1,76 @@
+// What counts as computed again by each device.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/repeated_share.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "graph/core_ops.h"
+#include "graph/op_view.h"
+#include "graph/text/parser.h"
+
+namespace partita {
+namespace {
+
+// Each node takes as many seconds as its result's name says.
+double ShareOf(const std::string& body) {
+  const std::string text =
+      "variable @w: f32[4] trainable\n"
+      "graph @f(%x: f32[8, 4]) -> f32[4] {\n"
+      "  %w = variable {dtype = f32, name = \"w\", shape = [4]} : f32[4]\n"
+      "      on {cpu:0, cpu:1}\n" +
+      body + "}\n";
+  const auto module = ParseModule(text, "test.graph", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  const Graph& graph = module->main();
+  std::vector<ChosenKernel> chosen;
+  for (const OpView& op : graph.ops()) {
+    if (op.is(kVariable)) continue;
+    const double seconds = op.result(0).name().back() - '0';
+    chosen.push_back({op.id(), seconds, false});
+  }
+  return RepeatedShare(graph, chosen);
+}
+
+TEST(RepeatedShare, UpdatesAreRepeatedOnPurpose) {
+  EXPECT_EQ(ShareOf(R"(
+  %g1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
+      on {cpu:0, cpu:1}
+  %s3 = mul %g1, %w : f32[4] on {cpu:0, cpu:1}
+  %n4 = sub %w, %s3 : f32[4] on {cpu:0, cpu:1}
+  update @w = %n4
+  return %g1
+)"),
+            1.0 / 8);
+}
+
+TEST(RepeatedShare, WhatIsReadElsewhereIsNoUpdate) {
+  EXPECT_EQ(ShareOf(R"(
+  %g1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
+      on {cpu:0, cpu:1}
+  %s3 = mul %g1, %w : f32[4] on {cpu:0, cpu:1}
+  %n4 = sub %w, %s3 : f32[4] on {cpu:0, cpu:1}
+  update @w = %n4
+  return %s3
+)"),
+            4.0 / 8);
+}
+
+// A gradient, too, ends in a variable only, but reads none.
+TEST(RepeatedShare, GradientsCount) {
+  EXPECT_EQ(ShareOf(R"(
+  %g1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
+      on {cpu:0, cpu:1}
+  %n4 = sub %w, %g1 : f32[4] on {cpu:0, cpu:1}
+  %y5 = neg %x : f32[8, 4] on {cpu:0, cpu:1} (split 0) -> (split 0)
+  %z0 = reduce_sum %y5 {axes = [0], keep_dims = false} : f32[4] on cpu:0
+  update @w = %n4
+  return %z0
+)"),
+            1.0 / 10);
+}
+
+}  // namespace
+}  // namespace partita
