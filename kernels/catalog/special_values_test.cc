@@ -213,6 +213,9 @@ TEST(SpecialValues, PoolsAndReductions) {
   for (int64_t channels : {3, 16, 19}) {
     ExpectSprinkled(kMaxPool, {{2, channels, 9, 7}}, window);
     ExpectSprinkled(kAvgPool, {{2, channels, 9, 7}}, window);
+    Attributes gradient = window;
+    gradient.Set("sizes", Ints{9, 7});
+    ExpectSprinkled(kAvgPoolGradient, {{2, channels, 5, 7}}, gradient);
     for (const OpDef* op : {&kReduceMean, &kReduceMax, &kReduceMin, &kReduceSum,
                             &kReduceSumSquare}) {
       ExpectSprinkled(*op, {{2, channels, 7, 5}}, {{"axes", Ints{2, 3}}});

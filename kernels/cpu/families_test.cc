@@ -52,6 +52,35 @@ TEST(OnednnPool, ExtraEndPaddingIsNeverCounted) {
   ExpectNotOffered(OneNode(kAvgPool, {F32({1, 16, 8, 8})}, window));
 }
 
+// Padding on one side, windows that overlap, and rows that none has.
+TEST(OnednnPool, GradientOfTheAverage) {
+  for (int64_t channels : {1, 16, 19}) {
+    Attributes window = {{"kernel", Ints{3, 2}},
+                         {"sizes", Ints{9, 7}},
+                         {"strides", Ints{2, 1}},
+                         {"pads_before", Ints{1, 0}},
+                         {"pads_after", Ints{1, 1}}};
+    const TensorType dy = F32({2, channels, 5, 7});
+    ExpectRight(OneNode(kAvgPoolGradient, {dy}, window));
+    window.Set("count_include_pad", true);
+    ExpectRight(OneNode(kAvgPoolGradient, {dy}, window));
+    ExpectRight(OneNode(kAvgPoolGradient, {F32({2, channels, 3, 2})},
+                        {{"kernel", Ints{3, 3}},
+                         {"sizes", Ints{11, 8}},
+                         {"strides", Ints{3, 3}}}));
+  }
+}
+
+TEST(OnednnPool, ExtraEndPaddingIsNeverCountedInGradients) {
+  Attributes window = {{"kernel", Ints{3, 3}},
+                       {"sizes", Ints{8, 8}},
+                       {"strides", Ints{2, 2}},
+                       {"ceil_extra", Ints{1, 1}}};
+  ExpectRight(OneNode(kAvgPoolGradient, {F32({1, 16, 4, 4})}, window));
+  window.Set("count_include_pad", true);
+  ExpectNotOffered(OneNode(kAvgPoolGradient, {F32({1, 16, 4, 4})}, window));
+}
+
 TEST(OnednnPool, MeansOfImages) {
   for (int64_t channels : {3, 16, 32}) {
     for (bool keep : {false, true}) {

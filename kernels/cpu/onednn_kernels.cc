@@ -23,11 +23,17 @@ namespace partita {
 namespace {
 
 const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv,          &kOnednnWinograd,
-    &kOnednnConvTranspose, &kOnednnConvWeightGradient,
-    &kOnednnMatmul,        &kOnednnPool,
-    &kOnednnNorm,          &kOnednnResample,
-    &kOnednnBinary,        &kOnednnWinogradTraining,
+    &kOnednnConv,
+    &kOnednnWinograd,
+    &kOnednnConvTranspose,
+    &kOnednnConvWeightGradient,
+    &kOnednnMatmul,
+    &kOnednnPool,
+    &kOnednnPoolGradient,
+    &kOnednnNorm,
+    &kOnednnResample,
+    &kOnednnBinary,
+    &kOnednnWinogradTraining,
 };
 
 absl::string_view IsaName() {

@@ -82,6 +82,7 @@ extern const OnednnFamily kOnednnConvTranspose;
 extern const OnednnFamily kOnednnConvWeightGradient;
 extern const OnednnFamily kOnednnMatmul;
 extern const OnednnFamily kOnednnPool;
+extern const OnednnFamily kOnednnPoolGradient;
 extern const OnednnFamily kOnednnBinary;
 extern const OnednnFamily kOnednnNorm;
 extern const OnednnFamily kOnednnResample;

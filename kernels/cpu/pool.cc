@@ -7,6 +7,7 @@
 
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
+#include "kernels/cpu/average_window.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_recipe.h"
 
@@ -15,18 +16,6 @@ namespace {
 
 using dnnl::algorithm;
 using dnnl::memory;
-
-struct Pool {
-  algorithm kind;
-  memory::dims kernel, strides, dilates, before, after;
-};
-
-memory::dims Filled(const std::vector<int64_t>& values, size_t spatial,
-                    int64_t otherwise) {
-  memory::dims dims(spatial, otherwise);
-  std::copy_n(values.begin(), std::min(values.size(), spatial), dims.begin());
-  return dims;
-}
 
 // A reduction over all spatial dimensions.
 bool IsGlobal(const OpView& node) {
@@ -41,16 +30,6 @@ bool IsGlobal(const OpView& node) {
   return true;
 }
 
-// A window that counts positions past the padding would need oneDNN to know
-// the end of the padded input.
-bool CountsPastTheEnd(const OpView& node) {
-  if (!node.attr_bool("count_include_pad")) return false;
-  for (int64_t extra : node.attr_ints("ceil_extra")) {
-    if (extra != 0) return true;
-  }
-  return false;
-}
-
 bool Accepts(const OpView& node) {
   if (node.num_operands() != 1 || !AllF32(node)) return false;
   const int rank = node.operand_type(0).rank();
@@ -59,32 +38,16 @@ bool Accepts(const OpView& node) {
   return node.is(kAvgPool) && !CountsPastTheEnd(node);
 }
 
-Pool GlobalPool(const OpView& node) {
+AverageWindow WindowOf(const OpView& node) {
   const Shape& dims = node.operand_type(0).dims;
   const size_t spatial = dims.size() - 2;
+  if (!IsGlobal(node)) return WindowOf(node, spatial);
   return {algorithm::pooling_avg_exclude_padding,
           memory::dims(dims.begin() + 2, dims.end()),
           memory::dims(spatial, 1),
           memory::dims(spatial, 0),
           memory::dims(spatial, 0),
           memory::dims(spatial, 0)};
-}
-
-Pool PoolOf(const OpView& node) {
-  if (IsGlobal(node)) return GlobalPool(node);
-  const size_t spatial = node.operand_type(0).dims.size() - 2;
-  Pool pool{node.attr_bool("count_include_pad")
-                ? algorithm::pooling_avg_include_padding
-                : algorithm::pooling_avg_exclude_padding,
-            Filled(node.attr_ints("kernel"), spatial, 1),
-            Filled(node.attr_ints("strides"), spatial, 1),
-            Filled(node.attr_ints("dilations"), spatial, 1),
-            Filled(node.attr_ints("pads_before"), spatial, 0),
-            Filled(node.attr_ints("pads_after"), spatial, 0)};
-  for (int64_t& dilation : pool.dilates) --dilation;
-  const memory::dims extra = Filled(node.attr_ints("ceil_extra"), spatial, 0);
-  for (size_t i = 0; i < spatial; ++i) pool.after[i] += extra[i];
-  return pool;
 }
 
 // The mean over an image is one value per channel: row-major wherever the
@@ -126,12 +89,12 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   const auto source = DescOf({x.dtype, x.dims, *wish.operands[0]});
   const auto result = DescOf(y);
   if (!source || !result) return NotOffered("a layout without descriptor");
-  const Pool pool = PoolOf(node);
+  const AverageWindow w = WindowOf(node);
   OnednnRecipe recipe;
   recipe.primitive = dnnl::pooling_v2_forward::primitive_desc(
-      dnnl::pooling_v2_forward::desc(
-          dnnl::prop_kind::forward_inference, pool.kind, *source, *result,
-          pool.strides, pool.kernel, pool.dilates, pool.before, pool.after),
+      dnnl::pooling_v2_forward::desc(dnnl::prop_kind::forward_inference, w.kind,
+                                     *source, *result, w.strides, w.kernel,
+                                     w.dilates, w.before, w.after),
       StrictAttributes(), CpuEngine(), /*allow_empty=*/true);
   if (!recipe.primitive) return NotOffered("no such pool");
   recipe.arguments = {{DNNL_ARG_SRC, false, 0, *source},
