@@ -36,40 +36,37 @@ CompileOptions AnyStrategy(const CompileOptions& options) {
   return any;
 }
 
-bool Trains(const Module& module) {
-  return absl::c_any_of(module.functions(), [](const auto& function) {
-    return !function->updates().empty();
-  });
-}
-
-// Tried for a remedy: each try is a compilation.
-constexpr int64_t kMostMicroBatches = 256;
-
 // The step of a training in more parts, which are equal: each time twice as
-// many at least. (A batch of requests that is too large is a matter of
-// extents.)
+// many at least, and as many as are tried. (A batch of requests that is too
+// large is a matter of extents.)
 void AddMicroBatches(const Module& module, const CompileOptions& any,
                      std::vector<CompileOptions>& changes) {
   if (!Trains(module)) return;
   const int64_t batch = BatchOf(module.main());
-  const int64_t most = std::min(batch, kMostMicroBatches);
+  int64_t most = std::min(batch, kMostMicroBatches);
+  while (most > any.micro_batches && batch % most != 0) --most;
   int64_t least = 2 * any.micro_batches;
-  for (int64_t parts = least; parts <= most; ++parts) {
-    if (parts < least || batch % parts != 0) continue;
+  for (int64_t parts = any.micro_batches + 1; parts <= most; ++parts) {
+    const bool is_next = parts >= least && batch % parts == 0;
+    if (!is_next && parts != most) continue;
     changes.push_back(any);
     changes.back().micro_batches = static_cast<int>(parts);
     least = 2 * parts;
   }
 }
 
-// With any strategy: steps that do not overlap, then more micro-batches.
-void AddSmallerSteps(const Module& module, const CompileOptions& any,
+// With any strategy: steps that do not overlap, then more micro-batches, then
+// both.
+void AddSmallerSteps(const Module& module, CompileOptions any,
                      std::vector<CompileOptions>& changes) {
-  if (any.depth > 1) {
+  const bool overlaps = any.depth > 1;
+  if (overlaps) {
     changes.push_back(any);
     changes.back().depth = 1;
   }
   AddMicroBatches(module, any, changes);
+  any.depth = 1;
+  if (overlaps) AddMicroBatches(module, any, changes);
 }
 
 // Those that leave most as it is first: any strategy, then smaller steps, then
@@ -129,6 +126,12 @@ std::string RemedyText(const Remedy& remedy, const CompileOptions& options) {
 }
 
 }  // namespace
+
+bool Trains(const Module& module) {
+  return absl::c_any_of(module.functions(), [](const auto& function) {
+    return !function->updates().empty();
+  });
+}
 
 absl::StatusOr<Remedy> FindFit(const Module& module, const Machine& machine,
                                const CompileOptions& options) {

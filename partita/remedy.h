@@ -15,6 +15,12 @@
 
 namespace partita {
 
+// Tried for a remedy at most, each by a compilation.
+inline constexpr int64_t kMostMicroBatches = 256;
+
+// A module of which they are tried: it updates variables.
+bool Trains(const Module& module);
+
 // A change of the options under which the module fits the machine, as
 // compiling it showed.
 struct Remedy {

@@ -41,7 +41,17 @@ std::vector<bool> EndInVariables(const Graph& graph) {
   return ends;
 }
 
-// By node, whether it is of an update.
+// A gradient by a layer's operand reads a variable, too, and ends in those of
+// earlier layers; but updates go element by element.
+bool IsElementwise(const OpView& op) {
+  if (!op.is(kFused)) return op.op().traits.elementwise;
+  return absl::c_all_of(op.region(0).ops(), [](const OpView& inner) {
+    return inner.is(kConstant) || inner.op().traits.elementwise;
+  });
+}
+
+// By node, whether it is of an update: of the extents of the variable, or of
+// what is of its update, that it reads.
 std::vector<bool> FindUpdates(const Graph& graph) {
   const std::vector<bool> ends = EndInVariables(graph);
   std::vector<bool> is_update(graph.node_id_bound(), false);
@@ -49,9 +59,11 @@ std::vector<bool> FindUpdates(const Graph& graph) {
     const auto is_of_variable = [&](ValueId operand) {
       const NodeId maker = graph.value(operand).defining_node;
       return maker.valid() &&
+             graph.type(operand).dims == op.result_type(0).dims &&
              (graph.view(maker).is(kVariable) || is_update[maker.index]);
     };
     is_update[op.id().index] =
+        IsElementwise(op) &&
         absl::c_any_of(op.node().operands, is_of_variable) &&
         absl::c_all_of(op.node().results,
                        [&](ValueId result) { return ends[result.index]; });

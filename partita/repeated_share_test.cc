@@ -72,5 +72,20 @@ TEST(RepeatedShare, GradientsCount) {
             1.0 / 10);
 }
 
+// What leads to the first layer's variables reads that of the second.
+TEST(RepeatedShare, GradientsThroughALayerCount) {
+  EXPECT_EQ(ShareOf(R"(
+  %y2 = mul %x, %w : f32[8, 4] on {cpu:0, cpu:1}
+  %d3 = neg %y2 : f32[8, 4] on {cpu:0, cpu:1}
+  %g1 = reduce_sum %d3 {axes = [0], keep_dims = false} : f32[4]
+      on {cpu:0, cpu:1}
+  %n4 = sub %w, %g1 : f32[4] on {cpu:0, cpu:1}
+  %z0 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4] on cpu:0
+  update @w = %n4
+  return %z0
+)"),
+            6.0 / 10);
+}
+
 }  // namespace
 }  // namespace partita

@@ -70,6 +70,11 @@ class MicroBatcher {
   absl::StatusOr<MicroBatches> Run() {
     CheckGraph();
     if (!faults_.empty()) return Refusal();
+    if (absl::c_all_of(pieces_, [](const Piece& p) { return p == nullptr; })) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "micro-batches of @", graph_.name(),
+          ": found no node that reads the batch; leave out micro-batches"));
+    }
     MicroBatches micro_batches{.count = count_};
     for (ValueId input : graph_.inputs()) {
       const bool divided = lies(input).kind == Kind::kSplit;

@@ -175,6 +175,17 @@ graph @f(%x: f32[4, 3], %i: f32[4]) -> (f32[4, 3], f32[3, 4], f32[3]) {
       "  update of v: has a value for each example");
 }
 
+TEST(MicroBatches, WhereNothingReadsTheBatchThereIsNoPart) {
+  EXPECT_EQ(Divided(R"(graph @f(%x: f32[8], %a: f32[]) -> f32[] {
+  %y = neg %a : f32[]
+  return %y
+}
+)",
+                    2),
+            "micro-batches of @f: found no node that reads the batch; leave "
+            "out micro-batches");
+}
+
 TEST(MicroBatches, AConstantThatIsTheSameForAllExamplesHasAPart) {
   EXPECT_EQ(Divided(R"(graph @f(%x: f32[4, 2]) -> f32[4, 2] {
   %c = constant f32[4, 2] [1, 2, 1, 2, 1, 2, 1, 2]

@@ -132,12 +132,6 @@ int64_t MemoryOf(const Machine& machine) {
   return memory;
 }
 
-bool HasOnlyCpus(const Machine& machine) {
-  return absl::c_all_of(machine.devices, [](const MachineDevice& device) {
-    return device.traits.kind == DeviceKind::kCpu;
-  });
-}
-
 // The files beside that of --machine, of machines with more memory that can be
 // taken instead, the least first.
 std::vector<MachineFile> LargerMachines(const UnfitCommand& unfit) {
@@ -155,7 +149,6 @@ std::vector<MachineFile> LargerMachines(const UnfitCommand& unfit) {
     const std::string name = (folder / file->path().filename()).string();
     absl::StatusOr<Machine> other = ReadMachine(name);
     if (!other.ok() || MemoryOf(*other) <= memory) continue;
-    if (unfit.runs_on_host && !HasOnlyCpus(*other)) continue;
     larger.push_back({MemoryOf(*other), name, *std::move(other)});
   }
   absl::c_sort(larger, [](const MachineFile& a, const MachineFile& b) {
@@ -164,13 +157,17 @@ std::vector<MachineFile> LargerMachines(const UnfitCommand& unfit) {
   return larger;
 }
 
+bool MayChangeMachine(const UnfitCommand& unfit) {
+  return unfit.arguments.has("machine") && !unfit.runs_on_host;
+}
+
 std::optional<Fitting> FindFitting(const UnfitCommand& unfit) {
   for (const OpenExtent& extent : OpenExtents(unfit)) {
     std::optional<Fitting> fitting = Shrink(unfit, extent);
     if (fitting.has_value()) return fitting;
   }
   const Arguments& given = unfit.arguments;
-  if (!given.has("machine")) return std::nullopt;
+  if (!MayChangeMachine(unfit)) return std::nullopt;
   for (const MachineFile& file : LargerMachines(unfit)) {
     const absl::StatusOr<Remedy> remedy = TryFit(unfit, given, file.machine);
     if (!remedy.ok()) continue;
@@ -202,19 +199,24 @@ std::string CommandLine(absl::string_view command, Arguments arguments,
 
 std::string NothingHelps(const UnfitCommand& unfit) {
   const Arguments& arguments = unfit.arguments;
+  const absl::StatusOr<Module> module = unfit.read(arguments);
+  const bool trains = module.ok() && Trains(*module);
   std::vector<std::string> tried = {"every strategy"};
   if (arguments.has("depth")) tried.push_back("steps that do not overlap");
+  if (trains) {
+    tried.push_back(
+        absl::StrCat("up to ", kMostMicroBatches, " micro-batches"));
+  }
   if (arguments.has("pin")) tried.push_back("no pins");
   if (!OpenExtents(unfit).empty()) tried.push_back("smaller extents");
-  if (arguments.has("machine")) {
+  if (MayChangeMachine(unfit)) {
     tried.push_back(absl::StrCat("the larger machines beside ",
                                  arguments.Get("machine", "")));
   }
   return absl::StrCat(
       "\n  no command line helps: tried ", absl::StrJoin(tried, ", "),
-      unfit.extents_may_shrink
-          ? "; only more memory or a smaller model does"
-          : "; only more memory, a smaller batch or a smaller model does");
+      trains ? "; only more memory, a smaller batch or a smaller model does"
+             : "; only more memory or a smaller model does");
 }
 
 }  // namespace

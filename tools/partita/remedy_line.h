@@ -25,7 +25,7 @@ struct UnfitCommand {
   // Smaller extents than the arguments give are as good: a training's batch is
   // part of what it computes.
   bool extents_may_shrink = true;
-  // The plan is run by devices of this host, so only CPUs help.
+  // The plan is run by this host as it is: no other machine's file helps.
   bool runs_on_host = false;
 };
 

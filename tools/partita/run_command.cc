@@ -126,11 +126,12 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
   absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
   PARTITA_RETURN_IF_ERROR(WithCommandLine(
-      compiled.status(), {.command = "run",
-                          .arguments = arguments,
-                          .machine = machine,
-                          .read = ReadModel,
-                          .runs_on_host = !arguments.has("virtual")}));
+      compiled.status(),
+      {.command = "run",
+       .arguments = arguments,
+       .machine = machine,
+       .read = ReadModel,
+       .runs_on_host = !arguments.has("virtual") && !arguments.has("timed")}));
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
 

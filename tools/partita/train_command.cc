@@ -211,17 +211,19 @@ absl::Status WithRemedy(const absl::Status& status, const Module& module,
     if (!ShortageOf(status).has_value()) return status;
     return absl::Status(
         status.code(),
-        absl::StrCat(status.message(),
-                     "\n  other strategies than data, and other replicas, need "
-                     "--batch-norm synchronised, which computes another step"));
+        absl::StrCat(
+            status.message(),
+            "\n  a strategy other than data goes without --replicas and "
+            "with --batch-norm synchronised: another step"));
   }
   return WithCommandLine(
-      status, {.command = "train",
-               .arguments = arguments,
-               .machine = machine,
-               .read = [&](const Arguments&) { return module.Clone(); },
-               .extents_may_shrink = false,
-               .runs_on_host = !arguments.has("virtual")});
+      status,
+      {.command = "train",
+       .arguments = arguments,
+       .machine = machine,
+       .read = [&](const Arguments&) { return module.Clone(); },
+       .extents_may_shrink = false,
+       .runs_on_host = !arguments.has("virtual") && !arguments.has("plan")});
 }
 
 absl::StatusOr<Prepared> Prepare(const TrainRequest& request,
