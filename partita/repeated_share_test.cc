@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/text/parser.h"
@@ -34,28 +35,21 @@ double ShareOf(const std::string& body) {
   return RepeatedShare(graph, chosen);
 }
 
-TEST(RepeatedShare, UpdatesAreRepeatedOnPurpose) {
-  EXPECT_EQ(ShareOf(R"(
+// A gradient, its product with the variable, and the update by that.
+constexpr char kUpdate[] = R"(
   %g1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
       on {cpu:0, cpu:1}
   %s3 = mul %g1, %w : f32[4] on {cpu:0, cpu:1}
   %n4 = sub %w, %s3 : f32[4] on {cpu:0, cpu:1}
   update @w = %n4
-  return %g1
-)"),
-            1.0 / 8);
+)";
+
+TEST(RepeatedShare, UpdatesAreRepeatedOnPurpose) {
+  EXPECT_EQ(ShareOf(absl::StrCat(kUpdate, "  return %g1\n")), 1.0 / 8);
 }
 
 TEST(RepeatedShare, WhatIsReadElsewhereIsNoUpdate) {
-  EXPECT_EQ(ShareOf(R"(
-  %g1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
-      on {cpu:0, cpu:1}
-  %s3 = mul %g1, %w : f32[4] on {cpu:0, cpu:1}
-  %n4 = sub %w, %s3 : f32[4] on {cpu:0, cpu:1}
-  update @w = %n4
-  return %s3
-)"),
-            4.0 / 8);
+  EXPECT_EQ(ShareOf(absl::StrCat(kUpdate, "  return %s3\n")), 4.0 / 8);
 }
 
 // A gradient, too, ends in a variable only, but reads none.
