@@ -9,6 +9,7 @@
 #include "kernels/team/team.h"
 #include "kernels/vector/block_product.h"
 #include "kernels/winograd/image_transforms.h"
+#include "kernels/winograd/narrow_convolution.h"
 #include "kernels/winograd/shares.h"
 #include "kernels/winograd/tap_matrices.h"
 #include "kernels/winograd/weight_transforms.h"
@@ -166,6 +167,7 @@ TiledConvolution TileConvolution(int64_t images, int64_t channels,
 }
 
 TiledWork ConvolutionWork(const TiledConvolution& conv, int threads) {
+  if (IsNarrow(conv)) return NarrowWork(conv, threads);
   const Division division(conv, threads);
   const int64_t groups = PartsOf(division.stretch, division.group);
   return {
@@ -175,6 +177,7 @@ TiledWork ConvolutionWork(const TiledConvolution& conv, int threads) {
 }
 
 int64_t ConvolutionFloats(const TiledConvolution& conv, int threads) {
+  if (IsNarrow(conv)) return NarrowFloats(conv, threads);
   const Division division(conv, threads);
   return TapMatrices::Floats(division.stretch, conv.source.channels) +
          threads * ThreadFloats(division);
@@ -182,6 +185,7 @@ int64_t ConvolutionFloats(const TiledConvolution& conv, int threads) {
 
 void Convolve(const TiledConvolution& conv, const ConvolutionArgs& args,
               int threads) {
+  if (IsNarrow(conv)) return ConvolveNarrow(conv, args, threads);
   Convolution(conv, args, threads).Run();
 }
 

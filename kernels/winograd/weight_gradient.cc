@@ -22,9 +22,6 @@ constexpr int64_t kMostTiles = 128;
 // Floats of both sides of a stretch, transformed: what the last cache holds.
 constexpr int64_t kStretchFloats = 5 << 20;
 static_assert(kMostTiles % kSummedAtOnce == 0);
-// Inputs of a block, which has a chunk of outputs: its sums stay in a core's
-// second cache.
-constexpr int64_t kBlockInputs = 32;
 
 // As many as make the transformed tiles as large as the sums, which wait in
 // memory for the next stretch.
@@ -44,9 +41,10 @@ int64_t Stretches(const TiledConvolution& conv, int threads) {
   return PartsOf(conv.source.tiles(), TilesOfStretch(conv, threads));
 }
 
+// Of a chunk of inputs by one of outputs: the sums of a block stay in a core's
+// second cache.
 int64_t Blocks(const TiledConvolution& conv) {
-  return PartsOf(conv.source.channels, kBlockInputs) *
-         ChunksOf(conv.result.channels);
+  return ChunksOf(conv.source.channels) * ChunksOf(conv.result.channels);
 }
 
 // Ranges of taps in which the products of a block are shared out, as there are
@@ -60,7 +58,7 @@ bool KeepsSums(const TiledConvolution& conv, int threads) {
   return Stretches(conv, threads) > 1 || TapParts(conv, threads) > 1;
 }
 
-int64_t BlockFloats() { return TapMatrices::Floats(kBlockInputs, kChunk); }
+int64_t BlockFloats() { return TapMatrices::Floats(kChunk, kChunk); }
 
 class WeightGradient {
  public:
@@ -107,16 +105,16 @@ class WeightGradient {
   }
 
   TapMatrices SumsOf(int64_t place) const {
-    return TapMatrices(sums_ + place * BlockFloats(), kBlockInputs, kChunk);
+    return TapMatrices(sums_ + place * BlockFloats(), kChunk, kChunk);
   }
 
   WeightRange RangeOf(int64_t block) const {
     const int64_t chunks = ChunksOf(conv_.result.channels);
     const int64_t output = block % chunks * kChunk;
-    const int64_t input = block / chunks * kBlockInputs;
+    const int64_t input = block / chunks * kChunk;
     return {conv_.source.channels, output,
             std::min(kChunk, conv_.result.channels - output), input,
-            std::min(kBlockInputs, conv_.source.channels - input)};
+            std::min(kChunk, conv_.source.channels - input)};
   }
 
   void TransformTiles(int64_t first, int64_t count) const {
@@ -141,11 +139,9 @@ class WeightGradient {
   void MultiplyTaps(int64_t block, int64_t begin, int64_t end, int64_t tiles,
                     bool adds, const TapMatrices& sums) const {
     const WeightRange range = RangeOf(block);
-    const int64_t input = range.first_input;
     for (int64_t tap = begin; tap < end; ++tap) {
       Multiply(
-          {.left = {source_.Chunk(tap, input / kChunk) + input % kChunk, 1,
-                    kChunk},
+          {.left = {source_.Chunk(tap, range.first_input / kChunk), 1, kChunk},
            .right = {gradient_.Chunk(tap, range.first_output / kChunk), kChunk},
            .result = {sums.Chunk(tap, 0), kChunk},
            .m = range.num_inputs,

@@ -14,6 +14,7 @@
 #include "kernels/vector/vector_code.h"
 #include "kernels/winograd/convolution.h"
 #include "kernels/winograd/image_transforms.h"
+#include "kernels/winograd/narrow_convolution.h"
 #include "kernels/winograd/weight_transforms.h"
 
 namespace partita {
@@ -328,6 +329,26 @@ TEST(Winograd, ImagesDoNotDependOnTheBatch) {
   const Results both = of(6), half = of(3);
   ExpectSameBits({both.y.begin(), both.y.begin() + half.y.size()}, half.y);
   ExpectSameBits({both.dx.begin(), both.dx.begin() + half.dx.size()}, half.dx);
+}
+
+// A chunk of channels on either side goes a way of its own: to the bits that
+// the same channels have among more.
+TEST(Winograd, ANarrowConvolutionHasTheBitsOfAWideOne) {
+  constexpr int64_t kSide = 21, kFloats = 48 * kSide * kSide;
+  const auto convolve = [](int64_t outputs) {
+    const TiledConvolution conv =
+        TileConvolution(1, 48, kSide, kSide, outputs, kSide, kSide, 1, 1);
+    EXPECT_EQ(IsNarrow(conv), outputs == 64);
+    const std::vector<float> x = RandomFloats(kFloats, 1);
+    const std::vector<float> w = RandomFloats(outputs * 48 * 9, 2);
+    std::vector<float> workspace(ConvolutionFloats(conv, 2));
+    std::vector<float> y(outputs * kSide * kSide);
+    Convolve(conv, {x.data(), w.data(), nullptr, y.data(), workspace.data()},
+             2);
+    y.resize(64 * kSide * kSide);
+    return y;
+  };
+  ExpectSameBits(convolve(64), convolve(80));
 }
 
 // Results of 4 MiB are stored past the caches where they are aligned to 64
