@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -93,14 +95,36 @@ absl::Status CheckNoDash(const Arguments& arguments) {
   return absl::OkStatus();
 }
 
+// A training of days is not to be lost to one that was begun anew where it was
+// to be continued.
+absl::Status KeepOtherTraining(const Arguments& arguments) {
+  const std::string path = arguments.Get("checkpoint", "");
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown) ||
+      std::filesystem::file_size(path, unknown) == 0) {
+    return absl::OkStatus();
+  }
+  if (arguments.has("resume") &&
+      std::filesystem::equivalent(path, arguments.Get("resume", ""), unknown)) {
+    return absl::OkStatus();
+  }
+  return CalledWrongly(absl::StrCat(
+      "--checkpoint: found ", path,
+      ", which this training would replace; expected a file that is not there "
+      "yet, or the one that --resume continues; add --resume ",
+      path, ", or remove the file, or give another name"));
+}
+
 // A checkpoint may replace the one that it continues, and no other input.
 absl::Status KeepInputs(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckTogether(arguments));
   PARTITA_RETURN_IF_ERROR(CheckBesidePlan(arguments));
   PARTITA_RETURN_IF_ERROR(CheckNoDash(arguments));
   if (!arguments.has("checkpoint")) return absl::OkStatus();
-  return InputFiles(arguments.With("resume", {}), kTrainFlags)
-      .Keep("checkpoint", arguments.Get("checkpoint", ""));
+  PARTITA_RETURN_IF_ERROR(
+      InputFiles(arguments.With("resume", {}), kTrainFlags)
+          .Keep("checkpoint", arguments.Get("checkpoint", "")));
+  return KeepOtherTraining(arguments);
 }
 
 // What is written last would else be found impossible last.
