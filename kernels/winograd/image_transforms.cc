@@ -1,4 +1,4 @@
-// A tile of one register's channels at a time.
+// A tile of one register's channels at a time, and the tile beside it next.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/winograd/image_transforms.h"
@@ -16,74 +16,72 @@ namespace {
 template <typename Floats>
 inline constexpr int64_t kLanes = sizeof(Floats) / sizeof(float);
 
+// The square of a tile's positions, and from one of its lines to the next. Of a
+// tile that reaches across its image's edge they are copied, zero outside.
 template <typename Floats, int side>
-[[gnu::always_inline]] inline void LoadInside(const float* from, int64_t line,
-                                              Floats (&tile)[side][side]) {
-#pragma GCC unroll 6
-  for (int i = 0; i < side; ++i) {
-#pragma GCC unroll 6
-    for (int j = 0; j < side; ++j) {
-      Load(from + i * line + j * kVector, tile[i][j]);
-    }
-  }
-}
-
-// Zero outside the image.
-template <typename Floats, int side>
-[[gnu::always_inline]] inline void LoadAcross(const TiledImages& images,
-                                              const TilePlace& place,
-                                              const float* from, int64_t line,
-                                              Floats (&tile)[side][side]) {
-#pragma GCC unroll 6
-  for (int i = 0; i < side; ++i) {
-    const bool has_line = place.y + i >= 0 && place.y + i < images.height;
-#pragma GCC unroll 6
-    for (int j = 0; j < side; ++j) {
-      tile[i][j] = Floats{};
-      if (has_line && place.x + j >= 0 && place.x + j < images.width) {
-        Load(from + i * line + j * kVector, tile[i][j]);
-      }
-    }
-  }
-}
-
-// Asks for the 4x4 positions that the second tile from this one has in the
-// grid, if the image holds all of them: a tile is as many short lines, of which
-// the processor's own prefetching sees too late how they go on.
-class Ahead {
+class Square {
  public:
-  [[gnu::always_inline]] Ahead(const TiledImages& images, int64_t tile)
-      : images_(images), place_(images, tile + 2) {
-    place_.y += images.top;
-    place_.x += images.left;
-    is_whole_ = tile + 2 < images.tiles() && place_.IsInside(images, kTileSide);
-  }
-
-  // Of the 16 channels from `channel` on.
-  [[gnu::always_inline]] void Fetch(const float* images,
-                                    int64_t channel) const {
-    if (!is_whole_) return;
-    const float* from = images + place_.Offset(images_, channel);
-#pragma GCC unroll 4
-    for (int i = 0; i < kTileSide; ++i) {
-#pragma GCC unroll 4
-      for (int j = 0; j < kTileSide; ++j) {
-        __builtin_prefetch(from + (i * images_.width + j) * kVector);
+  [[gnu::always_inline]] Square(const TiledImages& images,
+                                const TilePlace& place, const float* from)
+      : first(from), line(images.width * kVector) {
+    if (place.IsInside(images, side)) return;
+    for (int i = 0; i < side; ++i) {
+      const bool has_line = place.y + i >= 0 && place.y + i < images.height;
+      for (int j = 0; j < side; ++j) {
+        Floats position = {};
+        if (has_line && place.x + j >= 0 && place.x + j < images.width) {
+          Load(from + i * line + j * kVector, position);
+        }
+        Store(position, copy_ + (i * side + j) * kVector);
       }
     }
+    first = copy_;
+    line = side * kVector;
   }
+
+  const float* first;
+  int64_t line;
 
  private:
-  const TiledImages& images_;
-  TilePlace place_;
-  bool is_whole_;
+  alignas(sizeof(Floats)) float copy_[side * side * kVector];
 };
 
-// All of a range's channels of its chunk.
-[[gnu::always_inline]] inline int64_t EndOfChunk(const TiledImages& images,
-                                                 int64_t chunk) {
-  return std::min((chunk + 1) * kChunk, images.channels);
+// Tiles from the one that is transformed to the one whose positions are asked
+// for: a tile is as many short lines, of which the processor's own prefetching
+// sees too late how they go on.
+constexpr int64_t kAhead = 6;
+
+// Asks for the 4x4 positions that a tile has in the grid, of 16 channels, if
+// the images hold all of them.
+[[gnu::always_inline]] inline void Fetch(const TiledImages& images,
+                                         TilePlace place, const float* from,
+                                         int64_t channel) {
+  place.y += images.top;
+  place.x += images.left;
+  if (place.image >= images.images || !place.IsInside(images, kTileSide)) {
+    return;
+  }
+  from += place.Offset(images, channel);
+#pragma GCC unroll 4
+  for (int i = 0; i < kTileSide; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kTileSide; ++j) {
+      __builtin_prefetch(from + (i * images.width + j) * kVector);
+    }
+  }
 }
+
+// The channels of a range, of which 16 are taken over all tiles before the next
+// 16: lines of an image that share a set of the cache are then no more than it
+// holds, and tiles lie beside one another.
+struct Channels {
+  [[gnu::always_inline]] Channels(const TiledImages& images,
+                                  const TileRange& range)
+      : first(range.chunk * kChunk),
+        end(std::min(first + kChunk, images.channels)) {}
+
+  int64_t first, end;
+};
 
 // Tiles of side x side to taps, by Line.
 template <typename Line, int side, typename Floats>
@@ -92,30 +90,36 @@ struct ToTaps {
                                                 const float* x,
                                                 const TileRange* range,
                                                 const TapMatrices* taps) {
-    const int64_t line = images->width * kVector;
-    for (int64_t t = 0; t < range->count; ++t) {
-      const TilePlace place(*images, range->first + t);
-      const Ahead ahead(*images, range->first + t);
-      const bool inside = place.IsInside(*images, side);
-      for (int64_t c = range->chunk * kChunk;
-           c < EndOfChunk(*images, range->chunk); c += kLanes<Floats>) {
-        if (c % kVector == 0) ahead.Fetch(x, c);
-        const float* from = x + place.Offset(*images, c);
-        Floats tile[side][side], applied[kTapsAlong][kTapsAlong];
-        if (inside) {
-          LoadInside(from, line, tile);
-        } else {
-          LoadAcross(*images, place, from, line, tile);
+    const Channels channels(*images, *range);
+    for (int64_t c = channels.first; c < channels.end; c += kVector) {
+      TilePlace place(*images, range->first);
+      TilePlace ahead(*images, range->first + kAhead);
+      for (int64_t t = 0; t < range->count; ++t) {
+        Fetch(*images, ahead, x, c);
+        for (int64_t lane = c; lane < c + kVector; lane += kLanes<Floats>) {
+          Transform(*images, place, x + place.Offset(*images, lane),
+                    taps->Element(range->row + t, lane), taps->tap_step);
         }
-        ApplyBothWays<Line>(tile, applied);
-        float* to = taps->Element(range->row + t, c);
+        place.Advance(*images);
+        ahead.Advance(*images);
+      }
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] static inline void Transform(const TiledImages& images,
+                                                      const TilePlace& place,
+                                                      const float* from,
+                                                      float* to,
+                                                      int64_t tap_step) {
+    const Square<Floats, side> square(images, place, from);
+    Floats applied[kTapsAlong][kTapsAlong];
+    ApplyBothWays<Line, side>(square.first, square.line, kVector, applied);
 #pragma GCC unroll 6
-        for (int i = 0; i < kTapsAlong; ++i) {
+    for (int i = 0; i < kTapsAlong; ++i) {
 #pragma GCC unroll 6
-          for (int j = 0; j < kTapsAlong; ++j) {
-            Store(applied[i][j], to + (i * kTapsAlong + j) * taps->tap_step);
-          }
-        }
+      for (int j = 0; j < kTapsAlong; ++j) {
+        Store(applied[i][j], to + (i * kTapsAlong + j) * tap_step);
       }
     }
   }
@@ -150,41 +154,45 @@ struct ToResult {
                                                 const TapMatrices* taps,
                                                 const TileRange* range,
                                                 const float* bias, float* y) {
-    const int64_t line = images->width * kVector;
     const bool streams = Streams<Floats>(*images, y);
-    for (int64_t t = 0; t < range->count; ++t) {
-      const TilePlace place(*images, range->first + t);
-      const Ahead ahead(*images, range->first + t);
-      const bool inside = place.IsInside(*images, kTileSide);
-      const int64_t first = range->chunk * kChunk;
-      for (int64_t c = first; c < EndOfChunk(*images, range->chunk);
-           c += kLanes<Floats>) {
-        const float* from = taps->Element(range->row + t, c - first);
-        Floats met[kTapsAlong][kTapsAlong], tile[kTileSide][kTileSide];
-#pragma GCC unroll 6
-        for (int i = 0; i < kTapsAlong; ++i) {
-#pragma GCC unroll 6
-          for (int j = 0; j < kTapsAlong; ++j) {
-            Load(from + (i * kTapsAlong + j) * taps->tap_step, met[i][j]);
-          }
+    const Channels channels(*images, *range);
+    for (int64_t c = channels.first; c < channels.end; c += kVector) {
+      TilePlace place(*images, range->first);
+      TilePlace ahead(*images, range->first + kAhead);
+      for (int64_t t = 0; t < range->count; ++t) {
+        if (!streams) Fetch(*images, ahead, y, c);
+        for (int64_t lane = c; lane < c + kVector; lane += kLanes<Floats>) {
+          Floats shift = {};
+          if (bias != nullptr) Load(bias + lane, shift);
+          Transform(*images, place, streams,
+                    taps->Element(range->row + t, lane - channels.first),
+                    taps->tap_step, shift, y + place.Offset(*images, lane));
         }
-        ApplyBothWays<ResultOfTaps>(met, tile);
-        Floats shift = {};
-        if (bias != nullptr) Load(bias + c, shift);
-        float* to = y + place.Offset(*images, c);
-        if (c % kVector == 0 && !streams) ahead.Fetch(y, c);
+        place.Advance(*images);
+        ahead.Advance(*images);
+      }
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] static inline void Transform(
+      const TiledImages& images, const TilePlace& place, bool streams,
+      const float* from, int64_t tap_step, const Floats& shift, float* to) {
+    Floats tile[kTileSide][kTileSide];
+    ApplyBothWays<ResultOfTaps, kTapsAlong>(from, kTapsAlong * tap_step,
+                                            tap_step, tile);
+    const bool inside = place.IsInside(images, kTileSide);
+    const int64_t line = images.width * kVector;
 #pragma GCC unroll 4
-        for (int i = 0; i < kTileSide; ++i) {
+    for (int i = 0; i < kTileSide; ++i) {
 #pragma GCC unroll 4
-          for (int j = 0; j < kTileSide; ++j) {
-            if (!inside && (place.y + i >= images->height ||
-                            place.x + j >= images->width)) {
-              continue;
-            }
-            const Floats result = tile[i][j] + shift;
-            StoreResult(streams, result, to + i * line + j * kVector);
-          }
+      for (int j = 0; j < kTileSide; ++j) {
+        if (!inside &&
+            (place.y + i >= images.height || place.x + j >= images.width)) {
+          continue;
         }
+        StoreResult(streams, Floats(tile[i][j] + shift),
+                    to + i * line + j * kVector);
       }
     }
   }

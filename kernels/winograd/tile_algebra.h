@@ -7,10 +7,16 @@
 // and, as each step is linear, the gradient by the weights:
 //
 //   dweights = G' [(A dresult A') * (B' source B)] G
+//
+// A and B are applied by factors that are powers of two.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WINOGRAD_TILE_ALGEBRA_H_
 #define PARTITA_KERNELS_WINOGRAD_TILE_ALGEBRA_H_
+
+#include <cstdint>
+
+#include "kernels/vector/float_vector.h"
 
 namespace partita {
 
@@ -20,13 +26,13 @@ struct SourceTaps {
   [[gnu::always_inline]] static inline void Run(const Floats (&d)[6],
                                                 Floats (&t)[6]) {
     const Floats even = d[4] - 4.0f * d[2], odd = d[3] - 4.0f * d[1];
-    const Floats wide = d[4] - d[2], twice = 2.0f * (d[3] - d[1]);
-    t[0] = (4.0f * d[0] - 5.0f * d[2]) + d[4];
+    const Floats wide = d[4] - d[2], step = d[3] - d[1];
+    t[0] = wide + 4.0f * (d[0] - d[2]);
     t[1] = even + odd;
     t[2] = even - odd;
-    t[3] = wide + twice;
-    t[4] = wide - twice;
-    t[5] = (4.0f * d[1] - 5.0f * d[3]) + d[5];
+    t[3] = wide + 2.0f * step;
+    t[4] = wide - 2.0f * step;
+    t[5] = (d[5] - d[3]) - 4.0f * step;
   }
 };
 
@@ -69,12 +75,12 @@ struct ResultGradientTaps {
                                                 Floats (&t)[6]) {
     const Floats even = y[0] + y[2], odd = y[1] + y[3];
     const Floats far_even = y[0] + 4.0f * y[2];
-    const Floats far_odd = 2.0f * y[1] + 8.0f * y[3];
+    const Floats half_odd = y[1] + 4.0f * y[3];
     t[0] = y[0];
     t[1] = even + odd;
     t[2] = even - odd;
-    t[3] = far_even + far_odd;
-    t[4] = far_even - far_odd;
+    t[3] = far_even + 2.0f * half_odd;
+    t[4] = far_even - 2.0f * half_odd;
     t[5] = y[3];
   }
 };
@@ -93,16 +99,18 @@ struct WeightGradientOfTaps {
   }
 };
 
-// To the columns of a tile and then to the rows of what that gives.
-template <typename Line, typename Floats, int from, int to>
-[[gnu::always_inline]] inline void ApplyBothWays(
-    const Floats (&tile)[from][from], Floats (&result)[to][to]) {
+// To the columns of a square of `from` elements a side, of which (i, j) lies at
+// at[i * down + j * across], and then to the rows of what that gives.
+template <typename Line, int from, typename Floats, int to>
+[[gnu::always_inline]] inline void ApplyBothWays(const float* at, int64_t down,
+                                                 int64_t across,
+                                                 Floats (&result)[to][to]) {
   Floats half[to][from];
 #pragma GCC unroll 6
   for (int j = 0; j < from; ++j) {
     Floats column[from], applied[to];
 #pragma GCC unroll 6
-    for (int i = 0; i < from; ++i) column[i] = tile[i][j];
+    for (int i = 0; i < from; ++i) Load(at + i * down + j * across, column[i]);
     Line::Run(column, applied);
 #pragma GCC unroll 6
     for (int i = 0; i < to; ++i) half[i][j] = applied[i];

@@ -32,6 +32,17 @@ struct TilePlace {
         y(tile / all.across % all.down * kTileSide - all.top),
         x(tile % all.across * kTileSide - all.left) {}
 
+  // To the next tile of the grid.
+  [[gnu::always_inline]] void Advance(const TiledImages& all) {
+    x += kTileSide;
+    if (x + all.left < all.across * kTileSide) return;
+    x = -all.left;
+    y += kTileSide;
+    if (y + all.top < all.down * kTileSide) return;
+    y = -all.top;
+    ++image;
+  }
+
   // A square of the given side is within the image.
   [[gnu::always_inline]] bool IsInside(const TiledImages& all,
                                        int64_t side) const {

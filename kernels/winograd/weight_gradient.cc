@@ -118,7 +118,8 @@ class WeightGradient {
   }
 
   void TransformTiles(int64_t first, int64_t count) const {
-    constexpr int64_t kRun = 16;
+    // Tiles that a thread takes at once.
+    constexpr int64_t kRun = 64;
     const int64_t runs = PartsOf(count, kRun);
     const int64_t source_runs = ChunksOf(conv_.source.channels) * runs;
     const int64_t result_runs = ChunksOf(conv_.result.channels) * runs;

@@ -63,12 +63,9 @@ struct SpreadRows {
     for (int64_t row = 0; row < kVector; ++row) {
       for (int64_t lane = 0; lane < kVector; lane += kStep) {
         const float* from = rows->first + row * rows->row_step + lane;
-        Floats window[3][3], taps[kTapsAlong][kTapsAlong];
-#pragma GCC unroll 9
-        for (int k = 0; k < kWindow; ++k) {
-          Load(from + k * rows->position_step, window[k / 3][k % 3]);
-        }
-        ApplyBothWays<WeightTaps>(window, taps);
+        Floats taps[kTapsAlong][kTapsAlong];
+        ApplyBothWays<WeightTaps, 3>(from, 3 * rows->position_step,
+                                     rows->position_step, taps);
 #pragma GCC unroll 36
         for (int k = 0; k < kTaps; ++k) {
           Store(taps[k / kTapsAlong][k % kTapsAlong],
@@ -91,13 +88,10 @@ struct GatherRows {
     constexpr int64_t kStep = sizeof(Floats) / sizeof(float);
     for (int64_t row = 0; row < kVector; ++row) {
       for (int64_t lane = 0; lane < kVector; lane += kStep) {
-        Floats taps[kTapsAlong][kTapsAlong], window[3][3];
-#pragma GCC unroll 36
-        for (int k = 0; k < kTaps; ++k) {
-          Load(from + row * kChunk + lane + k * tap_step,
-               taps[k / kTapsAlong][k % kTapsAlong]);
-        }
-        ApplyBothWays<WeightGradientOfTaps>(taps, window);
+        Floats window[3][3];
+        ApplyBothWays<WeightGradientOfTaps, kTapsAlong>(
+            from + row * kChunk + lane, kTapsAlong * tap_step, tap_step,
+            window);
 #pragma GCC unroll 9
         for (int k = 0; k < kWindow; ++k) {
           Store(window[k / 3][k % 3],
