@@ -136,10 +136,10 @@ int64_t GradientWorkspace(const OpView& node, const Layout& layout,
 
 // Products, and what else takes the time of so many: for each tile and channel
 // of a source or a result; for each pair of channels whose weights are
-// transformed; for each thread at a barrier. As measured on a Zen 4, whose
+// transformed; for each thread at a barrier. As measured on a Zen 5, whose
 // products reach 0.85 of its peak.
-constexpr double kSourceFlops = 1700;
-constexpr double kResultFlops = 1300;
+constexpr double kSourceFlops = 1000;
+constexpr double kResultFlops = 600;
 constexpr double kPairFlops = 600;
 constexpr double kBarrierFlops = 4e5;
 
