@@ -99,10 +99,23 @@ class Chooser {
     return members;
   }
 
+  // Several devices make the same value, whose bits are to be the same: each
+  // updates its variables from its own.
+  static bool MakesCopies(const OpView& op) {
+    const Placement& placement = op.node().placement;
+    if (placement.devices.size() < 2) return false;
+    for (int i = 0; i < op.num_results(); ++i) {
+      if (ShardingOf(placement.results, i).kind == Sharding::Kind::kReplicated)
+        return true;
+    }
+    return false;
+  }
+
   // One binding says what all members run: a kernel that each of them has for
-  // its own part, in the same layouts.
+  // its own part, in the same layouts and, of copies, by the same arithmetic.
   std::vector<KernelChoice> CommonChoices(
-      const std::vector<Member>& members) const {
+      const OpView& op, const std::vector<Member>& members) const {
+    const bool makes_copies = MakesCopies(op);
     std::vector<KernelChoice> common =
         catalog_.Choices(members[0].op, *members[0].device);
     for (size_t m = 1; m < members.size() && !common.empty(); ++m) {
@@ -115,6 +128,7 @@ class Chooser {
                  other.results == choice.results;
         });
         if (same == own.end()) return true;
+        if (makes_copies && same->arithmetic != choice.arithmetic) return true;
         JoinChoice(*same, choice);
         return false;
       });
@@ -145,7 +159,7 @@ class Chooser {
     if (op.num_operands() == 1 && MovesAllInOrder(op)) {
       return Reorder(op, 0, Layout());
     }
-    const std::vector<KernelChoice> choices = CommonChoices(members);
+    const std::vector<KernelChoice> choices = CommonChoices(op, members);
     if (op.is(kFused) && (choices.empty() || choices.front().fallback)) {
       return Inline(id);
     }
@@ -363,7 +377,7 @@ class Chooser {
   absl::Status BindReorder(NodeId node) {
     const OpView op = graph_.view(node);
     PARTITA_ASSIGN_OR_RETURN(const std::vector<Member> members, MembersOf(op));
-    const std::vector<KernelChoice> choices = CommonChoices(members);
+    const std::vector<KernelChoice> choices = CommonChoices(op, members);
     if (choices.empty()) {
       missing_.push_back(node);
       return absl::OkStatus();

@@ -16,7 +16,7 @@
 namespace partita {
 namespace {
 
-// Tiles of a group: with the weights of 64 by 64 channels they take 885 KB.
+// Tiles of a group: with the weights of 64 by 64 channels they take 0.9 MB.
 constexpr int64_t kMostTiles = 32;
 // Fewer would leave the products too few rows, even where threads are idle.
 constexpr int64_t kFewTiles = 16;
@@ -38,10 +38,10 @@ int64_t ThreadFloats(int64_t group) {
          TapMatrices::Floats(group, kChunk) / kTaps * (kTaps + 1);
 }
 
-class ThreadsConvolution {
+class ThreadShare {
  public:
-  ThreadsConvolution(const TiledConvolution& conv, const ConvolutionArgs& args,
-                     int64_t group, float* share)
+  ThreadShare(const TiledConvolution& conv, const ConvolutionArgs& args,
+              int64_t group, float* share)
       : conv_(conv),
         args_(args),
         weights_(share, kChunk, kChunk),
@@ -105,7 +105,7 @@ void ConvolveNarrow(const TiledConvolution& conv, const ConvolutionArgs& args,
       threads, Groups(conv, threads),
       [&](int thread, int64_t begin, int64_t end) {
         if (begin == end) return;
-        const ThreadsConvolution convolution(
+        const ThreadShare convolution(
             conv, args, group, args.workspace + thread * ThreadFloats(group));
         for (int64_t i = begin; i < end; ++i) {
           const int64_t first = i * group;

@@ -352,24 +352,36 @@ TEST(Winograd, ImagesDoNotDependOnTheBatch) {
   ExpectSameBits({both.dx.begin(), both.dx.begin() + half.dx.size()}, half.dx);
 }
 
+// A convolution of 48 channels, of whose results 64 have the same weights.
+std::vector<float> First64Results(int64_t outputs, bool turned) {
+  constexpr int64_t kInputChannels = 48, kSide = 21;
+  TiledConvolution conv = TileConvolution(1, kInputChannels, kSide, kSide,
+                                          outputs, kSide, kSide, 1, 1);
+  conv.turned = turned;
+  EXPECT_EQ(IsNarrow(conv), outputs <= 64);
+  const std::vector<float> x = RandomFloats(kInputChannels * kSide * kSide, 1);
+  std::vector<float> w(outputs * kInputChannels * 9);
+  for (int64_t o = 0; o < outputs; ++o) {
+    for (int64_t i = 0; i < kInputChannels; ++i) {
+      const std::vector<float> window = RandomFloats(9, o * kInputChannels + i);
+      std::copy(
+          window.begin(), window.end(),
+          w.begin() + (turned ? i * outputs + o : o * kInputChannels + i) * 9);
+    }
+  }
+  std::vector<float> workspace(ConvolutionFloats(conv, 2));
+  std::vector<float> y(outputs * kSide * kSide);
+  Convolve(conv, {x.data(), w.data(), nullptr, y.data(), workspace.data()}, 2);
+  y.resize(64 * kSide * kSide);
+  return y;
+}
+
 // A chunk of channels on either side goes a way of its own: to the bits that
 // the same channels have among more.
 TEST(Winograd, ANarrowConvolutionHasTheBitsOfAWideOne) {
-  constexpr int64_t kSide = 21, kFloats = 48 * kSide * kSide;
-  const auto convolve = [](int64_t outputs) {
-    const TiledConvolution conv =
-        TileConvolution(1, 48, kSide, kSide, outputs, kSide, kSide, 1, 1);
-    EXPECT_EQ(IsNarrow(conv), outputs == 64);
-    const std::vector<float> x = RandomFloats(kFloats, 1);
-    const std::vector<float> w = RandomFloats(outputs * 48 * 9, 2);
-    std::vector<float> workspace(ConvolutionFloats(conv, 2));
-    std::vector<float> y(outputs * kSide * kSide);
-    Convolve(conv, {x.data(), w.data(), nullptr, y.data(), workspace.data()},
-             2);
-    y.resize(64 * kSide * kSide);
-    return y;
-  };
-  ExpectSameBits(convolve(64), convolve(80));
+  for (bool turned : {false, true}) {
+    ExpectSameBits(First64Results(64, turned), First64Results(80, turned));
+  }
 }
 
 // Results of 4 MiB are stored past the caches where they are aligned to 64

@@ -52,8 +52,11 @@ const char* WayOut(int error) {
     case EFBIG:
       return "; allow larger files, or name one on another disk";
     case ENOENT:
-    case ENOTDIR:
       return "; make the folder, or name a file in another";
+    case ENOTDIR:
+      return "; name a file in a folder";
+    case ENXIO:
+      return "; open it for reading first";
     case EISDIR:
       return "; name a file in it";
     case EACCES:
@@ -71,6 +74,14 @@ std::string NameBeside(const std::string& path, int attempt) {
 }
 
 std::string ProcPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
+
+// A pipe that nobody reads is an error at once, and no wait that a signal would
+// not end.
+int OpenToWrite(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd >= 0) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  return fd;
+}
 
 // -1 if the file system has no such files, or they could not be named later.
 int OpenNameless(const std::string& folder) {
@@ -126,7 +137,7 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
   file->path_ = is_file ? BehindLinks(path) : path;
   if (!is_file) {
     file->replaces_ = false;
-    file->fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    file->fd_ = OpenToWrite(path);
     if (file->fd_ >= 0) return file;
     return WriteFailure(path, "cannot be written", errno);
   }

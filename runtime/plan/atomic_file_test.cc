@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace partita {
@@ -122,6 +123,25 @@ TEST_F(AtomicFileTest, AFolderIsNoFileToWrite) {
 }
 
 // Opening would wait for who reads it, and closing end what is read.
+TEST_F(AtomicFileTest, APipeIsWrittenOnceSomethingReadsIt) {
+  const std::string path = folder_ + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto unread = AtomicFile::Create(path);
+  EXPECT_TRUE(
+      absl::EndsWith(unread.status().message(), "; open it for reading first"))
+      << unread.status();
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  const auto file = AtomicFile::Create(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  constexpr std::byte kByte{7};
+  EXPECT_EQ((*file)->Write({&kByte, 1}), absl::OkStatus());
+  std::byte found{};
+  EXPECT_EQ(read(reader, &found, 1), 1);
+  EXPECT_EQ(found, kByte);
+  close(reader);
+}
+
 TEST_F(AtomicFileTest, APipeIsNotOpenedToTryIt) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_TRUE(CheckWritable(path_).ok());

@@ -9,10 +9,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/op_set.h"
 #include "graph/op_view.h"
+#include "graph/ops/op_list.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "gtest/gtest.h"
@@ -160,6 +162,32 @@ TEST(Pins, DeviceSetsHoldThroughFusion) {
             "conv %c cpu:0+cpu:1, relu %r cpu:1");
   EXPECT_EQ(Compiled2(kConvRelu, {{"c", both, 0}, {"r", both, 1}}, "list"),
             "conv %c cpu:0+cpu:1, relu %r cpu:0+cpu:1");
+}
+
+// Arithmetics of the convolution's kernel, each of some of its devices.
+int Arithmetics(const Pin& pin) {
+  Machine unlike = EqualCpus(2, kRoom);
+  unlike.devices[0].traits.threads = 2;
+  CompileOptions options;
+  options.strategy = "pinned";
+  options.pins = {pin, {"r", {"cpu:0"}}};
+  const auto compiled = Compile(ModuleOf(kConvRelu), unlike, options);
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+  if (!compiled.ok()) return 0;
+  for (const OpView& conv : compiled->plan.module.main().ops(kConv)) {
+    EXPECT_EQ(conv.node().placement.devices.size(), 2u);
+    const std::vector<std::string> apart =
+        absl::StrSplit(conv.node().kernel->arithmetic, " | ");
+    return static_cast<int>(apart.size());
+  }
+  return 0;
+}
+
+// Else variables that are updated from them would drift apart.
+TEST(Pins, CopiesOnUnlikeDevicesHaveTheSameBits) {
+  const std::vector<std::string> both = {"cpu:0", "cpu:1"};
+  EXPECT_EQ(Arithmetics({"c", both}), 1);
+  EXPECT_EQ(Arithmetics({"c", both, 0}), 2);
 }
 
 TEST(Pins, TheTextsOwnAreKeptToo) {
