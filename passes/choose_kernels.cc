@@ -105,8 +105,8 @@ class Chooser {
     const Placement& placement = op.node().placement;
     if (placement.devices.size() < 2) return false;
     for (int i = 0; i < op.num_results(); ++i) {
-      if (ShardingOf(placement.results, i).kind == Sharding::Kind::kReplicated)
-        return true;
+      const Sharding sharding = ShardingOf(placement.results, i);
+      if (sharding.kind == Sharding::Kind::kReplicated) return true;
     }
     return false;
   }

@@ -171,6 +171,7 @@ constexpr CpuFamily Tiled(CpuFamily family) {
   family.fuses_products = true;
   family.cost = TiledCost;
   family.has_tiles = true;
+  family.version = 2;
   return family;
 }
 

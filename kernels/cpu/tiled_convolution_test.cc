@@ -200,7 +200,7 @@ TEST(TiledConvolution, ItsArithmeticSaysThatTilesAreMixed) {
   const auto choices = CpuCatalog().Choices(one.node(), TestCpu(1));
   ASSERT_EQ(choices.size(), 1u);
   EXPECT_EQ(choices[0].arithmetic,
-            absl::StrCat("cpu.winograd_4x4 1",
+            absl::StrCat("cpu.winograd_4x4 2",
                          HasFusedProducts() ? " fused products" : "",
                          " tiles not ieee"));
 }
