@@ -119,13 +119,22 @@ struct Taps {
   TapMatrices matrices;
 };
 
+// The same images as a source and as a result's gradient.
+struct TransformedImages {
+  TransformedImages() {
+    TransformSource(kConvolution.source, x.data(), {0, 12, 0, 0},
+                    source.matrices);
+    TransformResultGradient(kConvolution.result, x.data(), {0, 12, 0, 0},
+                            gradient.matrices);
+  }
+  std::vector<float> x = RandomFloats(2 * kChannels * kHeight * kWidth);
+  Taps source = Taps(12);
+  Taps gradient = Taps(12);
+};
+
 TEST(WinogradTransforms, OfSourceAndOfResultsGradient) {
-  const std::vector<float> x = RandomFloats(2 * kChannels * kHeight * kWidth);
-  Taps source(12), gradient(12);
-  TransformSource(kConvolution.source, x.data(), {0, 12, 0, 0},
-                  source.matrices);
-  TransformResultGradient(kConvolution.result, x.data(), {0, 12, 0, 0},
-                          gradient.matrices);
+  const TransformedImages images;
+  const auto& [x, source, gradient] = images;
   for (int64_t tile = 0; tile < 12; ++tile) {
     for (int64_t channel : {0, 15, 21}) {
       const Matrix d = Spread(Transposed(kB), TileAt(x, tile, channel, 1, 6));
@@ -166,12 +175,8 @@ TEST(WinogradTransforms, ToResult) {
 
 // Transforms are rounded alike on every processor.
 TEST(WinogradTransforms, BitsDoNotDependOnTheProcessor) {
-  const std::vector<float> x = RandomFloats(2 * kChannels * kHeight * kWidth);
-  Taps source(12), gradient(12);
-  TransformSource(kConvolution.source, x.data(), {0, 12, 0, 0},
-                  source.matrices);
-  TransformResultGradient(kConvolution.result, x.data(), {0, 12, 0, 0},
-                          gradient.matrices);
+  const TransformedImages images;
+  const auto& [x, source, gradient] = images;
   std::vector<float> y(x.size());
   TransformToResult(kConvolution.result, source.matrices, {0, 12, 0, 0},
                     nullptr, y.data());
