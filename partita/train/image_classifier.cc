@@ -58,7 +58,7 @@ absl::StatusOr<Shape> ImageDims(const ImageClassifierOptions& options,
 absl::StatusOr<TrainableModel> MnistModel(const ImageClassifierOptions& options,
                                           double dropout) {
   const Shape dims = {1, 28, 28};
-  TrainableModel model = {.samples_name = "images", .batch = options.batch};
+  TrainableModel model = {.sample_noun = "image", .batch = options.batch};
   PARTITA_ASSIGN_OR_RETURN(model.train, Open(options.train, options, dims, 10));
   PARTITA_ASSIGN_OR_RETURN(model.test, Open(options.test, options, dims, 10));
   model.settings = NormalizationOf(options);
@@ -79,7 +79,7 @@ absl::StatusOr<TrainableModel> ResNet18Model(
     const ImageClassifierOptions& options, int64_t classes,
     int batch_norm_parts) {
   PARTITA_ASSIGN_OR_RETURN(const Shape dims, ImageDims(options, classes));
-  TrainableModel model = {.samples_name = "images", .batch = options.batch};
+  TrainableModel model = {.sample_noun = "image", .batch = options.batch};
   PARTITA_ASSIGN_OR_RETURN(model.train,
                            Open(options.train, options, dims, classes));
   PARTITA_ASSIGN_OR_RETURN(model.test,

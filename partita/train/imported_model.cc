@@ -245,7 +245,7 @@ absl::StatusOr<TrainableModel> ImportedModel(
     Module module, const ImportedModelOptions& options) {
   PARTITA_RETURN_IF_ERROR(CheckTrainable(module, options.loss));
   const Graph& graph = module.main();
-  TrainableModel model = {.samples_name = "samples",
+  TrainableModel model = {.sample_noun = "sample",
                           .batch = graph.type(graph.outputs()[0]).dims[0]};
   Known known;
   PARTITA_ASSIGN_OR_RETURN(model.train,

@@ -90,7 +90,7 @@ absl::StatusOr<TrainableModel> OverText(const TextModelOptions& options,
   PARTITA_ASSIGN_OR_RETURN(std::vector<int32_t> tokens,
                            vocabulary.Encode(text, source));
   const int32_t first = tokens.empty() ? 0 : tokens.back();
-  TrainableModel model = {.samples_name = "windows", .batch = network.batch};
+  TrainableModel model = {.sample_noun = "window", .batch = network.batch};
   PARTITA_RETURN_IF_ERROR(
       Divide(std::move(tokens), network.context, options, model));
   model.settings = {

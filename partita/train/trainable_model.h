@@ -34,7 +34,7 @@ struct TrainingRecipe {
 };
 
 struct TrainableModel {
-  std::string samples_name;  // what reports call them: "images"
+  std::string sample_noun;  // what reports call one: "image"
   TrainingData train;
   TrainingData test;
   // Of the batch, whose batch norms have statistics of their own, as of as many

@@ -402,6 +402,11 @@ TEST(ReplicasTest, AsManyAsWantedOrNone) {
   EXPECT_NE(Text(g, PlanBy("data", g, machine, {.replicas = 2}))
                 .find("a cpu:0 cpu:1"),
             std::string::npos);
+  machine.links.clear();
+  EXPECT_EQ(Text(g, PlanBy("data", g, machine, {.replicas = 2})),
+            "strategy data: found no equal devices with links, only cpu:0; "
+            "expected 2, one for each replica; take one replica, or a machine "
+            "with 2 such devices");
 }
 
 TEST(ReplicasTest, EveryReplicaMustHoldTheWeights) {

@@ -53,11 +53,15 @@ absl::Status TooFewDevices(const PlanRequest& request,
   std::vector<std::string> names;
   for (int device : most) names.push_back(request.costs.device_name(device));
   const int asked = request.options.replicas;
+  const bool one = most.size() == 1;
   return absl::FailedPreconditionError(absl::StrCat(
-      "strategy data: found ", most.size(), " equal devices with links, ",
+      "strategy data: found ",
+      one ? "no equal devices with links, only "
+          : absl::StrCat(most.size(), " equal devices with links, "),
       absl::StrJoin(names, ", "), "; expected ", asked,
-      ", one for each replica; take ", most.size(),
-      " replicas, or a machine with ", asked, " such devices"));
+      ", one for each replica; take ",
+      one ? "one replica" : absl::StrCat(most.size(), " replicas"),
+      ", or a machine with ", asked, " such devices"));
 }
 
 // 1. Of the groups that have a device for each replica that is wanted, two if

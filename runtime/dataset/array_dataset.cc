@@ -56,6 +56,16 @@ class DatasetOfArrays final : public Dataset {
   const std::vector<FieldArray> arrays_;
 };
 
+absl::Status OtherCount(const FieldArray& array, const FieldArray& other) {
+  const auto count = [](const FieldArray& a) { return a.values.type.dims[0]; };
+  return BadFile(array.values.elements.source,
+                 absl::StrCat(count(array), " samples of ", array.field),
+                 absl::StrCat(count(other), ", as of ", other.field, " in ",
+                              other.values.elements.source),
+                 "give files of one set");
+}
+
+// An empty one is at fault itself, and not those behind it.
 absl::Status CheckArray(const std::vector<FieldArray>& arrays, size_t i) {
   const FieldArray& array = arrays[i];
   const FieldArray& first = arrays[0];
@@ -72,11 +82,7 @@ absl::Status CheckArray(const std::vector<FieldArray>& arrays, size_t i) {
   }
   const int64_t expected = first.values.type.dims[0];
   if (type.dims[0] == expected) return absl::OkStatus();
-  return BadFile(source,
-                 absl::StrCat(type.dims[0], " samples of ", array.field),
-                 absl::StrCat(expected, ", as of ", first.field, " in ",
-                              first.values.elements.source),
-                 "give files of one set");
+  return expected == 0 ? OtherCount(first, array) : OtherCount(array, first);
 }
 
 }  // namespace

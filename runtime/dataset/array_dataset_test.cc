@@ -86,6 +86,10 @@ TEST(ArrayDataset, ArraysThatDoNotFitTogetherAreRefused) {
   EXPECT_EQ(Fault(arrays),
             "label.npy: found 59 samples of label; expected 60, as of image in "
             "image.npy; give files of one set");
+  arrays = {of("image", {0, 2}), of("label", {59})};
+  EXPECT_EQ(Fault(arrays),
+            "image.npy: found 0 samples of image; expected 59, as of label in "
+            "label.npy; give files of one set");
   arrays = {of("image", {60, 2}), of("label", {})};
   EXPECT_EQ(Fault(arrays),
             "label.npy: found f32[] for label; expected an array with the "
@@ -190,6 +194,10 @@ TEST(Normalize, NumbersThatDoNotFitAreRefused) {
   EXPECT_EQ(fault({.stddev = {0}}),
             "x: found 0 to divide by; expected a divisor and standard "
             "deviations other than 0");
+  EXPECT_EQ(fault({.stddev = {1, 1e-40f}}),
+            "x: found a divisor of 255, a mean of 0 and a standard deviation "
+            "of 9.99995e-41, which make inf of the byte 255; expected numbers "
+            "that normalize bytes to finite ones");
   EXPECT_EQ(fault({.dims = {3}}),
             "x: found u8[2, 2]; expected as many elements as f32[3]; give a "
             "file of such samples");

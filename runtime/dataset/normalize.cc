@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -111,6 +112,25 @@ absl::Status CheckNumbers(const Normalization& normalization,
                  "a divisor and standard deviations other than 0");
 }
 
+// Of other elements than bytes it is not known how large they get.
+absl::Status CheckBytesStayFinite(const Channels& channels,
+                                  absl::string_view field) {
+  for (size_t c = 0; c < channels.count; ++c) {
+    for (const float byte : {0.0f, 255.0f}) {
+      const float normal = channels.Of(c, byte);
+      if (std::isfinite(normal)) continue;
+      return BadFile(
+          field,
+          absl::StrCat("a divisor of ", channels.divisor, ", a mean of ",
+                       channels.mean[c], " and a standard deviation of ",
+                       channels.stddev[c], ", which make ", normal,
+                       " of the byte ", byte),
+          "numbers that normalize bytes to finite ones");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<SharedDataset> Normalize(SharedDataset dataset,
@@ -135,6 +155,9 @@ absl::StatusOr<SharedDataset> Normalize(SharedDataset dataset,
   }
   PARTITA_RETURN_IF_ERROR(CheckNumbers(normalization, field, to));
   const Channels channels(normalization, to);
+  if (from.dtype == DType::kU8) {
+    PARTITA_RETURN_IF_ERROR(CheckBytesStayFinite(channels, field));
+  }
   return TransformField(std::move(dataset), field, to,
                         FunctionOf(channels, from.dtype, to.dtype));
 }

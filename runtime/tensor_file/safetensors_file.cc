@@ -24,7 +24,7 @@ absl::StatusOr<size_t> HeaderLength(const FileBytes& file) {
   if (size < kLengthBytes) {
     return BadFile(file.source, absl::StrCat(size, " bytes"),
                    "a safetensors file",
-                   "the file was cut short; fetch it again");
+                   "the file was cut short; take a whole one");
   }
   uint64_t length = 0;
   for (size_t i = 0; i < kLengthBytes; ++i) {
@@ -38,7 +38,7 @@ absl::StatusOr<size_t> HeaderLength(const FileBytes& file) {
   if (length > size - kLengthBytes) {
     return BadFile(file.source, absl::StrCat(size, " bytes"),
                    absl::StrCat(kLengthBytes + length, " for its header"),
-                   "the file was cut short; fetch it again");
+                   "the file was cut short; take a whole one");
   }
   return static_cast<size_t>(length);
 }
@@ -61,7 +61,7 @@ absl::Status CheckPacked(const std::vector<SafetensorsHeader::Tensor>& tensors,
   if (end == size) return absl::OkStatus();
   return BadFile(source, absl::StrCat(size, " bytes of tensors"),
                  absl::StrCat(end, ", as the header says"),
-                 end > size ? "the file was cut short; fetch it again"
+                 end > size ? "the file was cut short; take a whole one"
                             : "the format allows no bytes behind the tensors");
 }
 

@@ -128,13 +128,13 @@ TEST(Safetensors, AFileCutShortIsAnError) {
   };
   EXPECT_EQ(fault(whole.substr(0, 7)),
             "m: found 7 bytes; expected a safetensors file; the file was cut "
-            "short; fetch it again");
+            "short; take a whole one");
   EXPECT_EQ(fault(whole.substr(0, 100)),
             "m: found 100 bytes; expected 1112 for its header; the file was "
-            "cut short; fetch it again");
+            "cut short; take a whole one");
   EXPECT_EQ(fault(whole.substr(0, whole.size() - 1)),
             "m: found 293 bytes of tensors; expected 294, as the header says; "
-            "the file was cut short; fetch it again");
+            "the file was cut short; take a whole one");
   EXPECT_EQ(fault("no safetensors file"),
             "m: found a header of 8387222449776783214 bytes; expected at most "
             "100000000; it is no safetensors file, or is damaged");

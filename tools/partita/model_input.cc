@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -171,9 +172,10 @@ absl::StatusOr<Pin> ReadPin(const std::string& text) {
   Pin pin{.pattern = binding.first,
           .devices = absl::StrSplit(parts[0], ','),
           .dim = -1};
-  if (parts.size() == 1) return pin;
-  absl::string_view dim = parts[1];
-  if (parts.size() > 2 || !absl::ConsumePrefix(&dim, "split") ||
+  const bool names_all = !absl::c_linear_search(pin.devices, "");
+  if (parts.size() == 1 && names_all) return pin;
+  absl::string_view dim = parts.back();
+  if (!names_all || parts.size() != 2 || !absl::ConsumePrefix(&dim, "split") ||
       !absl::SimpleAtoi(dim, &pin.dim) || pin.dim < 0 || pin.dim > 255) {
     return CalledWrongly(absl::StrCat(
         "--pin ", text, ": found ", binding.second,

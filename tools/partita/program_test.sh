@@ -143,6 +143,8 @@ expect 2 "--machin: found no such flag; expected one of those that --help lists;
   "$partita" compile "$model" --machin "$cpus"
 expect 2 "--strategy: found lst; expected one of: auto, single, pinned, data, pipeline, list; did you mean list?" \
   "$partita" compile "$model" --machine "$cpus" --strategy lst
+expect 2 "--pin a=cpu:0,: found cpu:0,; expected devices" \
+  "$partita" compile "$model" --machine "$cpus" --pin a=cpu:0,
 expect 2 "run: found 0 operands; expected one model or plan" "$partita" run
 expect 2 "--input: found no value; expected NAME=FILE" "$partita" run "$plan" --input --virtual
 expect 2 "--repeat: found nan; expected an integer" "$partita" run "$plan" --repeat nan

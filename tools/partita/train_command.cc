@@ -161,8 +161,9 @@ absl::Status CheckSteps(const TrainableModel& model, int64_t steps,
   if (steps > 0) return absl::OkStatus();
   const bool reads_batch = absl::c_linear_search(kind.flags, "batch");
   return CalledWrongly(absl::StrCat(
-      "--drop-last: found ", model.train.samples->num_samples(), " ",
-      model.samples_name, ", less than a batch of ", model.batch,
+      "--drop-last: found ",
+      CountText(model.train.samples->num_samples(), model.sample_noun),
+      ", less than a batch of ", model.batch,
       "; expected a whole one; leave it out, or ",
       reads_batch ? "lower --batch" : "bind a smaller batch by --dim NAME=N"));
 }
@@ -366,7 +367,7 @@ TrainReport ReportHead(const TrainRequest& request, const TrainableModel& model,
           .fallbacks = compiled.fallbacks,
           .step_seconds = step.step_seconds,
           .repeated_share = step.repeated_share,
-          .samples_name = model.samples_name,
+          .sample_noun = model.sample_noun,
           .samples = model.train.samples->num_samples(),
           .class_names = model.class_names,
           .batch_norm_parts = model.batch_norm_parts,

@@ -47,8 +47,8 @@ std::string TestText(const std::optional<Evaluation>& test) {
 
 // "1642 images/s"
 std::string RateText(const TrainedSpan& trained, const TrainReport& report) {
-  return absl::StrFormat("%.0f %s/s", trained.samples_per_second(),
-                         report.samples_name);
+  return absl::StrFormat("%.0f %ss/s", trained.samples_per_second(),
+                         report.sample_noun);
 }
 
 // "1:02:03" or "2:03".
@@ -162,7 +162,7 @@ std::string BatchNormsText(int parts) {
 std::string TrainBeginText(const TrainReport& report) {
   std::string text = absl::StrCat(
       report.model, " by ", report.strategy, DevicesText(report.devices), ": ",
-      report.samples, " ", report.samples_name, ", ",
+      CountText(report.samples, report.sample_noun), ", ",
       CountText(report.steps_per_epoch, "step"), " an epoch, ",
       CountText(report.epochs, "epoch"), "\n", ClassesText(report.class_names));
   text += BatchNormsText(report.batch_norm_parts);

@@ -50,7 +50,7 @@ struct TrainReport {
   Fallbacks fallbacks;
   double step_seconds = 0;               // of a step, predicted
   double repeated_share = 0;             // EntryReport's
-  std::string samples_name;              // "images"
+  std::string sample_noun;               // "image"
   int64_t samples = 0;                   // of the dataset
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
   int batch_norm_parts = 1;              // TrainableModel's

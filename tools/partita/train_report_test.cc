@@ -19,7 +19,7 @@ TrainReport After(int64_t steps) {
   TrainReport report = {.model = "builtin:mnist",
                         .strategy = "single",
                         .devices = {"cpu:0"},
-                        .samples_name = "images",
+                        .sample_noun = "image",
                         .samples = 64,
                         .epochs = 2,
                         .steps_per_epoch = 4,
