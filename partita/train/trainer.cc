@@ -172,7 +172,8 @@ absl::StatusOr<std::string> Trainer::FaultOf(const LoadedBatch& batch) const {
   if (place.empty()) {
     return std::string("; expected a finite number; lower the learning rate");
   }
-  return absl::StrCat(how, place, "; correct the dataset");
+  return absl::StrCat(
+      how, place, "; correct the dataset, or the numbers that normalize it");
 }
 
 void Trainer::Advance() {

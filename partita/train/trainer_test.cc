@@ -392,12 +392,15 @@ TEST(Trainer, ASampleThatIsNoNumberIsToldByItsFile) {
   const auto trainer = Trainer::Create(*session, images, Options(""));
   ASSERT_TRUE(trainer.ok()) << trainer.status();
   StopsAfter never(0);
-  EXPECT_EQ((*trainer)->Run(never).status().message(),
-            absl::StrCat("step 1 (epoch 1 batch 1): found loss nan, as of its "
-                         "batch in ",
-                         images->fields()[0].source,
-                         ": sample 3: images: nan; expected finite numbers; "
-                         "correct the dataset, or go on by --nan continue"));
+  EXPECT_EQ(
+      (*trainer)->Run(never).status().message(),
+      absl::StrCat(
+          "step 1 (epoch 1 batch 1): found loss nan, as of its "
+          "batch in ",
+          images->fields()[0].source,
+          ": sample 3: images: nan; expected finite numbers; "
+          "correct the dataset, or the numbers that normalize it, or go on by "
+          "--nan continue"));
 }
 
 TEST(Trainer, ASampleOfAnEarlierBatchIsToldToo) {

@@ -404,9 +404,21 @@ TEST(ReplicasTest, AsManyAsWantedOrNone) {
             std::string::npos);
   machine.links.clear();
   EXPECT_EQ(Text(g, PlanBy("data", g, machine, {.replicas = 2})),
-            "strategy data: found no equal devices with links, only cpu:0; "
-            "expected 2, one for each replica; take one replica, or a machine "
-            "with 2 such devices");
+            "strategy data: found no two equal devices with links; expected 2, "
+            "one for each replica; take one replica, or a machine with 2 such "
+            "devices");
+}
+
+TEST(ReplicasTest, TheFirstDeviceNeedNotBeOneOfThem) {
+  const Chain g(1);
+  Machine machine = EqualCpus(4, 1 << 20);
+  std::erase_if(machine.links, [](const Link& link) {
+    const bool first = link.from == "cpu:0" || link.to == "cpu:0";
+    return first && link.from != "cpu:1" && link.to != "cpu:1";
+  });
+  EXPECT_NE(Text(g, PlanBy("data", g, machine, {.replicas = 3}))
+                .find("a cpu:1 cpu:2 cpu:3"),
+            std::string::npos);
 }
 
 TEST(ReplicasTest, EveryReplicaMustHoldTheWeights) {

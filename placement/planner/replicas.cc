@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "graph/batch.h"
 #include "graph/status_macros.h"
 #include "placement/partition/divide_batch.h"
@@ -18,28 +19,35 @@
 namespace partita {
 namespace {
 
-// Devices that are as fast, and joined by links, the first of each machine's
-// order; every device is in one.
-std::vector<std::vector<int>> EqualDevices(const PlanRequest& request) {
-  const CostModel& costs = request.costs;
-  const std::vector<int> choice = DevicesToChoose(request);
-  std::vector<std::vector<int>> groups;
-  for (int device : FastestFirst(costs)) {
-    if (!absl::c_linear_search(choice, device)) continue;
-    const auto joined = [&](const std::vector<int>& group) {
-      return absl::c_all_of(group, [&](int other) {
-        return costs.SameSpeed(device, other) &&
-               costs.link(device, other) != nullptr;
-      });
-    };
-    const auto group = absl::c_find_if(groups, joined);
-    if (group == groups.end()) {
-      groups.push_back({device});
-    } else {
-      group->push_back(device);
-    }
+// The first of the devices, and each behind it that is as fast as those before,
+// and joined to all of them by links.
+std::vector<int> EqualToFirst(const CostModel& costs,
+                              absl::Span<const int> devices) {
+  std::vector<int> group;
+  for (int device : devices) {
+    const bool joined = absl::c_all_of(group, [&](int other) {
+      return costs.SameSpeed(device, other) &&
+             costs.link(device, other) != nullptr;
+    });
+    if (joined) group.push_back(device);
   }
-  for (std::vector<int>& group : groups) absl::c_sort(group);
+  absl::c_sort(group);
+  return group;
+}
+
+// Devices that are as fast, and joined by links: a group for each that may be
+// the first of one, the fastest's first.
+std::vector<std::vector<int>> EqualDevices(const PlanRequest& request) {
+  const std::vector<int> choice = DevicesToChoose(request);
+  std::vector<int> devices = FastestFirst(request.costs);
+  std::erase_if(devices, [&](int device) {
+    return !absl::c_linear_search(choice, device);
+  });
+  std::vector<std::vector<int>> groups;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    groups.push_back(
+        EqualToFirst(request.costs, absl::MakeConstSpan(devices).subspan(i)));
+  }
   // Only those that can run all, if any can.
   const auto cannot = [&](const std::vector<int>& group) {
     return !CheckRunsAll(request, group.front()).ok();
@@ -56,10 +64,10 @@ absl::Status TooFewDevices(const PlanRequest& request,
   const bool one = most.size() == 1;
   return absl::FailedPreconditionError(absl::StrCat(
       "strategy data: found ",
-      one ? "no equal devices with links, only "
-          : absl::StrCat(most.size(), " equal devices with links, "),
-      absl::StrJoin(names, ", "), "; expected ", asked,
-      ", one for each replica; take ",
+      one ? "no two equal devices with links"
+          : absl::StrCat(most.size(), " equal devices with links, ",
+                         absl::StrJoin(names, ", ")),
+      "; expected ", asked, ", one for each replica; take ",
       one ? "one replica" : absl::StrCat(most.size(), " replicas"),
       ", or a machine with ", asked, " such devices"));
 }

@@ -195,9 +195,14 @@ TEST(Normalize, NumbersThatDoNotFitAreRefused) {
             "x: found 0 to divide by; expected a divisor and standard "
             "deviations other than 0");
   EXPECT_EQ(fault({.stddev = {1, 1e-40f}}),
-            "x: found a divisor of 255, a mean of 0 and a standard deviation "
-            "of 9.99995e-41, which make inf of the byte 255; expected numbers "
-            "that normalize bytes to finite ones");
+            "x: found a mean of 0 and a standard deviation of 9.99995e-41, "
+            "which make inf of the byte 255; expected numbers that normalize "
+            "bytes to finite ones");
+  EXPECT_EQ(fault({.mean = {1}, .stddev = {1e-40f}}),
+            "x: found a mean of 1 and a standard deviation of 9.99995e-41, "
+            "which make -inf of the byte 0; expected numbers that normalize "
+            "bytes to finite ones");
+  EXPECT_EQ(fault({.stddev = {1e-40f}, .dtype = DType::kF64}), "");
   EXPECT_EQ(fault({.dims = {3}}),
             "x: found u8[2, 2]; expected as many elements as f32[3]; give a "
             "file of such samples");

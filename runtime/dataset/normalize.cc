@@ -113,18 +113,18 @@ absl::Status CheckNumbers(const Normalization& normalization,
 }
 
 // Of other elements than bytes it is not known how large they get.
+template <typename T>
 absl::Status CheckBytesStayFinite(const Channels& channels,
                                   absl::string_view field) {
   for (size_t c = 0; c < channels.count; ++c) {
-    for (const float byte : {0.0f, 255.0f}) {
-      const float normal = channels.Of(c, byte);
+    for (const T byte : {0, 255}) {
+      const T normal = channels.Of<T>(c, byte);
       if (std::isfinite(normal)) continue;
       return BadFile(
           field,
-          absl::StrCat("a divisor of ", channels.divisor, ", a mean of ",
-                       channels.mean[c], " and a standard deviation of ",
-                       channels.stddev[c], ", which make ", normal,
-                       " of the byte ", byte),
+          absl::StrCat("a mean of ", channels.mean[c],
+                       " and a standard deviation of ", channels.stddev[c],
+                       ", which make ", normal, " of the byte ", byte),
           "numbers that normalize bytes to finite ones");
     }
   }
@@ -156,7 +156,10 @@ absl::StatusOr<SharedDataset> Normalize(SharedDataset dataset,
   PARTITA_RETURN_IF_ERROR(CheckNumbers(normalization, field, to));
   const Channels channels(normalization, to);
   if (from.dtype == DType::kU8) {
-    PARTITA_RETURN_IF_ERROR(CheckBytesStayFinite(channels, field));
+    PARTITA_RETURN_IF_ERROR(
+        to.dtype == DType::kF32
+            ? CheckBytesStayFinite<float>(channels, field)
+            : CheckBytesStayFinite<double>(channels, field));
   }
   return TransformField(std::move(dataset), field, to,
                         FunctionOf(channels, from.dtype, to.dtype));

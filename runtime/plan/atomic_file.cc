@@ -43,8 +43,13 @@ absl::StatusCode CodeOf(int error) {
   }
 }
 
+bool IsPipe(const std::string& path) {
+  struct stat found;
+  return stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
 // Empty where nothing is known that helps.
-const char* WayOut(int error) {
+const char* WayOut(const std::string& path, int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -56,7 +61,7 @@ const char* WayOut(int error) {
     case ENOTDIR:
       return "; name a file in a folder";
     case ENXIO:
-      return "; open it for reading first";
+      return IsPipe(path) ? "; open it for reading first" : "; name a file";
     case EISDIR:
       return "; name a file in it";
     case EACCES:
@@ -74,14 +79,6 @@ std::string NameBeside(const std::string& path, int attempt) {
 }
 
 std::string ProcPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
-
-// A pipe that nobody reads is an error at once, and no wait that a signal would
-// not end.
-int OpenToWrite(const std::string& path) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd >= 0) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-  return fd;
-}
 
 // -1 if the file system has no such files, or they could not be named later.
 int OpenNameless(const std::string& folder) {
@@ -112,11 +109,18 @@ std::string BehindLinks(std::string path) {
 
 }  // namespace
 
+int OpenToWrite(const std::string& path, int flags) {
+  const int fd =
+      open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | flags, 0666);
+  if (fd >= 0) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  return fd;
+}
+
 absl::Status WriteFailure(const std::string& path, const char* what, int error,
                           absl::string_view more) {
   return absl::Status(CodeOf(error),
                       absl::StrCat(path, ": ", what, ": ", std::strerror(error),
-                                   more, WayOut(error)));
+                                   more, WayOut(path, error)));
 }
 
 absl::Status AtomicFile::Failure(int error, const char* what) const {
@@ -137,7 +141,7 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
   file->path_ = is_file ? BehindLinks(path) : path;
   if (!is_file) {
     file->replaces_ = false;
-    file->fd_ = OpenToWrite(path);
+    file->fd_ = OpenToWrite(path, 0);
     if (file->fd_ >= 0) return file;
     return WriteFailure(path, "cannot be written", errno);
   }

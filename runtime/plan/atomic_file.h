@@ -54,6 +54,10 @@ class AtomicFile {
   bool committed_ = false;
 };
 
+// open(2) for writing, with more flags. A pipe that nobody reads is an error,
+// ENXIO, and no wait that a signal would not end.
+int OpenToWrite(const std::string& path, int flags);
+
 // "PATH: WHAT: what the system says of `error`, an errno", `more`, and what to
 // do about it where that is known: make room, make the folder, or name another
 // file. ResourceExhausted where there is no room.

@@ -122,7 +122,6 @@ TEST_F(AtomicFileTest, AFolderIsNoFileToWrite) {
             folder_ + ": cannot be written: Is a directory; name a file in it");
 }
 
-// Opening would wait for who reads it, and closing end what is read.
 TEST_F(AtomicFileTest, APipeIsWrittenOnceSomethingReadsIt) {
   const std::string path = folder_ + "/pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
@@ -142,6 +141,7 @@ TEST_F(AtomicFileTest, APipeIsWrittenOnceSomethingReadsIt) {
   close(reader);
 }
 
+// Closing it would end what is read.
 TEST_F(AtomicFileTest, APipeIsNotOpenedToTryIt) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_TRUE(CheckWritable(path_).ok());

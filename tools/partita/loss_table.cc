@@ -3,6 +3,7 @@
 
 #include "tools/partita/loss_table.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,7 +56,9 @@ absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
 
 absl::StatusOr<LossTable> LossTable::Open(const std::string& path,
                                           const char* mode, uintmax_t size) {
-  std::FILE* file = std::fopen(path.c_str(), mode);
+  const bool appends = *mode == 'a';
+  const int fd = OpenToWrite(path, O_CREAT | (appends ? O_APPEND : O_TRUNC));
+  std::FILE* file = fd < 0 ? nullptr : fdopen(fd, mode);
   if (file == nullptr) return WriteFailure(path, "cannot be written", errno);
   // A row is written as a whole, or a part of it that can be cut off.
   std::setvbuf(file, nullptr, _IONBF, 0);

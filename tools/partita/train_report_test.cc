@@ -75,6 +75,16 @@ TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreTold) {
             "epochs\n");
 }
 
+TEST(TrainReport, OneOfAKindIsOne) {
+  TrainReport report = After(0);
+  report.samples = 1;
+  report.steps_per_epoch = 1;
+  report.epochs = 1;
+  EXPECT_EQ(TrainBeginText(report),
+            "builtin:mnist by single on cpu:0: 1 image, 1 step an epoch, 1 "
+            "epoch\n");
+}
+
 // The first line as far as the devices.
 std::string HeadOver(std::vector<std::string> devices) {
   TrainReport report = After(0);

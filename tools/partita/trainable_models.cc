@@ -52,10 +52,13 @@ absl::Status ReadNumbers(const Arguments& arguments, const char* flag,
   const std::string text = arguments.Get(flag, "");
   for (absl::string_view part : absl::StrSplit(text, ',')) {
     double& number = numbers.emplace_back();
-    if (absl::SimpleAtod(part, &number) && std::isfinite(number)) continue;
-    return CalledWrongly(absl::StrCat(
-        "--", flag, ": found ", text,
-        "; expected a number, or one a channel, as in 0.49,0.48,0.45"));
+    if (absl::SimpleAtod(part, &number) &&
+        std::isfinite(static_cast<float>(number))) {
+      continue;
+    }
+    return CalledWrongly(absl::StrCat("--", flag, ": found ", text,
+                                      "; expected a number that f32 has, or "
+                                      "one a channel, as in 0.49,0.48,0.45"));
   }
   return absl::OkStatus();
 }
@@ -70,7 +73,7 @@ absl::Status ReadNormalization(const Arguments& arguments,
   if (positive) return absl::OkStatus();
   return CalledWrongly(absl::StrCat("--stddev: found ",
                                     arguments.Get("stddev", ""),
-                                    "; expected numbers above 0"));
+                                    "; expected f32 numbers above 0"));
 }
 
 // What differs from network to network is given.
