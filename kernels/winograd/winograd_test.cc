@@ -357,6 +357,18 @@ TEST(Winograd, ImagesDoNotDependOnTheBatch) {
   ExpectSameBits({both.dx.begin(), both.dx.begin() + half.dx.size()}, half.dx);
 }
 
+// What the time estimate counts, and what a step of few images is made of.
+TEST(Winograd, WeightsAreTransformedOnceFor128TilesOf256Channels) {
+  const auto transforms = [](int64_t images) {
+    return ConvolutionWork(
+               TileConvolution(images, 256, 16, 16, 256, 16, 16, 1, 1), 1)
+        .weight_transforms;
+  };
+  EXPECT_EQ(transforms(8), 1);
+  EXPECT_EQ(transforms(16), 2);
+  EXPECT_EQ(transforms(17), 3);
+}
+
 // A convolution of 48 channels, of whose results 64 have the same weights.
 std::vector<float> First64Results(int64_t outputs, bool turned) {
   constexpr int64_t kInputChannels = 48, kSide = 21;

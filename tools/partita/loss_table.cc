@@ -59,7 +59,11 @@ absl::StatusOr<LossTable> LossTable::Open(const std::string& path,
   const bool appends = *mode == 'a';
   const int fd = OpenToWrite(path, O_CREAT | (appends ? O_APPEND : O_TRUNC));
   std::FILE* file = fd < 0 ? nullptr : fdopen(fd, mode);
-  if (file == nullptr) return WriteFailure(path, "cannot be written", errno);
+  if (file == nullptr) {
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    return WriteFailure(path, "cannot be written", error);
+  }
   // A row is written as a whole, or a part of it that can be cut off.
   std::setvbuf(file, nullptr, _IONBF, 0);
   return LossTable(path, file, static_cast<off_t>(size));
