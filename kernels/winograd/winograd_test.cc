@@ -369,6 +369,14 @@ TEST(Winograd, WeightsAreTransformedOnceFor128TilesOf256Channels) {
   EXPECT_EQ(transforms(17), 3);
 }
 
+// Threads are left idle where a group would be of less than 16.
+TEST(Winograd, SeventeenTilesAreOneGroup) {
+  const TiledConvolution conv =
+      TileConvolution(1, 128, 4, 68, 128, 4, 68, 1, 1);
+  ASSERT_EQ(conv.source.tiles(), 17);
+  EXPECT_EQ(ConvolutionWork(conv, 4).weight_transforms, 1);
+}
+
 // A convolution of 48 channels, of whose results 64 have the same weights.
 std::vector<float> First64Results(int64_t outputs, bool turned) {
   constexpr int64_t kInputChannels = 48, kSide = 21;

@@ -318,8 +318,8 @@ absl::Status CsvTable::BadCell(const CsvCell& cell, size_t column,
   const bool first = cell.line == first_line_ && !has_header_;
   return BadFile(absl::StrCat(rows_.PlaceOf(cell), ": ", name),
                  Shown(cell.text), expected,
-                 first ? "if this row names the columns, say that the file "
-                         "has a header"
+                 first ? "if this row names the columns, tell the label's "
+                         "column by its name, or say that the file has a header"
                        : "");
 }
 

@@ -190,7 +190,8 @@ TEST(Csv, ACellThatIsNoNumberIsToldWithLineAndColumn) {
 TEST(Csv, AHeaderThatNobodyAnnouncedIsGuessedAt) {
   EXPECT_EQ(Samples(kIris, {.header = false}),
             "t.csv:1:1: column 1: found \"length\"; expected a finite number; "
-            "if this row names the columns, say that the file has a header");
+            "if this row names the columns, tell the label's column by its "
+            "name, or say that the file has a header");
 }
 
 TEST(Csv, ARowOfAnotherLengthIsRefused) {

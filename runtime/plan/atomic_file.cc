@@ -62,6 +62,8 @@ const char* WayOut(const std::string& path, int error) {
       return "; name a file in a folder";
     case ENXIO:
       return IsPipe(path) ? "; open it for reading first" : "; name a file";
+    case ENAMETOOLONG:
+      return "; give it a shorter name";
     case EISDIR:
       return "; name a file in it";
     case EACCES:
@@ -79,6 +81,13 @@ std::string NameBeside(const std::string& path, int attempt) {
 }
 
 std::string ProcPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
+
+// A file that is there can be replaced by one that has a name beside it first.
+bool NamesBesideAreTooLong(const std::string& path) {
+  struct stat found;
+  return lstat(NameBeside(path, kMostNames - 1).c_str(), &found) != 0 &&
+         errno == ENAMETOOLONG;
+}
 
 // -1 if the file system has no such files, or they could not be named later.
 int OpenNameless(const std::string& folder) {
@@ -144,6 +153,9 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::Create(
     file->fd_ = OpenToWrite(path, 0);
     if (file->fd_ >= 0) return file;
     return WriteFailure(path, "cannot be written", errno);
+  }
+  if (NamesBesideAreTooLong(file->path_)) {
+    return WriteFailure(file->path_, "cannot be replaced later", ENAMETOOLONG);
   }
   file->fd_ = OpenNameless(FolderOf(file->path_));
   file->nameless_ = file->fd_ >= 0;

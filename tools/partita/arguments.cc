@@ -3,7 +3,7 @@
 
 #include "tools/partita/arguments.h"
 
-#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -205,21 +205,23 @@ absl::StatusOr<int64_t> Arguments::GetInt(absl::string_view flag,
 absl::StatusOr<double> Arguments::GetDouble(absl::string_view flag,
                                             double otherwise) const {
   if (!has(flag)) return otherwise;
-  double value;
+  double value = 0;
   const std::string text = Get(flag, "");
-  if (absl::SimpleAtod(text, &value) && std::isfinite(value) && value >= 0) {
-    return value;
-  }
+  const bool is_number = absl::SimpleAtod(text, &value);
+  // f32 is what it is computed with.
+  using F32 = std::numeric_limits<float>;
+  const bool in_f32 = value >= F32::denorm_min() && value <= F32::max();
+  if (is_number && (value == 0 || in_f32)) return value;
   return CalledWrongly(
       absl::StrCat("--", flag, ": found ", text,
-                   "; expected a finite number, not negative"));
+                   "; expected a finite number that f32 has, not negative"));
 }
 
 absl::StatusOr<double> Arguments::GetBelow(absl::string_view flag,
                                            double otherwise,
                                            double bound) const {
   PARTITA_ASSIGN_OR_RETURN(const double value, GetDouble(flag, otherwise));
-  if (value < bound) return value;
+  if (static_cast<float>(value) < bound) return value;
   return CalledWrongly(absl::StrCat("--", flag, ": found ", Get(flag, ""),
                                     "; expected a number below ", bound));
 }

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -44,6 +45,19 @@ std::vector<std::string> FilesIn(const std::string& folder) {
     files.push_back(entry->path().string());
   }
   return files;
+}
+
+// What is told there besides.
+absl::Status KeepStreams(absl::string_view flag, const std::string& path) {
+  for (const auto& [stream, name] :
+       {std::pair("/dev/stdout", "standard output"),
+        std::pair("/dev/stderr", "standard error")}) {
+    if (!SameFile(path, stream)) continue;
+    return CalledWrongly(absl::StrCat("--", flag, ": found ", path, ", where ",
+                                      name,
+                                      " is written to; expected another file"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -124,6 +138,7 @@ absl::Status InputFiles::KeepOutputs(absl::string_view flag,
 absl::Status InputFiles::Keep(absl::string_view flag,
                               const std::string& path) const {
   PARTITA_RETURN_IF_ERROR(KeepInputs(flag, path));
+  PARTITA_RETURN_IF_ERROR(KeepStreams(flag, path));
   return KeepOutputs(flag, path);
 }
 

@@ -4,6 +4,7 @@
 #include "tools/partita/loss_table.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,6 +37,7 @@ absl::Status NoTable(const std::string& path, int64_t line,
 // last line that was not written whole is none of them.
 absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
   std::ifstream file(path);
+  if (!file.is_open()) return WriteFailure(path, "cannot be read", errno);
   std::string text;
   if (!std::getline(file, text) || file.eof() || text != kHead) {
     return NoTable(path, 1, kHead);
@@ -52,13 +54,36 @@ absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
   return size;
 }
 
+// While there is one, a write of this thread to a pipe whose reader has gone
+// fails, and no longer kills the process.
+class BrokenPipesFail {
+ public:
+  BrokenPipesFail() {
+    sigemptyset(&broken_pipe_);
+    sigaddset(&broken_pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe_, &before_);
+  }
+  ~BrokenPipesFail() {
+    const timespec no_wait = {};
+    while (sigtimedwait(&broken_pipe_, nullptr, &no_wait) < 0 &&
+           errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  BrokenPipesFail(const BrokenPipesFail&) = delete;
+  BrokenPipesFail& operator=(const BrokenPipesFail&) = delete;
+
+ private:
+  sigset_t broken_pipe_;
+  sigset_t before_;
+};
+
 }  // namespace
 
-absl::StatusOr<LossTable> LossTable::Open(const std::string& path,
-                                          const char* mode, uintmax_t size) {
-  const bool appends = *mode == 'a';
+absl::StatusOr<LossTable> LossTable::Open(const std::string& path, bool appends,
+                                          uintmax_t size) {
   const int fd = OpenToWrite(path, O_CREAT | (appends ? O_APPEND : O_TRUNC));
-  std::FILE* file = fd < 0 ? nullptr : fdopen(fd, mode);
+  std::FILE* file = fd < 0 ? nullptr : fdopen(fd, appends ? "a" : "w");
   if (file == nullptr) {
     const int error = errno;
     if (fd >= 0) close(fd);
@@ -70,7 +95,7 @@ absl::StatusOr<LossTable> LossTable::Open(const std::string& path,
 }
 
 absl::StatusOr<LossTable> LossTable::Create(const std::string& path) {
-  PARTITA_ASSIGN_OR_RETURN(LossTable table, Open(path, "w", 0));
+  PARTITA_ASSIGN_OR_RETURN(LossTable table, Open(path, /*appends=*/false, 0));
   PARTITA_RETURN_IF_ERROR(table.Write(absl::StrCat(kHead, "\n")));
   return table;
 }
@@ -83,7 +108,7 @@ absl::StatusOr<LossTable> LossTable::Continue(const std::string& path,
   PARTITA_ASSIGN_OR_RETURN(const uintmax_t size, SizeOfSteps(path, steps));
   std::filesystem::resize_file(path, size, error);
   if (error) return WriteFailure(path, "cannot be written", error.value());
-  return Open(path, "a", size);
+  return Open(path, /*appends=*/true, size);
 }
 
 absl::Status LossTable::Add(int64_t step, int64_t epoch, double loss,
@@ -93,6 +118,7 @@ absl::Status LossTable::Add(int64_t step, int64_t epoch, double loss,
 }
 
 absl::Status LossTable::Write(const std::string& row) {
+  const BrokenPipesFail pipes;
   if (std::fwrite(row.data(), 1, row.size(), file_.get()) == row.size()) {
     size_ += static_cast<off_t>(row.size());
     return absl::OkStatus();

@@ -16,10 +16,11 @@
 
 namespace partita {
 
-// CSV with the columns step (from 1), epoch (from 1), loss and seconds since
-// the program began to train. Losses are written with as many digits as make
-// them the same f32 again. Each row is in the file before the next step, so
-// that a checkpoint has no steps that the table lacks.
+// CSV with the columns step (from 1), epoch (from 1), loss and seconds that the
+// program has trained, evaluations not counted. Losses are written with as many
+// digits as make them the same f32 again. Each row is written before the next
+// step, so that a process which is killed leaves no checkpoint of steps that
+// the table lacks; it is not synced to the disk.
 class LossTable {
  public:
   // With the head of the columns; replaces a file of that name.
@@ -32,6 +33,7 @@ class LossTable {
                                             int64_t steps);
 
   // ResourceExhausted if the file has no room; it ends with a whole row then.
+  // An error, and no signal, if it is a pipe whose reader has gone.
   absl::Status Add(int64_t step, int64_t epoch, double loss, double seconds);
 
  private:
@@ -40,8 +42,9 @@ class LossTable {
   };
   LossTable(const std::string& path, std::FILE* file, off_t size)
       : path_(path), file_(file), size_(size) {}
-  static absl::StatusOr<LossTable> Open(const std::string& path,
-                                        const char* mode, uintmax_t size);
+  // `size` bytes, which are whole rows, are there to go on behind.
+  static absl::StatusOr<LossTable> Open(const std::string& path, bool appends,
+                                        uintmax_t size);
   absl::Status Write(const std::string& row);
 
   std::string path_;

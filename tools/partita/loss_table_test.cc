@@ -33,6 +33,21 @@ TEST(LossTable, APipeIsWrittenOnceSomethingReadsIt) {
   EXPECT_GT(read(reader, text, sizeof(text) - 1), 0);
   EXPECT_STREQ(text, "step,epoch,loss,seconds\n1,1,0.5,2.000000\n");
   close(reader);
+  EXPECT_EQ(table->Add(2, 1, 0.5, 3).message(),
+            absl::StrCat(pipe, ": cannot be written: Broken pipe"));
+  EXPECT_EQ(table->Add(3, 1, 0.5, 4).message(),
+            absl::StrCat(pipe, ": cannot be written: Broken pipe"));
+}
+
+TEST(LossTable, OneThatCannotBeReadIsNoOtherTable) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads whatever the mode";
+  const std::string path =
+      absl::StrCat(testing::TempDir(), "/unreadable.", getpid());
+  ASSERT_TRUE(LossTable::Create(path)->Add(1, 1, 0.5, 2).ok());
+  ASSERT_EQ(chmod(path.c_str(), 0200), 0);
+  EXPECT_TRUE(absl::StartsWith(
+      LossTable::Continue(path, 1).status().message(),
+      absl::StrCat(path, ": cannot be read: Permission denied")));
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ expect 2 "run: found 0 operands; expected one model or plan" "$partita" run
 expect 2 "--input: found no value; expected NAME=FILE" "$partita" run "$plan" --input --virtual
 expect 2 "--repeat: found nan; expected an integer" "$partita" run "$plan" --repeat nan
 for number in nan inf -1 1e999 many; do
-  expect 2 "--rtol: found $number; expected a finite number, not negative" "$partita" run "$plan" --virtual --test-data . "--rtol=$number"
+  expect 2 "--rtol: found $number; expected a finite number that f32 has, not negative" "$partita" run "$plan" --virtual --test-data . "--rtol=$number"
 done
 for number in 0 -1 99999999999999999999; do
   expect 2 "--depth: found $number; expected an integer in 1..64" "$partita" compile "$model" "--depth=$number"

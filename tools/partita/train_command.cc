@@ -422,10 +422,11 @@ absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
                         Progress& progress, TrainReport& report) {
   if (arguments.has("export")) {
     progress.Stage("export");
-    report.exported = arguments.Get("export", "");
+    const std::string path = arguments.Get("export", "");
     PARTITA_RETURN_IF_ERROR(ExportEvaluation(
         ExportedOf(model, prepared.module, prepared.rebatched.get()), session,
-        report.exported));
+        path));
+    report.exported = path;
   }
   if (model.generate == nullptr) return absl::OkStatus();
   progress.Stage("generate");
@@ -515,11 +516,12 @@ absl::Status Run(const Arguments& arguments) {
   report.checkpoint = arguments.Get("checkpoint", "");
   PARTITA_ASSIGN_OR_RETURN(report.loss_scale,
                            LossScaleOf(prepared.module, *session));
+  absl::Status used;
   if (!report.interrupted) {
-    PARTITA_RETURN_IF_ERROR(
-        UseTrained(model, prepared, *session, arguments, progress, report));
+    used = UseTrained(model, prepared, *session, arguments, progress, report);
   }
   progress.Done();
+  // What could not be made of the model is told behind what there is to tell.
   PARTITA_RETURN_IF_ERROR(
       WriteText("-", as_json ? TrainJson(report) : TrainEndText(report)));
   // Last, so that a disk without room for it costs nothing else.
@@ -528,7 +530,7 @@ absl::Status Run(const Arguments& arguments) {
         WriteText(arguments.Get("trace", ""), report.trace));
   }
   if (report.interrupted) interruption->Obey();
-  return absl::OkStatus();
+  return used;
 }
 
 }  // namespace
