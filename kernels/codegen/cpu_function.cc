@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "kernels/codegen/instruction_emitter.h"
+#include "kernels/vector/streaming.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace partita {
 namespace {
@@ -50,6 +52,9 @@ class CpuFunction {
     ir_.CreateCondBr(ir_.CreateICmpSLT(next, end_), line, done);
 
     ir_.SetInsertPoint(done);
+    if (may_stream_ != nullptr) {
+      ir_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+    }
     ir_.CreateRetVoid();
   }
 
@@ -76,6 +81,28 @@ class CpuFunction {
     for (size_t i = 0; i < program_.results.size(); ++i) {
       results_.push_back(Pointer(/*argument=*/1, i));
     }
+    for (size_t i = 0; i < results_.size(); ++i) {
+      if (IsLarge(i)) may_stream_ = And(may_stream_, LiesApart(i));
+    }
+  }
+  // Null: true.
+  llvm::Value* And(llvm::Value* a, llvm::Value* b) {
+    return a == nullptr ? b : ir_.CreateAnd(a, b);
+  }
+  int64_t ElementBytes(size_t result) const {
+    return emitter_.MemoryType(ResultType(result))->getScalarSizeInBits() / 8;
+  }
+  bool IsLarge(size_t result) const {
+    int64_t bytes = ElementBytes(result);
+    for (int64_t extent : program_.loops) bytes *= extent;
+    return bytes >= kLeastStreamedBytes;
+  }
+  llvm::Value* LiesApart(size_t result) {
+    llvm::Value* apart = ir_.getTrue();
+    for (llvm::Value* operand : operands_) {
+      apart = And(apart, ir_.CreateICmpNE(operand, results_[result]));
+    }
+    return apart;
   }
   llvm::Value* Pointer(unsigned argument, size_t i) {
     return ir_.CreateLoad(
@@ -141,7 +168,6 @@ class CpuFunction {
   void EmitVectors(llvm::Value* count) {
     llvm::Value* whole =
         ir_.CreateAnd(count, I64(-static_cast<int64_t>(lanes_)));
-    llvm::BasicBlock* before = ir_.GetInsertBlock();
     llvm::BasicBlock* vectors = Block("vectors");
     llvm::BasicBlock* check = Block("check");
     llvm::BasicBlock* rest = Block("rest");
@@ -149,12 +175,7 @@ class CpuFunction {
     ir_.CreateCondBr(ir_.CreateICmpNE(whole, I64(0)), vectors, check);
 
     ir_.SetInsertPoint(vectors);
-    llvm::PHINode* j = ir_.CreatePHI(ir_.getInt64Ty(), 2, "j");
-    j->addIncoming(I64(0), before);
-    EmitBody(j, nullptr);
-    llvm::Value* after = ir_.CreateAdd(j, I64(lanes_));
-    j->addIncoming(after, vectors);
-    ir_.CreateCondBr(ir_.CreateICmpSLT(after, whole), vectors, check);
+    EmitWholeVectors(whole, check);
 
     ir_.SetInsertPoint(check);
     ir_.CreateCondBr(ir_.CreateICmpSLT(whole, count), rest, next);
@@ -162,10 +183,53 @@ class CpuFunction {
     ir_.SetInsertPoint(rest);
     llvm::Value* left =
         ir_.CreateTrunc(ir_.CreateSub(count, whole), ir_.getInt32Ty());
-    EmitBody(whole, ir_.CreateICmpULT(Numbers(ir_.getInt32Ty()),
-                                      ir_.CreateVectorSplat(lanes_, left)));
+    EmitBody(whole,
+             ir_.CreateICmpULT(Numbers(ir_.getInt32Ty()),
+                               ir_.CreateVectorSplat(lanes_, left)),
+             Stores::kCached);
     ir_.CreateBr(next);
     ir_.SetInsertPoint(next);
+  }
+
+  enum class Stores : uint8_t { kCached, kStreamed };
+
+  // `whole` elements, at least one vector of them; then on to `next`.
+  void EmitWholeVectors(llvm::Value* whole, llvm::BasicBlock* next) {
+    if (may_stream_ == nullptr) {
+      return EmitLoop(whole, Stores::kCached, next);
+    }
+    llvm::BasicBlock* streamed = Block("streamed");
+    llvm::BasicBlock* cached = Block("cached");
+    ir_.CreateCondBr(MayStreamLine(), streamed, cached);
+    ir_.SetInsertPoint(streamed);
+    EmitLoop(whole, Stores::kStreamed, next);
+    ir_.SetInsertPoint(cached);
+    EmitLoop(whole, Stores::kCached, next);
+  }
+
+  llvm::Value* MayStreamLine() {
+    llvm::Value* may = may_stream_;
+    for (size_t i = 0; i < to_.size(); ++i) {
+      if (!IsLarge(i)) continue;
+      llvm::Value* address = ir_.CreatePtrToInt(to_[i], ir_.getInt64Ty());
+      llvm::Value* beyond =
+          ir_.CreateAnd(address, I64(lanes_ * ElementBytes(i) - 1));
+      may = And(may, ir_.CreateICmpEQ(beyond, I64(0)));
+    }
+    return may;
+  }
+
+  void EmitLoop(llvm::Value* whole, Stores stores, llvm::BasicBlock* next) {
+    llvm::BasicBlock* before = ir_.GetInsertBlock();
+    llvm::BasicBlock* loop = Block("loop");
+    ir_.CreateBr(loop);
+    ir_.SetInsertPoint(loop);
+    llvm::PHINode* j = ir_.CreatePHI(ir_.getInt64Ty(), 2, "j");
+    j->addIncoming(I64(0), before);
+    EmitBody(j, nullptr, stores);
+    llvm::Value* after = ir_.CreateAdd(j, I64(lanes_));
+    j->addIncoming(after, loop);
+    ir_.CreateCondBr(ir_.CreateICmpSLT(after, whole), loop, next);
   }
 
   // 0, 1, 2, ...
@@ -210,28 +274,37 @@ class CpuFunction {
                           AlignOf(type), mask == nullptr ? all : mask, none));
   }
 
-  void EmitBody(llvm::Value* j, llvm::Value* mask) {
+  void EmitBody(llvm::Value* j, llvm::Value* mask, Stores stores) {
     const std::vector<llvm::Value*> values =
         emitter_.Emit(program_, [&](int operand) {
           return LoadOperand(static_cast<size_t>(operand), j, mask);
         });
     for (size_t i = 0; i < values.size(); ++i) {
-      StoreResult(i, values[i], j, mask);
+      StoreResult(i, values[i], j, mask, stores);
     }
   }
 
   void StoreResult(size_t i, llvm::Value* value, llvm::Value* j,
-                   llvm::Value* mask) {
+                   llvm::Value* mask, Stores stores) {
     llvm::Type* type = emitter_.MemoryType(ResultType(i));
     if (ResultType(i) == ScalarType::kBool) {
       value = ir_.CreateZExt(value, emitter_.Lanes(type));
     }
     llvm::Value* at = ir_.CreateGEP(type, to_[i], j);
-    if (mask == nullptr) {
-      ir_.CreateAlignedStore(value, at, AlignOf(type));
-    } else {
+    if (mask != nullptr) {
       ir_.CreateMaskedStore(value, at, AlignOf(type), mask);
+    } else if (stores == Stores::kStreamed && IsLarge(i)) {
+      Stream(value, at, llvm::Align(lanes_ * ElementBytes(i)));
+    } else {
+      ir_.CreateAlignedStore(value, at, AlignOf(type));
     }
+  }
+
+  void Stream(llvm::Value* value, llvm::Value* at, llvm::Align align) {
+    llvm::Metadata* one = llvm::ConstantAsMetadata::get(ir_.getInt32(1));
+    ir_.CreateAlignedStore(value, at, align)
+        ->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                      llvm::MDNode::get(ir_.getContext(), one));
   }
 
   const ElementwiseProgram& program_;
@@ -242,6 +315,8 @@ class CpuFunction {
   llvm::Value* end_ = nullptr;
   std::vector<llvm::Value*> operands_;
   std::vector<llvm::Value*> results_;
+  // Whether large results lie over no operand; null if there are none.
+  llvm::Value* may_stream_ = nullptr;
   std::vector<llvm::Value*> from_;    // operands, at the line's first element
   std::vector<llvm::Value*> splats_;  // or null
   std::vector<llvm::Value*> to_;      // results, at the line's first element

@@ -16,6 +16,11 @@ namespace partita {
 //     count = what is left of the innermost loop's line, or of [begin, end)
 //     for (j = 0; j + lanes <= count; j += lanes)  all lanes
 //     if (j < count)                               the first count - j lanes
+//
+// Large results (kLeastStreamedBytes) go past the caches where all lanes are
+// stored to aligned addresses, and are there for other threads when the
+// function returns. A result that lies over an operand does not: its lines are
+// in the caches already.
 void AddCpuFunction(const ElementwiseProgram& program, unsigned lanes,
                     llvm::Module& module);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/vector/streaming.h"
 #include "kernels/vector/vector_code.h"
 #include "kernels/winograd/tile_algebra.h"
 
@@ -125,13 +126,11 @@ struct ToTaps {
   }
 };
 
-// Results of 4 MiB and more go past the caches: where two cores share a last
-// cache of 32 MiB, ResNet-18 trains faster than with a larger bound or none, as
-// other values then stay in it.
 template <typename Floats>
 [[gnu::always_inline]] inline bool Streams(const TiledImages& images,
                                            const float* y) {
-  constexpr int64_t kLeastFloats = 1 << 20;
+  constexpr int64_t kLeastFloats =
+      kLeastStreamedBytes / static_cast<int64_t>(sizeof(float));
   const int64_t floats =
       images.images * images.channels * images.height * images.width;
   return std::is_same_v<Floats, Vector> && floats >= kLeastFloats &&
