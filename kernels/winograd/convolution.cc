@@ -101,7 +101,7 @@ class Convolution {
       const int64_t row = i % runs * kRun;
       TransformSource(conv_.source, args_.x,
                       {first + row, std::min(kRun, count - row), row, i / runs},
-                      source_);
+                      source_.OfChunk(i / runs));
     });
   }
 

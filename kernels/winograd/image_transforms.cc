@@ -99,7 +99,8 @@ struct ToTaps {
         Fetch(*images, ahead, x, c);
         for (int64_t lane = c; lane < c + kVector; lane += kLanes<Floats>) {
           Transform(*images, place, x + place.Offset(*images, lane),
-                    taps->Element(range->row + t, lane), taps->tap_step);
+                    taps->Element(range->row + t, lane - channels.first),
+                    taps->tap_step);
         }
         place.Advance(*images);
         ahead.Advance(*images);

@@ -12,7 +12,8 @@
 namespace partita {
 
 // Tiles [first, first + count) and one chunk of channels: tile `first` is row
-// `row` of the matrices. All sums are in one order, whatever the processor.
+// `row` of the matrices, which have that chunk only. All sums are in one order,
+// whatever the processor.
 struct TileRange {
   int64_t first;
   int64_t count;
@@ -29,8 +30,7 @@ void TransformResultGradient(const TiledImages& images, const float* dy,
                              const TileRange& range, const TapMatrices& taps);
 
 // A' m A, and `bias`, one for each channel, if it is not null, to tiles of 4x4;
-// what lies outside the images is not written. The matrices have that chunk
-// only.
+// what lies outside the images is not written.
 void TransformToResult(const TiledImages& images, const TapMatrices& taps,
                        const TileRange& range, const float* bias, float* y);
 

@@ -41,6 +41,12 @@ struct TapMatrices {
   float* Chunk(int64_t tap, int64_t chunk) const {
     return at + tap * tap_step + chunk * rows * kChunk;
   }
+  // The same memory as matrices of one chunk.
+  TapMatrices OfChunk(int64_t chunk) const {
+    TapMatrices one = *this;
+    one.at = Chunk(0, chunk);
+    return one;
+  }
 
   float* at;
   int64_t rows;

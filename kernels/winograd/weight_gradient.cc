@@ -1,5 +1,6 @@
-// The gradient by the weights: both sides of a stretch of tiles are transformed
-// for all threads, who share out blocks of pairs of channels.
+// The gradient by the weights: of a stretch of tiles the result's gradient is
+// transformed for all threads, and the source a chunk of channels at a time;
+// they share out that chunk's blocks, one for each chunk of the result's.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -19,7 +20,8 @@ namespace {
 // sums at once, so that the sums do not depend on their number.
 constexpr int64_t kSummedAtOnce = 64;
 constexpr int64_t kMostTiles = 128;
-// Floats of both sides of a stretch, transformed: what the last cache holds.
+// Floats of a stretch that are transformed at once: what the last cache holds,
+// of one device or of several that share it.
 constexpr int64_t kStretchFloats = 5 << 20;
 static_assert(kMostTiles % kSummedAtOnce == 0);
 
@@ -30,7 +32,7 @@ int64_t TilesOfStretch(const TiledConvolution& conv, int threads) {
   const int64_t outputs = conv.result.channels;
   const int64_t balanced = std::clamp(inputs * outputs / (inputs + outputs),
                                       kSummedAtOnce, kMostTiles);
-  const int64_t columns = (ChunksOf(inputs) + ChunksOf(outputs)) * kChunk;
+  const int64_t columns = (1 + ChunksOf(outputs)) * kChunk;
   const int64_t most =
       std::min(balanced * threads, kStretchFloats / (kTaps * columns));
   const int64_t whole = std::max<int64_t>(most / kSummedAtOnce, 1);
@@ -47,10 +49,10 @@ int64_t Blocks(const TiledConvolution& conv) {
   return ChunksOf(conv.source.channels) * ChunksOf(conv.result.channels);
 }
 
-// Ranges of taps in which the products of a block are shared out, as there are
-// not blocks enough for all threads.
+// Ranges of taps in which the products of a block are shared out, as a chunk of
+// the source has not blocks enough for all threads.
 int64_t TapParts(const TiledConvolution& conv, int threads) {
-  return std::min(PartsFor(Blocks(conv), threads), kTaps);
+  return std::min(PartsFor(ChunksOf(conv.result.channels), threads), kTaps);
 }
 
 // Sums wait for what other stretches and other threads add.
@@ -69,10 +71,9 @@ class WeightGradient {
         threads_(threads),
         tiles_(TilesOfStretch(conv, threads)),
         keeps_sums_(KeepsSums(conv, threads)),
-        source_(args.workspace, tiles_, conv.source.channels),
-        gradient_(
-            source_.at + TapMatrices::Floats(tiles_, conv.source.channels),
-            tiles_, conv.result.channels),
+        source_(args.workspace, tiles_, kChunk),
+        gradient_(source_.at + TapMatrices::Floats(tiles_, kChunk), tiles_,
+                  conv.result.channels),
         sums_(gradient_.at +
               TapMatrices::Floats(tiles_, conv.result.channels)) {}
 
@@ -88,12 +89,21 @@ class WeightGradient {
 
  private:
   void ComputeStretch(int64_t first, int64_t count) const {
-    TransformTiles(first, count);
+    TransformGradient(first, count);
+    for (int64_t chunk = 0; chunk < ChunksOf(conv_.source.channels); ++chunk) {
+      TransformSourceChunk(first, count, chunk);
+      MultiplyBlocks(chunk, first, count);
+    }
+  }
+
+  void MultiplyBlocks(int64_t source_chunk, int64_t first,
+                      int64_t count) const {
     const int64_t parts = TapParts(conv_, threads_);
-    RunShares(threads_, Blocks(conv_) * parts,
+    const int64_t chunks = ChunksOf(conv_.result.channels);
+    RunShares(threads_, chunks * parts,
               [&](int thread, int64_t begin, int64_t end) {
                 for (int64_t i = begin; i < end; ++i) {
-                  const int64_t block = i / parts;
+                  const int64_t block = source_chunk * chunks + i / parts;
                   const TapMatrices sums = SumsOf(keeps_sums_ ? block : thread);
                   MultiplyTaps(block, i % parts * kTaps / parts,
                                (i % parts + 1) * kTaps / parts, count,
@@ -117,22 +127,32 @@ class WeightGradient {
             std::min(kChunk, conv_.source.channels - input)};
   }
 
-  void TransformTiles(int64_t first, int64_t count) const {
-    // Tiles that a thread takes at once.
-    constexpr int64_t kRun = 64;
-    const int64_t runs = PartsOf(count, kRun);
-    const int64_t source_runs = ChunksOf(conv_.source.channels) * runs;
-    const int64_t result_runs = ChunksOf(conv_.result.channels) * runs;
-    RunInTeam(threads_, source_runs + result_runs, [&](int64_t i) {
-      const int64_t row = i % runs * kRun;
-      TileRange range = {first + row, std::min(kRun, count - row), row,
-                         i / runs};
-      if (i < source_runs) {
-        TransformSource(conv_.source, args_.x, range, source_);
-      } else {
-        range.chunk -= ChunksOf(conv_.source.channels);
-        TransformResultGradient(conv_.result, args_.dy, range, gradient_);
-      }
+  // Tiles that a thread transforms at once.
+  int64_t RunOf(int64_t count) const {
+    return std::clamp<int64_t>(PartsOf(count, threads_), 16, kSummedAtOnce);
+  }
+
+  void TransformGradient(int64_t first, int64_t count) const {
+    const int64_t run = RunOf(count);
+    const int64_t runs = PartsOf(count, run);
+    RunInTeam(threads_, ChunksOf(conv_.result.channels) * runs, [&](int64_t i) {
+      const int64_t row = i % runs * run;
+      TransformResultGradient(
+          conv_.result, args_.dy,
+          {first + row, std::min(run, count - row), row, i / runs},
+          gradient_.OfChunk(i / runs));
+    });
+  }
+
+  // To where the chunk before it lay: both sides of 128 tiles with 256 channels
+  // would be 9 MiB, of which two devices push one another's out of a cache.
+  void TransformSourceChunk(int64_t first, int64_t count, int64_t chunk) const {
+    const int64_t run = RunOf(count);
+    RunInTeam(threads_, PartsOf(count, run), [&](int64_t i) {
+      const int64_t row = i * run;
+      TransformSource(conv_.source, args_.x,
+                      {first + row, std::min(run, count - row), row, chunk},
+                      source_);
     });
   }
 
@@ -142,7 +162,7 @@ class WeightGradient {
     const WeightRange range = RangeOf(block);
     for (int64_t tap = begin; tap < end; ++tap) {
       Multiply(
-          {.left = {source_.Chunk(tap, range.first_input / kChunk), 1, kChunk},
+          {.left = {source_.Chunk(tap, 0), 1, kChunk},
            .right = {gradient_.Chunk(tap, range.first_output / kChunk), kChunk},
            .result = {sums.Chunk(tap, 0), kChunk},
            .m = range.num_inputs,
@@ -168,14 +188,17 @@ TiledWork WeightGradientWork(const TiledConvolution& conv, int threads) {
   const int64_t more = KeepsSums(conv, threads) ? 1 : 0;
   return {
       .weight_transforms = 1,
-      .barriers = 2 * Stretches(conv, threads) + more,
-      .imbalance = Imbalance(Blocks(conv) * TapParts(conv, threads), threads)};
+      .barriers =
+          Stretches(conv, threads) * (1 + 2 * ChunksOf(conv.source.channels)) +
+          more,
+      .imbalance = Imbalance(
+          ChunksOf(conv.result.channels) * TapParts(conv, threads), threads)};
 }
 
 int64_t WeightGradientFloats(const TiledConvolution& conv, int threads) {
   const int64_t tiles = TilesOfStretch(conv, threads);
   const int64_t places = KeepsSums(conv, threads) ? Blocks(conv) : threads;
-  return TapMatrices::Floats(tiles, conv.source.channels) +
+  return TapMatrices::Floats(tiles, kChunk) +
          TapMatrices::Floats(tiles, conv.result.channels) +
          places * BlockFloats();
 }
