@@ -19,8 +19,8 @@ namespace partita {
 //
 // Large results (kLeastStreamedBytes) go past the caches where all lanes are
 // stored to aligned addresses, and are there for other threads when the
-// function returns. A result that lies over an operand does not: its lines are
-// in the caches already.
+// function returns. None do where one of them lies over an operand: its lines
+// are in the caches already.
 void AddCpuFunction(const ElementwiseProgram& program, unsigned lanes,
                     llvm::Module& module);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "graph/host_capacity.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
@@ -13,7 +14,6 @@
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
-#include "kernels/image/image_library.h"
 #include "kernels/image/image_store.h"
 
 namespace partita {
@@ -26,15 +26,6 @@ constexpr int64_t kSpare = 32;
 OneNode Sum(int64_t lines) {
   return OneNode(kAdd, {{DType::kF32, {lines, kColumns}, {}},
                         {DType::kF32, {kColumns}, {}}});
-}
-
-// What this processor runs.
-std::vector<std::string> Isas() {
-  std::vector<std::string> isas;
-  for (const char* isa : {"", "avx2", "avx512"}) {
-    if (ProcessorRuns(ImageTarget(isa))) isas.push_back(isa);
-  }
-  return isas;
 }
 
 class StreamedResultsTest : public testing::TestWithParam<std::string> {
@@ -85,10 +76,9 @@ class StreamedResultsTest : public testing::TestWithParam<std::string> {
   std::vector<float> x_, row_, expected_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Isas, StreamedResultsTest, testing::ValuesIn(Isas()),
-                         [](const auto& info) {
-                           return info.param.empty() ? "sse4" : info.param;
-                         });
+INSTANTIATE_TEST_SUITE_P(Isas, StreamedResultsTest,
+                         testing::ValuesIn(ThisHost().isas),
+                         [](const auto& info) { return info.param; });
 
 TEST_P(StreamedResultsTest, ToAnyAddressAndToNoOther) {
   std::vector<float> results(kSize + 2 * kSpare);
