@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,6 +23,15 @@ namespace partita {
 namespace {
 
 constexpr int kTurns = 15;
+
+// What each thread repeats: copies of so many floats, or multiply-adds.
+struct Loop {
+  const char* name;
+  int64_t copied;
+};
+constexpr Loop kLoops[] = {{"multiply-adds", 0},
+                           {"copies of 256 KiB", int64_t{1} << 16},
+                           {"copies of 64 MiB", int64_t{1} << 24}};
 
 // As many sums as hide the latency of one.
 struct MultiplyAdds {
@@ -90,6 +100,13 @@ void Print(const char* name, const std::vector<int>& cores, const Work& work) {
               gains.front(), gains.back());
 }
 
+void PrintMultiplyAdds(const char* name, const std::vector<int>& cores) {
+  std::vector<std::vector<float>> results(2, std::vector<float>(kVector, 0.5f));
+  Print(name, cores, [&](int thread) {
+    RunVectorised<MultiplyAdds>(int64_t{10} << 20, results[thread].data());
+  });
+}
+
 void PrintCopies(const char* name, const std::vector<int>& cores,
                  int64_t floats) {
   constexpr int64_t kFloats = int64_t{1} << 26;  // copied in a turn
@@ -103,23 +120,41 @@ void PrintCopies(const char* name, const std::vector<int>& cores,
   });
 }
 
-int Main() {
+// `only` names one of the loops; empty, all are measured.
+int Main(const std::string& only) {
   const std::vector<int> cores = Cores();
   if (cores.size() < 2) {
     std::fprintf(stderr, "cores_bench: found %zu core; expected two or more\n",
                  cores.size());
     return 1;
   }
-  std::vector<std::vector<float>> results(2, std::vector<float>(kVector, 0.5f));
-  Print("multiply-adds", cores, [&](int thread) {
-    RunVectorised<MultiplyAdds>(int64_t{10} << 20, results[thread].data());
-  });
-  PrintCopies("copies of 256 KiB", cores, int64_t{1} << 16);
-  PrintCopies("copies of 64 MiB", cores, int64_t{1} << 24);
+  bool found = false;
+  for (const Loop& loop : kLoops) {
+    if (!only.empty() && only != loop.name) continue;
+    found = true;
+    if (loop.copied == 0) {
+      PrintMultiplyAdds(loop.name, cores);
+    } else {
+      PrintCopies(loop.name, cores, loop.copied);
+    }
+  }
+  if (!found) {
+    std::fprintf(stderr, "cores_bench: found no loop \"%s\"; expected one of",
+                 only.c_str());
+    for (const Loop& loop : kLoops) std::fprintf(stderr, " \"%s\"", loop.name);
+    std::fprintf(stderr, "\n");
+    return 1;
+  }
   return 0;
 }
 
 }  // namespace
 }  // namespace partita
 
-int main() { return partita::Main(); }
+int main(int argc, char** argv) {
+  if (argc > 2) {
+    std::fprintf(stderr, "usage: cores_bench [LOOP]\n");
+    return 1;
+  }
+  return partita::Main(argc == 2 ? argv[1] : "");
+}
