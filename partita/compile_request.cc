@@ -42,6 +42,12 @@ constexpr StrategyOption kStrategyOptions[] = {
      },
      [](const Planner& planner) { return planner.reads_replicas; },
      /*read_by_auto=*/false},
+    {"divided-updates",
+     [](const CompileOptions& options) {
+       return options.planner.divided_update_bytes.has_value();
+     },
+     [](const Planner& planner) { return planner.reads_replicas; },
+     /*read_by_auto=*/true},
     {"micro-batches",
      [](const CompileOptions& options) { return options.micro_batches != 1; },
      [](const Planner& planner) { return planner.reads_micro_batches; },

@@ -51,12 +51,25 @@ std::vector<bool> WithOtherParts(const std::vector<int>& parts,
   return found;
 }
 
+// True if no more than copies to variables wait for the task.
+bool EndsInVariables(const PlanDraft& draft, const Dependence& dependence,
+                     int task) {
+  return absl::c_all_of(dependence.after[task], [&](int next) {
+    const Task& copy = draft.tasks[next];
+    return copy.kind == Command::Kind::kCopy && draft.Computes(copy) &&
+           dependence.after[next].empty();
+  });
+}
+
 // By task, whether some of `parts`, other than those of its own collective,
-// wait for a part of that.
-std::vector<bool> FindWaitedFor(const std::vector<int>& parts,
+// wait for a part of that. What brings variables their new values, as a gather
+// of updated shares does, waits like those.
+std::vector<bool> FindWaitedFor(const PlanDraft& draft,
+                                const std::vector<int>& parts,
                                 const Dependence& dependence) {
   std::vector<int> operands;
   for (int part : parts) {
+    if (EndsInVariables(draft, dependence, part)) continue;
     const std::vector<int>& before = dependence.before[part];
     operands.insert(operands.end(), before.begin(), before.end());
   }
@@ -98,16 +111,6 @@ std::vector<bool> FindBrought(const PlanDraft& draft) {
   return brought;
 }
 
-// True if no more than copies to variables wait for the task.
-bool EndsInVariables(const PlanDraft& draft, const Dependence& dependence,
-                     int task) {
-  return absl::c_all_of(dependence.after[task], [&](int next) {
-    const Task& copy = draft.tasks[next];
-    return copy.kind == Command::Kind::kCopy && draft.Computes(copy) &&
-           dependence.after[next].empty();
-  });
-}
-
 // Kernels with operands that are brought, and none but variables and constants
 // beside them.
 std::vector<int> UpdatesByOtherDevices(const PlanDraft& draft,
@@ -142,7 +145,7 @@ std::vector<bool> FindDeferred(const PlanDraft& draft,
                                DeferredSums sums) {
   const std::vector<int> parts = TasksOf(draft, Command::Kind::kCollective);
   const std::vector<bool> of_updates = FindOfUpdates(draft, parts, dependence);
-  const std::vector<bool> waited_for = FindWaitedFor(parts, dependence);
+  const std::vector<bool> waited_for = FindWaitedFor(draft, parts, dependence);
   std::vector<int> deferred = UpdatesByOtherDevices(draft, dependence);
   for (int part : parts) {
     if (waited_for[part]) continue;

@@ -21,7 +21,8 @@ enum class DeferredSums : uint8_t { kAll, kBetweenKernels };
 // for what delays add up to: an earlier one would also wait for what the other
 // makes up for later.
 // - A collective between the kernels of its device that no other collective
-//   waits for: a sum of gradients.
+//   waits for, but one that brings a variable what it becomes: a sum of
+//   gradients.
 // - What reads such a sum that is joined beside kernels, early all the same, if
 //   an update waits for it.
 // - A variable's update by what another device has computed, for which nothing

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "graph/op_set.h"
 #include "graph/text/parser.h"
 #include "placement/lower/lower_fixture.h"
@@ -130,6 +131,57 @@ graph @f(%x: f32[6, 3]) -> f32[6, 3] {
             "gpu:0 collective 0: !n->\n"
             "gpu:1 collective 1: ->!w.next.m1\n"
             "gpu:2 collective 2: ->!w.next.m2\n");
+}
+
+// Where each operand and result of the exchanges lies, one part a line, after
+// the plan was proved and ran like eval.
+std::string PlacesOf(const std::string& text) {
+  absl::StatusOr<Module> module = ParseModule(text, "t", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<Plan> plan = PlanOf(module->Clone(), LinkedMachine(2));
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return "";
+  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+  EXPECT_TRUE(proof.ok()) << proof.status() << "\n" << PrintPlan(*plan);
+  EXPECT_EQ(RunsLikeEval(*module, *plan), absl::OkStatus());
+  const Entry& entry = plan->entries[0];
+  const auto place = [&](BufferId id) {
+    const Buffer& buffer = entry.buffers[id.index];
+    return absl::StrCat(buffer.persistent ? "persistent " : "", "+",
+                        buffer.range.offset, " ", buffer.range.size(), " B");
+  };
+  std::string places;
+  for (const Command& command : entry.programs[0].commands) {
+    if (command.kind != Command::Kind::kCollective) continue;
+    absl::StrAppend(&places, place(command.operands[0]), " -> ",
+                    place(command.results[0]), "\n");
+  }
+  return places;
+}
+
+// A sum is scattered to where the share lies in its own summand, and a share of
+// a variable's new value is made where it lies in the variable.
+TEST(Exchange, SharesLieInPlace) {
+  const std::string ones =
+      absl::StrCat("[", absl::StrJoin(std::vector<int>(64, 1), ", "), "]");
+  EXPECT_EQ(
+      PlacesOf(absl::StrReplaceAll(R"(variable @w: f32[4, 16] = f32[4, 16] ONES
+
+graph @f(%x: f32[2, 4, 16]) -> f32[2] {
+  %w = variable {dtype = f32, name = "w", shape = [4, 16]} : f32[4, 16] on {gpu:0, gpu:1}
+  %y = neg %x : f32[2, 4, 16] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %l = reduce_max %y {axes = [1, 2], keep_dims = false} : f32[2] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %g = reduce_max %y {axes = [0], keep_dims = false} : f32[4, 16] on {gpu:0, gpu:1} (split 0) -> (partial max)
+  %n = sub %w, %g : f32[4, 16] on {gpu:0, gpu:1} (split 0, split 0) -> (split 0)
+  update @w = %n
+  return %l
+}
+)",
+                                   {{"ONES", ones}})),
+      "+256 256 B -> +256 128 B\n"
+      "+256 256 B -> +384 128 B\n"
+      "persistent +0 128 B -> persistent +0 256 B\n"
+      "persistent +128 128 B -> persistent +0 256 B\n");
 }
 
 TEST(Exchange, PiecesChangePlaces) {

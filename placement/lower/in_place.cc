@@ -4,12 +4,14 @@
 #include "placement/lower/in_place.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "placement/lower/pieces.h"
+#include "placement/lower/views.h"
 
 namespace partita {
 namespace {
@@ -102,13 +104,24 @@ class Reuser {
     return draft_.pieces[task.writes[pair.result].piece];
   }
 
+  // Where in the operand the result may lie: a scattered sum at its own place,
+  // anything else over all of it.
+  std::optional<int64_t> PlaceIn(const Task& task,
+                                 const InPlacePair& pair) const {
+    const Piece& operand = Operand(task, pair);
+    const Piece& result = Result(task, pair);
+    if (operand.bytes == result.bytes) return 0;
+    if (task.kind != Command::Kind::kCollective) return std::nullopt;
+    return OffsetInside(draft_, result, operand);
+  }
+
   bool CanReuse(int task, const InPlacePair& pair) const {
     const Task& t = draft_.tasks[task];
     const Piece& operand = Operand(t, pair);
     const Piece& result = Result(t, pair);
     const Storage& from = draft_.storages[operand.storage];
     const Storage& to = draft_.storages[result.storage];
-    if (operand.bytes != result.bytes || operand.bytes == 0 ||
+    if (!PlaceIn(t, pair).has_value() || operand.bytes == 0 ||
         operand.storage == result.storage || from.persistent() ||
         to.persistent() || to.bytes != result.bytes) {
       return false;
@@ -127,6 +140,7 @@ class Reuser {
   // Uses before the task need not be kept: what follows the task follows them.
   void Merge(int task, const InPlacePair& pair) {
     const Piece operand = Operand(draft_.tasks[task], pair);
+    const int64_t place = *PlaceIn(draft_.tasks[task], pair);
     const int gone = Result(draft_.tasks[task], pair).storage;
     const Extent bytes =
         ExtentOf(draft_, draft_.tasks[task].reads[pair.operand]);
@@ -140,7 +154,7 @@ class Reuser {
                uses.end());
     for (int piece : pieces_[gone]) {
       draft_.pieces[piece].storage = operand.storage;
-      draft_.pieces[piece].offset += operand.offset;
+      draft_.pieces[piece].offset += operand.offset + place;
       pieces_[operand.storage].push_back(piece);
     }
     uses.insert(uses.end(), uses_[gone].begin(), uses_[gone].end());

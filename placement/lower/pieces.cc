@@ -112,6 +112,12 @@ Box BoxOf(const TensorType& whole, const Sharding& sharding, int member,
   return box;
 }
 
+Box BoxOf(const PlanDraft& draft, const Piece& piece) {
+  return BoxOf(draft.graph->type(piece.value), ShardingOf(draft, piece.value),
+               piece.member,
+               static_cast<int>(draft.PlacementOf(piece.value).devices.size()));
+}
+
 Sharding ShardingOf(const PlanDraft& draft, ValueId id) {
   const Value& value = draft.graph->value(id);
   const Placement& placement = draft.PlacementOf(id);

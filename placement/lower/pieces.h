@@ -17,6 +17,7 @@ struct Box {
 };
 Box BoxOf(const TensorType& whole, const Sharding& sharding, int member,
           int members);
+Box BoxOf(const PlanDraft& draft, const Piece& piece);
 
 // How the value lies on the devices of PlacementOf(value).
 Sharding ShardingOf(const PlanDraft& draft, ValueId value);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "placement/lower/deferral.h"
 #include "placement/lower/dependencies.h"
 
@@ -104,8 +105,9 @@ struct Order {
 enum class Urgency : uint8_t {
   kOfOtherStreams,  // copies and collectives beside kernels
   kOfKernels,
-  // FindDeferred. First what need wait no longer, so that a sum is read while
-  // the caches hold it, and then the next sum.
+  // FindDeferred. First what need wait no longer, so that a sum, or a
+  // variable's new share, is read while the caches hold it, and then the next
+  // sum.
   kAfterMeetings,
   kMeetings,
   kOfFetches,
@@ -128,6 +130,7 @@ class Lister {
   Order List(Rule rule) const;
 
  private:
+  bool WritesVariable(const Task& task) const;
   Urgency UrgencyOf(int task) const;
   Key KeyOf(const MemoryCount& memory, Rule rule, int task, int64_t turn) const;
 
@@ -136,13 +139,20 @@ class Lister {
   const std::vector<bool> deferred_;
 };
 
+bool Lister::WritesVariable(const Task& task) const {
+  return absl::c_any_of(task.writes, [&](const Touch& touch) {
+    return draft_.storages[draft_.pieces[touch.piece].storage].persistent();
+  });
+}
+
 Urgency Lister::UrgencyOf(int task) const {
   const Task& t = draft_.tasks[task];
   if (!draft_.Computes(t)) return Urgency::kOfOtherStreams;
   if (t.kind == Command::Kind::kFetch) return Urgency::kOfFetches;
   if (!deferred_[task]) return Urgency::kOfKernels;
-  return t.kind == Command::Kind::kCollective ? Urgency::kMeetings
-                                              : Urgency::kAfterMeetings;
+  return t.kind == Command::Kind::kCollective && !WritesVariable(t)
+             ? Urgency::kMeetings
+             : Urgency::kAfterMeetings;
 }
 
 Key Lister::KeyOf(const MemoryCount& memory, Rule rule, int task,

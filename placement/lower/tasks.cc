@@ -65,7 +65,6 @@ class TaskLister {
   void FeedOperands(const OpView& op, int micro_batch);
   void GiveStorage(int piece);
   absl::Status GiveHome(const OpView& op, int to);
-  Box BoxOfPiece(const Piece& piece) const;
   Task NewTask(Command::Kind kind, StreamKey stream, Instance instance) {
     Task task{.kind = kind, .instance = instance};
     task.stream = draft_.StreamOf(stream);
@@ -281,12 +280,6 @@ absl::Status TaskLister::ListSum(const OpView& op) {
   return absl::OkStatus();
 }
 
-Box TaskLister::BoxOfPiece(const Piece& piece) const {
-  return BoxOf(
-      graph_.type(piece.value), ShardingOf(draft_, piece.value), piece.member,
-      static_cast<int>(draft_.PlacementOf(piece.value).devices.size()));
-}
-
 absl::Status TaskLister::CheckJoins(const OpView& op, int value) const {
   if (draft_.PlacementOf(op.operand(value).id()).devices ==
           op.node().placement.devices &&
@@ -361,15 +354,19 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
 }
 
 // Beside the kernels, on a CPU too: who gives needs nothing of the others, and
-// would stop computing until the last of them has come to take.
+// would stop computing until the last of them has come to take. A variable's
+// new value, of which everybody takes some, is like a sum.
 void TaskLister::ListExchange(const OpView& op,
                               const std::vector<ExchangePart>& parts,
                               int micro_batch) {
+  const bool is_update = updates_.contains(op.result(0).id());
   for (int member = 0; member < static_cast<int>(parts.size()); ++member) {
     const ExchangePart& part = parts[member];
-    Task task = NewTask(Command::Kind::kCollective,
-                        {part.device, StreamKey::Role::kCollective},
-                        {op.id(), member, micro_batch});
+    const StreamKey beside = {part.device, StreamKey::Role::kCollective};
+    Task task = NewTask(
+        Command::Kind::kCollective,
+        is_update ? StreamOfPart(draft_.devices->names[part.device]) : beside,
+        {op.id(), member, micro_batch});
     if (part.gives >= 0) task.reads = {draft_.Whole(part.gives)};
     if (part.takes >= 0) task.writes = {draft_.Whole(part.takes)};
     draft_.tasks.push_back(std::move(task));
@@ -387,22 +384,10 @@ bool TaskLister::LiesInside(const OpView& op, int to) {
       draft_.PlacementOf(operand).devices != op.node().placement.devices;
   if (from < 0 || !resharding) return false;
   const Piece& source = draft_.pieces[from];
-  if (!source.type.layout.is_row_major()) return false;
-  const Box box = BoxOfPiece(piece);
-  const Box around = BoxOfPiece(source);
-  for (size_t i = 0; i < box.begin.size(); ++i) {
-    if (box.begin[i] < around.begin[i] || box.end[i] > around.end[i]) {
-      return false;
-    }
-  }
-  const auto pairs =
-      TransfersBetween(around, box, BitsOf(piece.type.dtype) / 8);
-  if (!pairs.ok() || pairs->size() != 1 || (*pairs)[0].from.count != 1 ||
-      (*pairs)[0].from.offset % kArenaAlignment != 0) {
-    return false;
-  }
+  const std::optional<int64_t> offset = OffsetInside(draft_, piece, source);
+  if (!offset.has_value()) return false;
   piece.storage = source.storage;
-  piece.offset = source.offset + (*pairs)[0].from.offset;
+  piece.offset = source.offset + *offset;
   piece.updated = source.updated;
   return true;
 }
@@ -462,7 +447,7 @@ absl::Status TaskLister::ListTransfers(const OpView& op, int to) {
             "; expected row-major pieces; put a reorder before the copy"));
       }
       PARTITA_ASSIGN_OR_RETURN(
-          pairs, TransfersBetween(BoxOfPiece(source), BoxOfPiece(target),
+          pairs, TransfersBetween(BoxOf(draft_, source), BoxOf(draft_, target),
                                   BitsOf(target.type.dtype) / 8));
     }
     const StreamKey key =

@@ -4,10 +4,13 @@
 #include "placement/lower/updates.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "placement/lower/pieces.h"
+#include "placement/lower/views.h"
 
 namespace partita {
 namespace {
@@ -33,24 +36,38 @@ Users FindUsers(const PlanDraft& draft) {
   return users;
 }
 
-// True if the task may write its result into `variable`, which it reads too.
-bool Overwrites(const PlanDraft& draft, const Task& task, int source,
-                int variable) {
+// A task that brings an update's value to its variable, in place of which that
+// may be written there: a copy of the whole, or the device's part in a gather
+// of parts.
+struct Bringing {
+  int task = -1;
+  int source = -1;     // the storage that it reads whole
+  int variable = -1;   // that of the variable
+  int64_t offset = 0;  // of the source's bytes in the variable
+};
+
+// True if the task may write its result where its bytes lie in the variable,
+// which it reads too.
+bool Overwrites(const PlanDraft& draft, const Task& task,
+                const Bringing& bringing) {
   if (task.kind != Command::Kind::kKernel) return false;
   int operand = -1;
   for (size_t i = 0; i < task.reads.size(); ++i) {
-    if (draft.pieces[task.reads[i].piece].storage != variable) continue;
+    if (draft.pieces[task.reads[i].piece].storage != bringing.variable) {
+      continue;
+    }
     if (operand >= 0) return false;
     operand = static_cast<int>(i);
   }
   int result = -1;
   for (size_t i = 0; i < task.writes.size(); ++i) {
-    if (draft.pieces[task.writes[i].piece].storage == source) {
+    if (draft.pieces[task.writes[i].piece].storage == bringing.source) {
       result = static_cast<int>(i);
     }
   }
   const Piece& read = draft.pieces[task.reads[operand].piece];
-  if (read.offset != 0 || read.bytes != draft.storages[variable].bytes) {
+  if (read.offset != bringing.offset ||
+      read.bytes != draft.storages[bringing.source].bytes) {
     return false;
   }
   const auto& pairs = draft.graph->node(task.instance.node).kernel->in_place;
@@ -58,17 +75,16 @@ bool Overwrites(const PlanDraft& draft, const Task& task, int source,
          pairs.end();
 }
 
-bool CanBeWrittenInPlace(const PlanDraft& draft, const Users& users, int copy,
-                         int source, int variable) {
-  if (users.writers[source].size() != 1) return false;
-  const int writer = users.writers[source].front();
+bool CanBeWrittenInPlace(const PlanDraft& draft, const Users& users,
+                         const Bringing& bringing) {
+  if (users.writers[bringing.source].size() != 1) return false;
+  const int writer = users.writers[bringing.source].front();
   const int stream = draft.tasks[writer].stream;
-  for (int reader : users.readers[variable]) {
-    if (reader >= copy) continue;  // of the new value: it followed the copy
+  for (int reader : users.readers[bringing.variable]) {
+    // Of the new value: it followed what brought it.
+    if (reader >= bringing.task) continue;
     if (reader == writer) {
-      if (!Overwrites(draft, draft.tasks[writer], source, variable)) {
-        return false;
-      }
+      if (!Overwrites(draft, draft.tasks[writer], bringing)) return false;
     } else if (draft.tasks[reader].stream != stream || reader > writer) {
       return false;
     }
@@ -76,17 +92,32 @@ bool CanBeWrittenInPlace(const PlanDraft& draft, const Users& users, int copy,
   return true;
 }
 
-// The storage that an update's copy reads whole, or -1.
-int SourceOfUpdate(const PlanDraft& draft, const Task& task) {
-  if (task.kind != Command::Kind::kCopy) return -1;
-  const Piece& to = draft.pieces[task.writes[0].piece];
-  const Piece& from = draft.pieces[task.reads[0].piece];
-  if (!to.updated || from.device != to.device || from.type != to.type)
-    return -1;
+// Whether the task copies the whole of what it reads, or gathers parts of it.
+bool BringsWhole(const Task& task, const Piece& from, const Piece& to) {
+  return task.kind == Command::Kind::kCopy && from.type == to.type;
+}
+bool GathersParts(const PlanDraft& draft, const Task& task, const Piece& from) {
+  return task.kind == Command::Kind::kCollective &&
+         ShardingOf(draft, from.value).kind == Sharding::Kind::kSplit;
+}
+
+std::optional<Bringing> BringingOf(const PlanDraft& draft, int task) {
+  const Task& t = draft.tasks[task];
+  if (t.reads.size() != 1 || t.writes.size() != 1) return std::nullopt;
+  const Piece& to = draft.pieces[t.writes[0].piece];
+  const Piece& from = draft.pieces[t.reads[0].piece];
   const Storage& source = draft.storages[from.storage];
-  const bool whole = from.offset == 0 && source.bytes == to.bytes &&
-                     task.reads[0].range.size() == to.bytes;
-  return whole && !source.persistent() ? from.storage : -1;
+  const bool reads_all = from.offset == 0 && source.bytes == from.bytes &&
+                         t.reads[0].range.size() == from.bytes;
+  if (!to.updated || from.device != to.device || source.persistent() ||
+      !reads_all) {
+    return std::nullopt;
+  }
+  std::optional<int64_t> offset;
+  if (BringsWhole(t, from, to)) offset = 0;
+  if (GathersParts(draft, t, from)) offset = OffsetInside(draft, from, to);
+  if (!offset.has_value()) return std::nullopt;
+  return Bringing{task, from.storage, to.storage, to.offset + *offset};
 }
 
 }  // namespace
@@ -95,17 +126,17 @@ void WriteUpdatesInPlace(PlanDraft& draft) {
   const Users users = FindUsers(draft);
   std::vector<bool> dropped(draft.tasks.size(), false);
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
-    const int source = SourceOfUpdate(draft, draft.tasks[i]);
-    if (source < 0) continue;
-    const int variable = draft.pieces[draft.tasks[i].writes[0].piece].storage;
-    if (!CanBeWrittenInPlace(draft, users, static_cast<int>(i), source,
-                             variable)) {
+    const std::optional<Bringing> bringing =
+        BringingOf(draft, static_cast<int>(i));
+    if (!bringing.has_value() ||
+        !CanBeWrittenInPlace(draft, users, *bringing)) {
       continue;
     }
-    dropped[i] = true;
+    dropped[i] = draft.tasks[i].kind == Command::Kind::kCopy;
     for (Piece& piece : draft.pieces) {
-      if (piece.storage != source) continue;
-      piece.storage = variable;
+      if (piece.storage != bringing->source) continue;
+      piece.storage = bringing->variable;
+      piece.offset += bringing->offset;
       piece.updated = true;
     }
   }

@@ -12,6 +12,9 @@ namespace partita {
 // Drops an update's copy where its source can be written straight into the
 // variable: every reader of the old value comes earlier in the stream of the
 // writer, or is the writer, by an operand that its kernel lets it overwrite.
+// Where each device has made a share of the value, and an exchange gathers
+// them, the share is written to its place in the variable alike, and the
+// exchange brings the others.
 // Needs: launch order.
 void WriteUpdatesInPlace(PlanDraft& draft);
 

@@ -5,6 +5,8 @@
 
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
+#include "placement/lower/pieces.h"
+#include "placement/lower/transfers.h"
 
 namespace partita {
 namespace {
@@ -71,6 +73,26 @@ std::optional<std::vector<ViewOf>> FindViews(const PlanDraft& draft,
     if (view.operand < 0) return std::nullopt;
   }
   return views;
+}
+
+std::optional<int64_t> OffsetInside(const PlanDraft& draft, const Piece& part,
+                                    const Piece& whole) {
+  if (!part.type.layout.is_row_major() || !whole.type.layout.is_row_major()) {
+    return std::nullopt;
+  }
+  const Box box = BoxOf(draft, part);
+  const Box around = BoxOf(draft, whole);
+  for (size_t i = 0; i < box.begin.size(); ++i) {
+    if (box.begin[i] < around.begin[i] || box.end[i] > around.end[i]) {
+      return std::nullopt;
+    }
+  }
+  const auto pairs = TransfersBetween(around, box, BitsOf(part.type.dtype) / 8);
+  if (!pairs.ok() || pairs->size() != 1 || (*pairs)[0].from.count != 1 ||
+      (*pairs)[0].from.offset % kArenaAlignment != 0) {
+    return std::nullopt;
+  }
+  return (*pairs)[0].from.offset;
 }
 
 }  // namespace partita

@@ -4,6 +4,7 @@
 #ifndef PARTITA_PLACEMENT_LOWER_VIEWS_H_
 #define PARTITA_PLACEMENT_LOWER_VIEWS_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct ViewOf {
 // holds on every member of the node's device set.
 std::optional<std::vector<ViewOf>> FindViews(const PlanDraft& draft,
                                              const OpView& op);
+
+// Where `part` lies in `whole`, another piece of the same value's elements, in
+// bytes. Nothing if it is no interval of it, or one that no buffer may begin
+// at.
+std::optional<int64_t> OffsetInside(const PlanDraft& draft, const Piece& part,
+                                    const Piece& whole);
 
 }  // namespace partita
 

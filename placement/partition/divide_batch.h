@@ -10,17 +10,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "graph/graph.h"
+#include "placement/partition/node_cutter.h"
 
 namespace partita {
-
-struct BatchDivision {
-  // By node id: how its part of a node is cut off; not placed for a node that
-  // each part needs whole.
-  std::vector<Placement> cuts;
-  // By value id: along what a value is divided for its readers. Sums over the
-  // batch are whole to them.
-  std::vector<Sharding> lies;
-};
 
 // Inputs whose leading extent is the batch are divided along it. In order, a
 // node that reads a divided value is divided with it if its dimension rule

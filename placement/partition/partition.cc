@@ -79,7 +79,7 @@ absl::Status Partitioner::PlaceNodes() {
     PARTITA_RETURN_IF_ERROR(CheckDevices(op, wanted));
     if (IsSource(op)) {
       // Only the home of an updated variable is the planner's to choose.
-      graph_.node(op.id()).placement.devices = std::move(wanted.devices);
+      graph_.node(op.id()).placement = std::move(wanted);
       continue;
     }
     if (!wanted.placed()) {

@@ -4,6 +4,8 @@
 #ifndef PARTITA_PLACEMENT_PLANNER_PLANNER_H_
 #define PARTITA_PLACEMENT_PLANNER_PLANNER_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,9 @@ struct PlannerOptions {
   std::string device;  // `single`: which; empty: the fastest that fits
   int stages = 0;      // `pipeline`: 0 for as many as help
   int replicas = 0;    // `data`: how many; 0 for as many as there are
+  // `data`: variables of so many bytes or more are updated in parts, one by
+  // each replica (DivideUpdates); nothing: every replica updates all.
+  std::optional<int64_t> divided_update_bytes;
   // The graph is that of one of so many micro-batches of a step, and how stages
   // take them up.
   int micro_batches = 1;
@@ -86,7 +91,7 @@ struct Planner {
   bool needs_pins = false;  // says nothing without pins
   bool reads_device = false;
   bool reads_stages = false;
-  bool reads_replicas = false;
+  bool reads_replicas = false;       // and divided_update_bytes
   bool reads_micro_batches = false;  // works with several
 };
 

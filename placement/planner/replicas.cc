@@ -13,6 +13,7 @@
 #include "graph/batch.h"
 #include "graph/status_macros.h"
 #include "placement/partition/divide_batch.h"
+#include "placement/partition/divide_updates.h"
 #include "placement/planner/flow.h"
 #include "placement/planner/strategies.h"
 
@@ -125,8 +126,10 @@ Draft Divide(const PlanRequest& request, const std::vector<int>& replicas) {
   for (NodeId node : request.costs.order()) {
     is_pinned[node.index] = !draft.assignment[node.index].devices.empty();
   }
-  const BatchDivision division =
-      DivideBatch(graph, std::move(names), is_pinned);
+  BatchDivision division = DivideBatch(graph, names, is_pinned);
+  if (const auto least = request.options.divided_update_bytes) {
+    DivideUpdates(graph, std::move(names), is_pinned, *least, division);
+  }
   for (NodeId node : request.costs.order()) {
     if (is_pinned[node.index] || LiesWithPin(request, node, is_pinned)) {
       continue;

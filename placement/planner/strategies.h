@@ -42,7 +42,9 @@ absl::StatusOr<Draft> DraftPinned(const PlanRequest& request);
 //      weight's gradient, each replica has a partial sum, and partition joins
 //      them. What cannot be divided is computed by every replica.
 //   3. Against the order, what only divided nodes read is divided like them.
-//   4. Constants and variables of pinned nodes lie where those are.
+//   4. With `options.divided_update_bytes` each replica updates its part of
+//      large variables, and gets the others' (DivideUpdates).
+//   5. Constants and variables of pinned nodes lie where those are.
 absl::StatusOr<Draft> DraftData(const PlanRequest& request);
 
 // Consecutive stages of the graph's order, each on a device of its own, such

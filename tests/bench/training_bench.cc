@@ -25,13 +25,15 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: training_bench compile MODEL BATCH DEVICES THREADS PLAN\n"
-    "           [--batch-norm-parts N] [--bucket-size MIB]\n"
+    "           [--batch-norm-parts N] [--bucket-size MIB] "
+    "[--divided-updates KIB]\n"
     "       training_bench run PLAN STEPS\n";
 
 constexpr FlagDef kFlags[] = {
     {"batch-norm-parts", "N",
      "parts of the batch with statistics of their own"},
     {"bucket-size", "MIB", "how many MiB of gradients are exchanged together"},
+    {"divided-updates", "KIB", "variables of so many KiB are updated in parts"},
 };
 
 absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch,
@@ -98,6 +100,11 @@ absl::Status CompileStep(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,
                            arguments.GetInt("bucket-size", 0, 0, 1 << 20));
   if (arguments.has("bucket-size")) options.bucket_bytes = bucket_size << 20;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t divided_updates,
+                           arguments.GetInt("divided-updates", 0, 0, 1 << 30));
+  if (arguments.has("divided-updates")) {
+    options.planner.divided_update_bytes = divided_updates << 10;
+  }
   PARTITA_ASSIGN_OR_RETURN(
       const Compiled compiled,
       Compile(std::move(module), MachineOf(devices, Count(words[4])), options));

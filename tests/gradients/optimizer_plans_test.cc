@@ -1,5 +1,5 @@
 // Every optimizer, accumulated gradients and recurrent layers as plans, on one
-// device and on two replicas that share a batch unevenly.
+// device and on replicas that share a batch unevenly, and updates or not.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
@@ -18,6 +18,9 @@
 #include "graph/builder/random_tensor.h"
 #include "graph/builder/recurrent.h"
 #include "graph/builder/update_rule.h"
+#include "graph/core_ops.h"
+#include "graph/instance.h"
+#include "graph/op_view.h"
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
 #include "tests/gradients/training_steps.h"
@@ -67,11 +70,34 @@ Module TrainedBy(const UpdateRule& rule, Shape x, Layers layers) {
   return Built(b);
 }
 
-std::unique_ptr<Session> OverDevices(const Module& module, int devices) {
+std::unique_ptr<Session> OverDevices(const Module& module, int devices,
+                                     bool divides_updates = false) {
   CompileOptions options;
   options.strategy = devices == 1 ? "single" : "data";
+  if (divides_updates) options.planner.divided_update_bytes = 0;
   return TrainingSession(module.Clone(), EqualCpus(devices, kTrainingMemory),
                          options);
+}
+
+// Variables of which each device has a part.
+int DividedVariables(const Session& session) {
+  int divided = 0;
+  for (const OpView& op : session.plan().module.main().ops(kVariable)) {
+    divided += IsCut(op);
+  }
+  return divided;
+}
+
+// What is there whole is equal on all devices.
+void ExpectEqualWholes(Session& session) {
+  for (const Variable& variable : session.plan().module.variables()) {
+    SCOPED_TRACE(absl::StrCat("variable ", variable.name));
+    const auto values = session.ReadReplicas(variable.name);
+    ASSERT_TRUE(values.ok()) << values.status();
+    for (const HostTensor& value : *values) {
+      EXPECT_TRUE(SameBits(value, values->front()));
+    }
+  }
 }
 
 std::vector<HostTensor> Batch(const Session& session, int step) {
@@ -115,6 +141,52 @@ TEST(OptimizerPlans, EachOptimizerKeepsReplicasEqual) {
                             .clip_norm = 0.5},
                            {kBatch, kFeatures}, TwoLayers));
   }
+}
+
+// Each step has the bits of its reference, and leaves what one device does but
+// for the order of sums; `exact`: what as many devices do that update all.
+void ExpectTrainsInParts(const Module& module, int devices, bool exact) {
+  const auto one = OverDevices(module, 1);
+  const auto whole = OverDevices(module, devices);
+  const auto parts = OverDevices(module, devices, /*divides_updates=*/true);
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(whole, nullptr);
+  ASSERT_NE(parts, nullptr);
+  for (int step = 0; step < kSteps; ++step) {
+    const std::vector<HostTensor> inputs = Batch(*one, step);
+    CheckedStep(*one, step, inputs);
+    CheckedStep(*whole, step, inputs);
+    CheckedStep(*parts, step, inputs);
+    ExpectEqualWholes(*parts);
+    if (exact) ExpectSameBits(*parts, *whole);
+  }
+  ExpectSameVariables(VariablesOf(*parts), VariablesOf(*one), kRoundings);
+}
+
+TEST(OptimizerPlans, EachOptimizerUpdatesInParts) {
+  for (const std::string& name : OptimizerNames()) {
+    for (const int devices : {2, 3}) {
+      SCOPED_TRACE(absl::StrCat(name, " on ", devices, " devices"));
+      const UpdateRule rule = {
+          .optimizer = {.name = name, .momentum = name == "sgd" ? 0.9 : 0.0},
+          .schedule = {.learning_rate = 0.01}};
+      const Module module = TrainedBy(rule, {kBatch, kFeatures}, TwoLayers);
+      ExpectTrainsInParts(module, devices, /*exact=*/true);
+      const auto parts = OverDevices(module, devices, true);
+      // A state each of w1 and w2, or two. (The gradient of b1 is reshaped
+      // from one row, which has no parts.)
+      EXPECT_EQ(DividedVariables(*parts), name.starts_with("adam") ? 4 : 2);
+    }
+  }
+}
+
+// The norm is a sum of the parts' sums.
+TEST(OptimizerPlans, ClippedGradientsUpdateInParts) {
+  const UpdateRule rule = {.optimizer = {.name = "adamw", .weight_decay = 0.1},
+                           .schedule = {.learning_rate = 0.01},
+                           .clip_norm = 0.5};
+  ExpectTrainsInParts(TrainedBy(rule, {kBatch, kFeatures}, TwoLayers), 2,
+                      /*exact=*/false);
 }
 
 RecurrentWeights WeightsOf(GraphBuilder& b, int64_t gates) {
@@ -182,6 +254,23 @@ TEST(OptimizerPlans, GradientsAreAccumulatedOverBatches) {
   EXPECT_EQ(two->ReadReplicas("w1")->size(), 2u);
   EXPECT_EQ(two->ReadReplicas("w1.gradient")->size(), 2u);
   ExpectSameVariables(VariablesOf(*two), VariablesOf(*one), kRoundings);
+}
+
+// Each device adds up its part of the gradients.
+TEST(OptimizerPlans, GradientsAreAccumulatedInParts) {
+  const Module module = Accumulating(/*batches=*/2);
+  const auto whole = OverDevices(module, 2);
+  const auto parts = OverDevices(module, 2, /*divides_updates=*/true);
+  ASSERT_NE(whole, nullptr);
+  ASSERT_NE(parts, nullptr);
+  EXPECT_EQ(parts->ReadReplicas("w1.gradient")->size(), 1u);
+  for (int step = 0; step < 4; ++step) {
+    for (const auto& session : {whole.get(), parts.get()}) {
+      StepOf(*session, "train", step);
+      if (step % 2 == 1) StepOf(*session, "update", step);
+    }
+    ExpectSameBits(*parts, *whole);
+  }
 }
 
 }  // namespace

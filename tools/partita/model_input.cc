@@ -259,6 +259,11 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t bucket_size,
                            arguments.GetInt("bucket-size", 0, 0, 1 << 20));
   if (arguments.has("bucket-size")) options.bucket_bytes = bucket_size << 20;
+  PARTITA_ASSIGN_OR_RETURN(const int64_t divided_updates,
+                           arguments.GetInt("divided-updates", 0, 0, 1 << 30));
+  if (arguments.has("divided-updates")) {
+    options.planner.divided_update_bytes = divided_updates << 10;
+  }
   options.output_device = arguments.Get("output-device", "");
   PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
                            arguments.GetInt("micro-batches", 1, 1, 4096));

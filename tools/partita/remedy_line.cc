@@ -180,8 +180,8 @@ std::optional<Fitting> FindFitting(const UnfitCommand& unfit) {
 std::string CommandLine(absl::string_view command, Arguments arguments,
                         const Remedy& remedy) {
   for (const char* flag :
-       {"strategy", "device", "stages", "replicas", "bucket-size", "goal",
-        "depth", "pipeline-schedule"}) {
+       {"strategy", "device", "stages", "replicas", "bucket-size",
+        "divided-updates", "goal", "depth", "pipeline-schedule"}) {
     arguments = arguments.With(flag, {});
   }
   if (arguments.has("resume")) arguments = arguments.With("another-plan", {""});
