@@ -34,17 +34,24 @@ Machine FarFromFirst(int gpus) {
   return machine;
 }
 
-// The copies and collectives of the plan, one a line, after it was proved and
-// ran like eval.
-std::string TransfersOf(const std::string& text, const Machine& machine) {
+// Proved, and ran like eval.
+absl::StatusOr<Plan> TriedPlan(const std::string& text,
+                               const Machine& machine) {
   absl::StatusOr<Module> module = ParseModule(text, "t", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
-  const absl::StatusOr<Plan> plan = PlanOf(module->Clone(), machine);
+  absl::StatusOr<Plan> plan = PlanOf(module->Clone(), machine);
   EXPECT_TRUE(plan.ok()) << plan.status();
-  if (!plan.ok()) return "";
+  if (!plan.ok()) return plan;
   const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
   EXPECT_TRUE(proof.ok()) << proof.status() << "\n" << PrintPlan(*plan);
   EXPECT_EQ(RunsLikeEval(*module, *plan), absl::OkStatus());
+  return plan;
+}
+
+// The copies and collectives of the plan, one a line.
+std::string TransfersOf(const std::string& text, const Machine& machine) {
+  const absl::StatusOr<Plan> plan = TriedPlan(text, machine);
+  if (!plan.ok()) return "";
   const Entry& entry = plan->entries[0];
   const auto names = [&](const std::vector<BufferId>& ids) {
     return absl::StrJoin(ids, " ", [&](std::string* out, BufferId id) {
@@ -133,17 +140,10 @@ graph @f(%x: f32[6, 3]) -> f32[6, 3] {
             "gpu:2 collective 2: ->!w.next.m2\n");
 }
 
-// Where each operand and result of the exchanges lies, one part a line, after
-// the plan was proved and ran like eval.
+// Where each operand and result of the exchanges lies, one part a line.
 std::string PlacesOf(const std::string& text) {
-  absl::StatusOr<Module> module = ParseModule(text, "t", OpSet::BuiltIn());
-  EXPECT_TRUE(module.ok()) << module.status();
-  const absl::StatusOr<Plan> plan = PlanOf(module->Clone(), LinkedMachine(2));
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  const absl::StatusOr<Plan> plan = TriedPlan(text, LinkedMachine(2));
   if (!plan.ok()) return "";
-  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
-  EXPECT_TRUE(proof.ok()) << proof.status() << "\n" << PrintPlan(*plan);
-  EXPECT_EQ(RunsLikeEval(*module, *plan), absl::OkStatus());
   const Entry& entry = plan->entries[0];
   const auto place = [&](BufferId id) {
     const Buffer& buffer = entry.buffers[id.index];
