@@ -252,17 +252,27 @@ TEST(MemoryEstimateTest, AVariableThatIsTwoOperandsKeepsItsPlace) {
   EXPECT_EQ(step.PeakOn(0, {0, 0}), 64 + 64);
 }
 
-TEST(MemoryEstimateTest, ADividedUpdateTakesNoVariablesPlace) {
+// Rows of it lie where they are in the variable; where only they are read, the
+// variable is no more than they are.
+TEST(MemoryEstimateTest, AShareOfAnUpdateTakesItsPlaceInTheVariable) {
   UpdatedVariable step;
   const ValueId a = step.Add(step.w(), step.g());
   step.Update(a);
   Machine machine = EqualCpus(2, 1);
   const CostModel costs(step.graph(), machine, InPlaceOnOne());
   Assignment divided = OnDevices(step.graph(), {0, 0});
-  NodeDevices& home = divided[step.graph().value(a).defining_node.index];
-  home.devices = {0, 1};
-  home.results = {{.kind = Sharding::Kind::kSplit, .dim = 0}};
-  EXPECT_EQ(EstimateMemory(costs, divided)[0].peak, 64 + 64 + 32);
+  const auto rows = [&](ValueId value) -> NodeDevices& {
+    NodeDevices& home = divided[step.graph().value(value).defining_node.index];
+    home.devices = {0, 1};
+    home.results = {{.kind = Sharding::Kind::kSplit, .dim = 0}};
+    return home;
+  };
+  rows(a);
+  EXPECT_EQ(EstimateMemory(costs, divided)[0].peak, 64 + 64);
+  rows(step.w());
+  EXPECT_EQ(EstimateMemory(costs, divided)[0].peak, 64 + 32);
+  rows(a).results[0].kind = Sharding::Kind::kPartial;
+  EXPECT_EQ(EstimateMemory(costs, divided)[0].peak, 64 + 32 + 64);
 }
 
 // A sum of micro-batches waits for the last of them.

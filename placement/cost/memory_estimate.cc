@@ -91,9 +91,16 @@ class Lives {
     if (found.has_value()) overwritten_[update.value] = *found;
   }
 
+  // A share of dimension 0 is made where it lies in the variable.
+  bool IsWholeOrRows(ValueId value, const NodeDevices& home) const {
+    const Sharding lies = ShardingOf(home.results, graph_.value(value).index);
+    return !home.divided() ||
+           (lies.kind == Sharding::Kind::kSplit && lies.dim == 0);
+  }
+
   bool Overwrites(ValueId value, const NodeDevices& home, int device) const {
     const auto it = overwritten_.find(value);
-    if (it == overwritten_.end() || home.divided()) return false;
+    if (it == overwritten_.end() || !IsWholeOrRows(value, home)) return false;
     const NodeId maker = graph_.value(value).defining_node;
     const std::vector<Reads>& reads = reads_[it->second.variable.index];
     for (int d = 0; d < static_cast<int>(reads.size()); ++d) {
@@ -137,10 +144,20 @@ class Lives {
     }
   }
 
+  // What each device has of a value: all, or about an equal part.
+  int64_t BytesOn(ValueId value, const NodeDevices& home) const {
+    const Sharding sharding =
+        ShardingOf(home.results, graph_.value(value).index);
+    const int64_t share =
+        sharding.kind == Sharding::Kind::kSplit ? home.devices.size() : 1;
+    return (costs_.bytes(value) + share - 1) / share;
+  }
+
   void AddStored(NodeId id) {
     const Node& node = graph_.node(id);
     const Kind kind = node.op == &kConstant ? Kind::kConstant : Kind::kVariable;
     const ValueId value = node.results[0];
+    const int64_t bytes = BytesOn(value, assignment_[id.index]);
     std::vector<bool> present(costs_.num_devices(), false);
     for (int device : assignment_[id.index].devices) present[device] = true;
     const std::vector<Reads>& reads = reads_[value.index];
@@ -149,7 +166,7 @@ class Lives {
     }
     for (int d = 0; d < costs_.num_devices(); ++d) {
       if (!present[d]) continue;
-      holders_.push_back({d, {kind, value, costs_.bytes(value), 0, end_}});
+      holders_.push_back({d, {kind, value, bytes, 0, end_}});
     }
   }
 
@@ -162,11 +179,7 @@ class Lives {
     for (int d = 0; d < costs_.num_devices(); ++d) {
       last_copy = std::max(last_copy, reads_on(d).first);
     }
-    const Sharding sharding =
-        ShardingOf(home.results, graph_.value(value).index);
-    const int64_t share =
-        sharding.kind == Sharding::Kind::kSplit ? home.devices.size() : 1;
-    const int64_t bytes = (costs_.bytes(value) + share - 1) / share;
+    const int64_t bytes = BytesOn(value, home);
     for (int d = 0; d < costs_.num_devices(); ++d) {
       const bool at_home = absl::c_linear_search(home.devices, d);
       const Reads there = reads_on(d);

@@ -53,9 +53,9 @@ struct EstimatedMemory {
 // A view holds its root's bytes. A sum over micro-batches lives from the first
 // of them on. What a variable becomes takes over the variable's bytes where
 // lowering lets it (placement/lower/updates.h): its kernel may write over that
-// operand, is not divided, and all other readers come before it, on its
-// devices. Unlike a plan, the estimate lets no other result take over its
-// operand's bytes, and it does not know fragmentation, nor buckets of sums.
+// operand, is not divided but into rows, and all other readers come before it,
+// on its devices. Unlike a plan, the estimate lets no other result take over
+// its operand's bytes, and it does not know fragmentation, nor buckets of sums.
 std::vector<EstimatedMemory> EstimateMemory(const CostModel& costs,
                                             const Assignment& assignment);
 

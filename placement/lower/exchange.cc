@@ -78,7 +78,7 @@ bool RingIsNoSlower(double bytes, bool gathers, const Devices& devices,
   return by_copies.ok() && by_ring.ok() && *by_ring <= *by_copies;
 }
 
-bool IsExchange(const PlanDraft& draft, const OpView& copy,
+bool IsExchange(const PlanDraft& draft, const OpView& copy, bool is_update,
                 const Machine& machine) {
   const ValueId value = copy.operand(0).id();
   const Devices& from = draft.PlacementOf(value).devices;
@@ -88,8 +88,9 @@ bool IsExchange(const PlanDraft& draft, const OpView& copy,
   const int64_t bytes = copy.operand_type(0).num_bytes();
   if (to.size() < 2 || bytes == 0) return false;
   if (from == to && IsDividedAnew(copy, lies, wanted)) {
-    return RingIsNoSlower(static_cast<double>(bytes) / from.size(),
-                          wanted.kind == Sharding::Kind::kReplicated, to,
+    const bool gathers = wanted.kind == Sharding::Kind::kReplicated;
+    return (gathers && is_update) ||
+           RingIsNoSlower(static_cast<double>(bytes) / from.size(), gathers, to,
                           machine);
   }
   if (copy.operand_type(0) != copy.result_type(0) || lies != wanted) {
@@ -106,9 +107,9 @@ bool IsExchange(const PlanDraft& draft, const OpView& copy,
 
 std::vector<ExchangePart> FindExchange(const PlanDraft& draft,
                                        const OpView& copy, int micro_batch,
-                                       const Machine& machine) {
+                                       bool is_update, const Machine& machine) {
   std::vector<ExchangePart> parts;
-  if (!IsExchange(draft, copy, machine)) return parts;
+  if (!IsExchange(draft, copy, is_update, machine)) return parts;
   const ValueId value = copy.operand(0).id();
   const ValueId result = copy.result(0).id();
   const Devices& to = copy.node().placement.devices;

@@ -27,12 +27,13 @@ struct ExchangePart {
 //     over the same links as copies, and all at once;
 //   * an all_gather or an all_to_all of a split value that the same devices are
 //     to have whole or divided along another dimension, if a ring of them takes
-//     no longer than copies from each to each.
+//     no longer than copies from each to each; always if that is what a
+//     variable becomes (`is_update`), whose parts are then made in place.
 // First the node's devices, then those that only give. A piece that is there
 // already, a broadcast root's, is nobody's to take.
 std::vector<ExchangePart> FindExchange(const PlanDraft& draft,
                                        const OpView& copy, int micro_batch,
-                                       const Machine& machine);
+                                       bool is_update, const Machine& machine);
 
 }  // namespace partita
 

@@ -141,8 +141,8 @@ graph @f(%x: f32[6, 3]) -> f32[6, 3] {
 }
 
 // Where each operand and result of the exchanges lies, one part a line.
-std::string PlacesOf(const std::string& text) {
-  const absl::StatusOr<Plan> plan = TriedPlan(text, LinkedMachine(2));
+std::string PlacesOf(const std::string& text, int devices) {
+  const absl::StatusOr<Plan> plan = TriedPlan(text, LinkedMachine(devices));
   if (!plan.ok()) return "";
   const Entry& entry = plan->entries[0];
   const auto place = [&](BufferId id) {
@@ -159,29 +159,44 @@ std::string PlacesOf(const std::string& text) {
   return places;
 }
 
-// A sum is scattered to where the share lies in its own summand, and a share of
-// a variable's new value is made where it lies in the variable.
+// The largest of what the devices have of a batch, taken off a variable.
+constexpr char kInShares[] = R"(variable @w: f32[4, 16] = f32[4, 16] ONES
+
+graph @f(%x: f32[3, 4, 16]) -> f32[3] {
+  %w = variable {dtype = f32, name = "w", shape = [4, 16]} : f32[4, 16] on GPUS
+  %y = neg %x : f32[3, 4, 16] on GPUS (split 0) -> (split 0)
+  %l = reduce_max %y {axes = [1, 2], keep_dims = false} : f32[3] on GPUS (split 0) -> (split 0)
+  %g = reduce_max %y {axes = [0], keep_dims = false} : f32[4, 16] on GPUS (split 0) -> (partial max)
+  %n = sub %w, %g : f32[4, 16] on GPUS (split 0, split 0) -> (split 0)
+  update @w = %n
+  return %l
+}
+)";
+
+// It is scattered to where the share lies in its own summand, and a share of
+// the variable's new value is made where it lies in the variable.
 TEST(Exchange, SharesLieInPlace) {
   const std::string ones =
       absl::StrCat("[", absl::StrJoin(std::vector<int>(64, 1), ", "), "]");
   EXPECT_EQ(
-      PlacesOf(absl::StrReplaceAll(R"(variable @w: f32[4, 16] = f32[4, 16] ONES
-
-graph @f(%x: f32[2, 4, 16]) -> f32[2] {
-  %w = variable {dtype = f32, name = "w", shape = [4, 16]} : f32[4, 16] on {gpu:0, gpu:1}
-  %y = neg %x : f32[2, 4, 16] on {gpu:0, gpu:1} (split 0) -> (split 0)
-  %l = reduce_max %y {axes = [1, 2], keep_dims = false} : f32[2] on {gpu:0, gpu:1} (split 0) -> (split 0)
-  %g = reduce_max %y {axes = [0], keep_dims = false} : f32[4, 16] on {gpu:0, gpu:1} (split 0) -> (partial max)
-  %n = sub %w, %g : f32[4, 16] on {gpu:0, gpu:1} (split 0, split 0) -> (split 0)
-  update @w = %n
-  return %l
-}
-)",
-                                   {{"ONES", ones}})),
+      PlacesOf(absl::StrReplaceAll(
+                   kInShares, {{"ONES", ones}, {"GPUS", "{gpu:0, gpu:1}"}}),
+               2),
       "+256 256 B -> +256 128 B\n"
-      "+256 256 B -> +384 128 B\n"
+      "+512 256 B -> +640 128 B\n"
       "persistent +0 128 B -> persistent +0 256 B\n"
       "persistent +128 128 B -> persistent +0 256 B\n");
+  // Copies would be quicker over links of their own, and need places.
+  EXPECT_EQ(PlacesOf(absl::StrReplaceAll(
+                         kInShares,
+                         {{"ONES", ones}, {"GPUS", "{gpu:0, gpu:1, gpu:2}"}}),
+                     3),
+            "+256 256 B -> +256 64 B\n"
+            "+256 256 B -> +320 64 B\n"
+            "+256 256 B -> +384 128 B\n"
+            "persistent +0 64 B -> persistent +0 256 B\n"
+            "persistent +64 64 B -> persistent +0 256 B\n"
+            "persistent +128 128 B -> persistent +0 256 B\n");
 }
 
 TEST(Exchange, PiecesChangePlaces) {

@@ -72,7 +72,7 @@ class Reuser {
     return pairs;
   }
 
-  // Sums that are as large as their operands may take their place.
+  // Sums may take the place of their operands, or of their share of these.
   std::vector<InPlacePair> PairsOf(const Task& task) const {
     const bool exchanges = task.kind == Command::Kind::kCollective;
     if (!exchanges && task.kind != Command::Kind::kKernel) return {};

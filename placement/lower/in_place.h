@@ -9,10 +9,10 @@
 
 namespace partita {
 
-// Puts a result into the storage of an operand of the same size where the
-// kernel allows it and everything else that touches those bytes has ended
-// before. Adds no wait: where the order is missing, the result gets its own
-// bytes.
+// Puts a result into the storage of an operand of the same size, or a scattered
+// sum to its place in its operand, where the kernel allows it and everything
+// else that touches those bytes has ended before. Adds no wait: where the order
+// is missing, the result gets its own bytes.
 void ReuseOperands(PlanDraft& draft, const Clocks& clocks);
 
 }  // namespace partita

@@ -17,6 +17,7 @@
 #include "placement/lower/pieces.h"
 #include "placement/lower/transfers.h"
 #include "placement/lower/views.h"
+#include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
@@ -339,7 +340,7 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
   }
   const bool is_update = updates_.contains(op.result(0).id());
   const std::vector<ExchangePart> parts =
-      FindExchange(draft_, op, micro_batch, machine_);
+      FindExchange(draft_, op, micro_batch, is_update, machine_);
   const int members = static_cast<int>(op.node().placement.devices.size());
   for (int member = 0; member < members; ++member) {
     const int to = draft_.PieceOf(op.result(0).id(), member, micro_batch);
@@ -354,18 +355,19 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
 }
 
 // Beside the kernels, on a CPU too: who gives needs nothing of the others, and
-// would stop computing until the last of them has come to take. A variable's
-// new value, of which everybody takes some, is like a sum.
+// would stop computing until the last of them has come to take. But whoever
+// gathers a variable's new value both gives and takes, as of a sum.
 void TaskLister::ListExchange(const OpView& op,
                               const std::vector<ExchangePart>& parts,
                               int micro_batch) {
-  const bool is_update = updates_.contains(op.result(0).id());
+  const bool is_like_sum = updates_.contains(op.result(0).id()) &&
+                           CollectiveOf(op) == CollectiveKind::kAllGather;
   for (int member = 0; member < static_cast<int>(parts.size()); ++member) {
     const ExchangePart& part = parts[member];
     const StreamKey beside = {part.device, StreamKey::Role::kCollective};
     Task task = NewTask(
         Command::Kind::kCollective,
-        is_update ? StreamOfPart(draft_.devices->names[part.device]) : beside,
+        is_like_sum ? StreamOfPart(draft_.devices->names[part.device]) : beside,
         {op.id(), member, micro_batch});
     if (part.gives >= 0) task.reads = {draft_.Whole(part.gives)};
     if (part.takes >= 0) task.writes = {draft_.Whole(part.takes)};

@@ -169,7 +169,8 @@ absl::Status CheckUpdatesOverlap(const PlanDraft& draft) {
     return absl::UnimplementedError(absl::StrCat(
         "variable %", draft.graph->value(value).name,
         ": found an update and readers in several streams of steps that "
-        "overlap; expected one stream; compile with depth 1"));
+        "overlap; expected one stream; compile with depth 1, or without "
+        "divided updates"));
   }
   return absl::OkStatus();
 }

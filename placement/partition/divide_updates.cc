@@ -44,7 +44,7 @@ class UpdateDivider {
   }
 
  private:
-  // 1. What a step returns is not delayed by exchanges of updates.
+  // What a step returns is not delayed by exchanges of updates.
   void FindLeadingToOutput(const std::vector<OpView>& ops) {
     std::vector<bool> leads(graph_.value_id_bound());
     for (ValueId output : graph_.outputs()) leads[output.index] = true;
@@ -63,7 +63,7 @@ class UpdateDivider {
            !op.is(kConstant) && !op.is(kVariable) && !cutter_.IsCut(op.id());
   }
 
-  // 2. A large sum, if whoever reads it can take a share.
+  // A large sum, if whoever reads it can take a share.
   void Scatter(const OpView& op, int result) {
     const ValueId value = op.result(result).id();
     const TensorType& type = op.result_type(result);
@@ -74,8 +74,9 @@ class UpdateDivider {
         type.num_bytes() < least_bytes_ || graph_.is_output(value)) {
       return;
     }
+    const auto& uses = graph_.value(value).uses;
     scattered_[value.index] =
-        absl::c_all_of(graph_.value(value).uses, [&](const Use& use) {
+        !uses.empty() && absl::c_all_of(uses, [&](const Use& use) {
           const OpView reader = graph_.view(use.node);
           return MayBeDivided(reader) && CanTakeShare(reader, use.operand);
         });
@@ -103,7 +104,7 @@ class UpdateDivider {
     });
   }
 
-  // 3. A node goes along with the first operand of which it can take a share.
+  // A node goes along with the first operand of which it can take a share.
   void DivideLikeOperands(const OpView& op) {
     const DimensionRule rule = NodeCutter::RuleOf(op);
     for (Factor::Kind kind : kKinds) {
@@ -119,7 +120,7 @@ class UpdateDivider {
     }
   }
 
-  // 4. An updated variable of which every reader takes the same share, which is
+  // An updated variable of which every reader takes the same share, which is
   // also what it becomes.
   void StoreInParts(const std::vector<OpView>& ops) {
     absl::flat_hash_map<std::string, Sharding> becomes;

@@ -20,10 +20,10 @@ namespace partita {
 // (Rajbhandari et al. 2020). Partition then scatters the sum and gathers what
 // the variable becomes:
 //
-//   %g = conv_weight_gradient ... -> (partial sum)
+//   %g = matmul ... (split 1, split 0) -> (partial sum)
 //   %g.split0 = copy %g (partial sum) -> (split 0)
-//   %n, %m.new = fused %g.split0, %w.split0, %m ... (split 0 ..) -> (split 0
-//   ..) %w.next = copy %n (split 0) -> (replicated)
+//   %n = fused %g.split0, %w.split0 ... (split 0, split 0) -> (split 0)
+//   %w.next = copy %n (split 0) -> (replicated)
 //
 // A variable that only such updates read, as an optimizer's momentum, is there
 // in parts. Sums of fewer than `least_bytes`, and those that something else

@@ -65,8 +65,8 @@ struct PlannerOptions {
   std::string device;  // `single`: which; empty: the fastest that fits
   int stages = 0;      // `pipeline`: 0 for as many as help
   int replicas = 0;    // `data`: how many; 0 for as many as there are
-  // `data`: variables of so many bytes or more are updated in parts, one by
-  // each replica (DivideUpdates); nothing: every replica updates all.
+  // `data`: variables whose gradients have so many bytes or more are updated in
+  // parts, one by each replica (DivideUpdates); nothing: all by every replica.
   std::optional<int64_t> divided_update_bytes;
   // The graph is that of one of so many micro-batches of a step, and how stages
   // take them up.

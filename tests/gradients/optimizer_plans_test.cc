@@ -180,6 +180,29 @@ TEST(OptimizerPlans, EachOptimizerUpdatesInParts) {
   }
 }
 
+// The planner counts a part of a moment, and none for what a part becomes.
+TEST(OptimizerPlans, WhatFitsInPartsIsNotRefused) {
+  const UpdateRule rule = {.optimizer = {.name = "adam"}};
+  const Module module =
+      TrainedBy(rule, {kBatch, 256}, [](GraphBuilder& b, Tensor x) {
+        return MatMul(x, b.Variable("w", Floats({256, 512}, 1)));
+      });
+  CompileOptions options;
+  options.strategy = "data";
+  const auto arena = [&](int64_t memory) -> int64_t {
+    const auto compiled =
+        Compile(module.Clone(), EqualCpus(2, memory), options);
+    return compiled.ok() ? compiled->report.devices[0].arena : 0;
+  };
+  const int64_t whole = arena(kTrainingMemory);
+  options.planner.divided_update_bytes = 0;
+  const int64_t parts = arena(kTrainingMemory);
+  ASSERT_GT(parts, 0);
+  // Two moments, half of which each device has.
+  EXPECT_LT(parts, whole - 256 * 512 * 4 * 9 / 10);
+  EXPECT_GT(arena(parts + parts / 20), 0);
+}
+
 // The norm is a sum of the parts' sums.
 TEST(OptimizerPlans, ClippedGradientsUpdateInParts) {
   const UpdateRule rule = {.optimizer = {.name = "adamw", .weight_decay = 0.1},

@@ -67,9 +67,10 @@ inline constexpr FlagDef kPlacementFlags[] = {
      "of gradients and small values that replicas exchange at once; 0: each by "
      "itself; 4 unless told"},
     {"divided-updates", "KIB",
-     "for --strategy data: variables of so many KiB or more are updated in "
-     "parts, one by each replica, which keeps that part of their optimizer's "
-     "state alone; whole by every replica unless told"},
+     "for --strategy data: variables whose gradients have so many KiB or more "
+     "are updated in parts, one by each replica, which keeps that part of "
+     "their "
+     "optimizer's state alone; whole by every replica unless told"},
     {"output-device", "NAME",
      "where outputs are brought; where they are made, or the first of these, "
      "if left out"},
