@@ -34,7 +34,6 @@ class NodeCutter {
       : graph_(graph), parts_(std::move(parts)), division_(division) {}
 
   int num_parts() const { return static_cast<int>(parts_.size()); }
-  const absl::InlinedVector<std::string, 1>& parts() const { return parts_; }
   const BatchDivision& division() const { return division_; }
   bool IsCut(NodeId node) const { return division_.cuts[node.index].placed(); }
 
