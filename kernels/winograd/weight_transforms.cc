@@ -55,12 +55,31 @@ struct Rows {
   int64_t position_step;
 };
 
+// Where a block's weights lie in memory: of 16 output channels, 9 lines each.
+// Such pieces are too short for the processor's own prefetching, so they are
+// asked for while something else is computed.
+struct Place {
+  const float* first;
+  int64_t output_step;
+
+  template <bool is_written>
+  [[gnu::always_inline]] void Fetch(int64_t output) const {
+#pragma GCC unroll 9
+    for (int64_t i = 0; i < kWindow; ++i) {
+      __builtin_prefetch(first + output * output_step + i * kVector,
+                         is_written);
+    }
+  }
+};
+
 template <typename Floats>
 struct SpreadRows {
-  [[gnu::always_inline]] static inline void Run(const Rows* rows, float* to,
+  [[gnu::always_inline]] static inline void Run(const Rows* rows,
+                                                const Place* next, float* to,
                                                 int64_t tap_step) {
     constexpr int64_t kStep = sizeof(Floats) / sizeof(float);
     for (int64_t row = 0; row < kVector; ++row) {
+      next->Fetch<false>(row);
       for (int64_t lane = 0; lane < kVector; lane += kStep) {
         const float* from = rows->first + row * rows->row_step + lane;
         Floats taps[kTapsAlong][kTapsAlong];
@@ -76,17 +95,20 @@ struct SpreadRows {
   }
 };
 
-void Spread(const Rows& rows, float* to, int64_t tap_step) {
-  RunByWidth<SpreadRows<Vector>, SpreadRows<HalfVector>>(&rows, to, tap_step);
+void Spread(const Rows& rows, const Place& next, float* to, int64_t tap_step) {
+  RunByWidth<SpreadRows<Vector>, SpreadRows<HalfVector>>(&rows, &next, to,
+                                                         tap_step);
 }
 
 template <typename Floats>
 struct GatherRows {
   [[gnu::always_inline]] static inline void Run(const float* from,
                                                 int64_t tap_step,
+                                                const Place* result,
                                                 float* block) {
     constexpr int64_t kStep = sizeof(Floats) / sizeof(float);
     for (int64_t row = 0; row < kVector; ++row) {
+      result->Fetch<true>(row);
       for (int64_t lane = 0; lane < kVector; lane += kStep) {
         Floats window[3][3];
         ApplyBothWays<WeightGradientOfTaps, kTapsAlong>(
@@ -110,6 +132,23 @@ void ForEachBlock(const WeightRange& range, const Visit& visit) {
   }
 }
 
+Place PlaceOf(const float* w, const WeightRange& range, int64_t output,
+              int64_t input) {
+  return {w + WeightOffset(range, output, input), range.inputs * kWindow};
+}
+
+// The block that ForEachBlock visits behind this one; behind the last, itself.
+Place NextOf(const float* w, const WeightRange& range, int64_t output,
+             int64_t input) {
+  if (input + kVector < range.num_inputs) {
+    input += kVector;
+  } else if (output + kVector < range.outputs) {
+    output += kVector;
+    input = 0;
+  }
+  return PlaceOf(w, range, output, input);
+}
+
 }  // namespace
 
 void TransformWeights(const float* w, const WeightRange& range,
@@ -119,7 +158,8 @@ void TransformWeights(const float* w, const WeightRange& range,
     alignas(kLineBytes) Block block;
     TransposeTile(Bytes(w + WeightOffset(range, o, i)), Bytes(block.data()),
                   kColumnLines, outputs);
-    Spread({block.data(), kColumn, kVector}, taps.Element(i, o), taps.tap_step);
+    Spread({block.data(), kColumn, kVector}, NextOf(w, range, o, i),
+           taps.Element(i, o), taps.tap_step);
   });
 }
 
@@ -138,8 +178,8 @@ void TransformTurnedWeights(const float* w, const WeightRange& range,
                     kWindows);
     }
     const float* last = turned.data() + (kWindow - 1) * kVector * kVector;
-    Spread({last, kVector, -kVector * kVector}, taps.Element(o, i),
-           taps.tap_step);
+    Spread({last, kVector, -kVector * kVector}, NextOf(w, range, o, i),
+           taps.Element(o, i), taps.tap_step);
   });
 }
 
@@ -148,8 +188,9 @@ void TransformToWeightGradient(const TapMatrices& taps,
   const std::array outputs = OutputSteps(range);
   ForEachBlock(range, [&](int64_t o, int64_t i) {
     alignas(kLineBytes) Block block;
+    const Place result = PlaceOf(dw, range, o, i);
     RunByWidth<GatherRows<Vector>, GatherRows<HalfVector>>(
-        taps.Element(i, o), taps.tap_step, block.data());
+        taps.Element(i, o), taps.tap_step, &result, block.data());
     TransposeTile(Bytes(block.data()), Bytes(dw + WeightOffset(range, o, i)),
                   outputs, kColumnLines);
   });
