@@ -69,8 +69,10 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
   plan.notes->summary = Summary(report);
   PARTITA_RETURN_IF_ERROR(compilation.BuildImages(plan));
   PARTITA_RETURN_IF_ERROR(compilation.Prove(plan));
-  PARTITA_RETURN_IF_ERROR(
-      FillReport(plan, best->prediction, best->attempt.chosen, report));
+  const bool divides_updates = report.strategy == "data" &&
+                               options.planner.divided_update_bytes.has_value();
+  PARTITA_RETURN_IF_ERROR(FillReport(
+      plan, best->prediction, best->attempt.chosen, divides_updates, report));
   return Compiled{std::move(plan), std::move(report)};
 }
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/graph.h"
+#include "partita/divided_updates.h"
 #include "passes/pipeline.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/micro_batches.h"
@@ -86,6 +87,8 @@ struct EntryReport {
   // Of the nodes' predicted seconds, what is in those that several devices
   // compute whole, each of them, though they are no updates.
   double repeated_share = 0;
+  // By strategy `data`, if updates were to be divided (PlannerOptions).
+  std::optional<DividedUpdates> divided_updates;
 };
 
 struct StageTime {

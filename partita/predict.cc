@@ -11,6 +11,7 @@
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen_loader/codegen_loader.h"
+#include "partita/divided_updates.h"
 #include "partita/repeated_share.h"
 #include "placement/cost/cost_model.h"
 #include "placement/lower/memory_bound.h"
@@ -161,7 +162,7 @@ absl::StatusOr<Prediction> PredictPlan(
 
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
                         const std::vector<std::vector<ChosenKernel>>& chosen,
-                        CompileReport& report) {
+                        bool divides_updates, CompileReport& report) {
   for (const PlanDevice& device : plan.devices) {
     report.devices.push_back({.device = device.traits.name,
                               .arena = ArenaBytes(device, PlanDepth(plan)),
@@ -177,6 +178,9 @@ absl::Status FillReport(const Plan& plan, const Prediction& prediction,
     PARTITA_ASSIGN_OR_RETURN(
         own.devices, UseOfDevices(plan, entry, prediction.busy_seconds[e]));
     CountNodes(plan, entry, chosen[e], own, report);
+    if (divides_updates) {
+      own.divided_updates = CountDividedUpdates(*entry.graph);
+    }
     PARTITA_RETURN_IF_ERROR(CountCopies(entry, own));
   }
   return absl::OkStatus();

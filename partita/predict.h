@@ -34,10 +34,10 @@ absl::StatusOr<Prediction> PredictPlan(
     std::vector<EntryNotes> reasons);
 
 // Devices, memory, copies and fallbacks of a plan that has its notes, and its
-// prediction.
+// prediction; and how many updates are divided, if they were to be.
 absl::Status FillReport(const Plan& plan, const Prediction& prediction,
                         const std::vector<std::vector<ChosenKernel>>& chosen,
-                        CompileReport& report);
+                        bool divides_updates, CompileReport& report);
 
 }  // namespace partita
 

@@ -185,6 +185,9 @@ nlohmann::ordered_json EntryJson(const CompileReport& report,
                                  {"repeated_share", entry.repeated_share},
                                  {"copies", entry.copies},
                                  {"copied_bytes", entry.copied_bytes}};
+  if (entry.divided_updates.has_value()) {
+    json["divided_updates"] = entry.divided_updates->divided;
+  }
   for (size_t d = 0; d < entry.devices.size(); ++d) {
     const DeviceUse& use = entry.devices[d];
     json["devices"].push_back({{"device", report.devices[d].device},
@@ -234,6 +237,18 @@ std::string RepeatedText(absl::string_view entry, double repeated_share) {
       100 * repeated_share, entry);
 }
 
+std::string DividedUpdatesText(const std::optional<DividedUpdates>& updates) {
+  if (!updates.has_value() || updates->all == 0) return "";
+  if (updates->divided == 0) {
+    return "no variable is updated in parts: none has a gradient that is large "
+           "enough, has as many rows as there are replicas, and is read by its "
+           "update alone\n";
+  }
+  return absl::StrCat(updates->divided, " of ",
+                      CountText(updates->all, "variable"),
+                      " updated in parts, one by each replica\n");
+}
+
 std::string CompileSummary(const Compiled& compiled,
                            const std::optional<WrittenWeights>& written) {
   const CompileReport& report = compiled.report;
@@ -244,6 +259,7 @@ std::string CompileSummary(const Compiled& compiled,
   text += FallbacksText(report.fallbacks);
   for (const EntryReport& entry : report.entries) {
     text += RepeatedText(entry.name, entry.repeated_share);
+    text += DividedUpdatesText(entry.divided_updates);
   }
   for (const std::string& pin : report.idle_pins) {
     absl::StrAppend(&text, "pin ", pin,

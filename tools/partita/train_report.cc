@@ -179,6 +179,7 @@ std::string TrainBeginText(const TrainReport& report) {
     text += FallbacksText(report.fallbacks);
   }
   text += RepeatedText("train", report.repeated_share);
+  text += DividedUpdatesText(report.divided_updates);
   if (!report.notice.empty()) {
     absl::StrAppend(&text, "note: ", report.notice, "\n");
   }
@@ -269,6 +270,9 @@ std::string TrainJson(const TrainReport& report) {
   json["notice"] = report.notice;
   json["batch_norm_parts"] = report.batch_norm_parts;
   json["repeated_share"] = report.repeated_share;
+  if (report.divided_updates.has_value()) {
+    json["divided_updates"] = report.divided_updates->divided;
+  }
   if (report.loss_scale.has_value()) {
     json["loss_scale"] = report.loss_scale->scale;
     json["skipped_steps"] = report.loss_scale->skipped_steps;

@@ -48,10 +48,11 @@ struct TrainReport {
   std::string strategy;
   std::vector<std::string> devices;  // that compute a part of the step
   Fallbacks fallbacks;
-  double step_seconds = 0;               // of a step, predicted
-  double repeated_share = 0;             // EntryReport's
-  std::string sample_noun;               // "image"
-  int64_t samples = 0;                   // of the dataset
+  double step_seconds = 0;                        // of a step, predicted
+  double repeated_share = 0;                      // EntryReport's
+  std::optional<DividedUpdates> divided_updates;  // EntryReport's
+  std::string sample_noun;                        // "image"
+  int64_t samples = 0;                            // of the dataset
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
   int batch_norm_parts = 1;              // TrainableModel's
   std::string notice;                    // of the session; may be empty

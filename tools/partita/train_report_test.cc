@@ -162,6 +162,18 @@ TEST(TrainReport, BatchNormsPerReplicaAreTold) {
       "batch with --batch-norm synchronised\n"));
 }
 
+TEST(TrainReport, UpdatesInPartsAreToldIfSomeWereToBe) {
+  TrainReport report = After(0);
+  const std::string before = TrainBeginText(report);
+  report.divided_updates = DividedUpdates{.divided = 3, .all = 8};
+  EXPECT_EQ(
+      TrainBeginText(report),
+      before + "3 of 8 variables updated in parts, one by each replica\n");
+  report.divided_updates->divided = 0;
+  EXPECT_TRUE(absl::StartsWith(TrainBeginText(report),
+                               before + "no variable is updated in parts: "));
+}
+
 TEST(TrainReport, TimesOfHoursAreToldInHours) {
   TrainReport report = After(1);
   report.epochs = 3000;

@@ -1,0 +1,48 @@
+// Which updates count as divided.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "partita/divided_updates.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/text/parser.h"
+
+namespace partita {
+namespace {
+
+// Of four variables @gathered becomes what is computed in parts, @parted lies
+// in parts, @whole is computed by both devices, and @brought is by one.
+constexpr char kStep[] = R"(
+variable @gathered: f32[4] trainable
+variable @parted: f32[4]
+variable @whole: f32[4] trainable
+variable @brought: f32[4]
+graph @f(%g: f32[4] on {cpu:0, cpu:1} -> (replicated)) -> f32[4] {
+  %p = variable {dtype = f32, name = "parted", shape = [4]} : f32[4]
+      on {cpu:0, cpu:1} -> (split 0)
+  %w = variable {dtype = f32, name = "whole", shape = [4]} : f32[4]
+      on {cpu:0, cpu:1}
+  %s = copy %g : f32[4] on {cpu:0, cpu:1} (replicated) -> (split 0)
+  %m = add %p, %s : f32[4] on {cpu:0, cpu:1} (split 0, split 0) -> (split 0)
+  %n = copy %m : f32[4] on {cpu:0, cpu:1} (split 0) -> (replicated)
+  %v = add %w, %g : f32[4] on {cpu:0, cpu:1}
+  %b = neg %g : f32[4] on cpu:0
+  %c = copy %b : f32[4] on cpu:1
+  update @gathered = %n
+  update @parted = %m
+  update @whole = %v
+  update @brought = %c
+  return %v
+}
+)";
+
+TEST(DividedUpdates, AreComputedSplitWhereverTheVariableLies) {
+  const auto module = ParseModule(kStep, "test.graph", OpSet::BuiltIn());
+  ASSERT_TRUE(module.ok()) << module.status();
+  const DividedUpdates updates = CountDividedUpdates(module->main());
+  EXPECT_EQ(updates.divided, 2);
+  EXPECT_EQ(updates.all, 4);
+}
+
+}  // namespace
+}  // namespace partita
