@@ -70,6 +70,7 @@ absl::StatusOr<Compiled> Compile(Module module, const Machine& machine,
   PARTITA_RETURN_IF_ERROR(compilation.BuildImages(plan));
   PARTITA_RETURN_IF_ERROR(compilation.Prove(plan));
   const bool divides_updates = report.strategy == "data" &&
+                               plan.devices.size() > 1 &&
                                options.planner.divided_update_bytes.has_value();
   PARTITA_RETURN_IF_ERROR(FillReport(
       plan, best->prediction, best->attempt.chosen, divides_updates, report));

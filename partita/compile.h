@@ -87,7 +87,8 @@ struct EntryReport {
   // Of the nodes' predicted seconds, what is in those that several devices
   // compute whole, each of them, though they are no updates.
   double repeated_share = 0;
-  // By strategy `data`, if updates were to be divided (PlannerOptions).
+  // By strategy `data` on several devices, if updates were to be divided
+  // (PlannerOptions).
   std::optional<DividedUpdates> divided_updates;
 };
 

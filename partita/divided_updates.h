@@ -1,4 +1,4 @@
-// How many variables are updated in parts, one by each device.
+// How many weights are updated in parts, one by each replica.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_PARTITA_DIVIDED_UPDATES_H_
@@ -8,15 +8,15 @@
 
 namespace partita {
 
+// Of the trainable variables that a function updates.
 struct DividedUpdates {
   int divided = 0;
   int all = 0;
 };
 
-// Of a placed graph. A variable's update is divided if what the variable
-// becomes is computed split, whether it is then gathered or the variable lies
-// in parts itself.
-DividedUpdates CountDividedUpdates(const Graph& graph);
+// Of a placed function of the module. A weight's update is divided if it is
+// computed split, and the weight then gathered.
+DividedUpdates CountDividedUpdates(const Module& module, const Graph& graph);
 
 }  // namespace partita
 

@@ -179,7 +179,7 @@ absl::Status FillReport(const Plan& plan, const Prediction& prediction,
         own.devices, UseOfDevices(plan, entry, prediction.busy_seconds[e]));
     CountNodes(plan, entry, chosen[e], own, report);
     if (divides_updates) {
-      own.divided_updates = CountDividedUpdates(*entry.graph);
+      own.divided_updates = CountDividedUpdates(plan.module, *entry.graph);
     }
     PARTITA_RETURN_IF_ERROR(CountCopies(entry, own));
   }

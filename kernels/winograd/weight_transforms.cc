@@ -62,12 +62,10 @@ struct Place {
   const float* first;
   int64_t output_step;
 
-  template <bool is_written>
   [[gnu::always_inline]] void Fetch(int64_t output) const {
 #pragma GCC unroll 9
     for (int64_t i = 0; i < kWindow; ++i) {
-      __builtin_prefetch(first + output * output_step + i * kVector,
-                         is_written);
+      __builtin_prefetch(first + output * output_step + i * kVector);
     }
   }
 };
@@ -79,7 +77,7 @@ struct SpreadRows {
                                                 int64_t tap_step) {
     constexpr int64_t kStep = sizeof(Floats) / sizeof(float);
     for (int64_t row = 0; row < kVector; ++row) {
-      next->Fetch<false>(row);
+      next->Fetch(row);
       for (int64_t lane = 0; lane < kVector; lane += kStep) {
         const float* from = rows->first + row * rows->row_step + lane;
         Floats taps[kTapsAlong][kTapsAlong];
@@ -108,7 +106,7 @@ struct GatherRows {
                                                 float* block) {
     constexpr int64_t kStep = sizeof(Floats) / sizeof(float);
     for (int64_t row = 0; row < kVector; ++row) {
-      result->Fetch<true>(row);
+      result->Fetch(row);
       for (int64_t lane = 0; lane < kVector; lane += kStep) {
         Floats window[3][3];
         ApplyBothWays<WeightGradientOfTaps, kTapsAlong>(

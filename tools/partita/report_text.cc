@@ -187,6 +187,7 @@ nlohmann::ordered_json EntryJson(const CompileReport& report,
                                  {"copied_bytes", entry.copied_bytes}};
   if (entry.divided_updates.has_value()) {
     json["divided_updates"] = entry.divided_updates->divided;
+    json["updated_weights"] = entry.divided_updates->all;
   }
   for (size_t d = 0; d < entry.devices.size(); ++d) {
     const DeviceUse& use = entry.devices[d];
@@ -237,15 +238,17 @@ std::string RepeatedText(absl::string_view entry, double repeated_share) {
       100 * repeated_share, entry);
 }
 
-std::string DividedUpdatesText(const std::optional<DividedUpdates>& updates) {
+std::string DividedUpdatesText(absl::string_view entry,
+                               const std::optional<DividedUpdates>& updates) {
   if (!updates.has_value() || updates->all == 0) return "";
   if (updates->divided == 0) {
-    return "no variable is updated in parts: none has a gradient that is large "
-           "enough, has as many rows as there are replicas, and is read by its "
-           "update alone\n";
+    return absl::StrCat("none of @", entry, "'s ",
+                        CountText(updates->all, "weight"),
+                        " is updated in parts; docs/data_parallel.md says "
+                        "which can be\n");
   }
-  return absl::StrCat(updates->divided, " of ",
-                      CountText(updates->all, "variable"),
+  return absl::StrCat(updates->divided, " of @", entry, "'s ",
+                      CountText(updates->all, "weight"),
                       " updated in parts, one by each replica\n");
 }
 
@@ -259,7 +262,7 @@ std::string CompileSummary(const Compiled& compiled,
   text += FallbacksText(report.fallbacks);
   for (const EntryReport& entry : report.entries) {
     text += RepeatedText(entry.name, entry.repeated_share);
-    text += DividedUpdatesText(entry.divided_updates);
+    text += DividedUpdatesText(entry.name, entry.divided_updates);
   }
   for (const std::string& pin : report.idle_pins) {
     absl::StrAppend(&text, "pin ", pin,

@@ -31,9 +31,10 @@ std::string FallbacksText(const Fallbacks& fallbacks);
 // (EntryReport::repeated_share); empty if they divide it.
 std::string RepeatedText(absl::string_view entry, double repeated_share);
 
-// A line about how many variables are updated in parts; empty if none was to
-// be, or the entry updates none.
-std::string DividedUpdatesText(const std::optional<DividedUpdates>& updates);
+// A line about how many weights of an entry are updated in parts
+// (EntryReport::divided_updates); empty if none was to be, or it updates none.
+std::string DividedUpdatesText(absl::string_view entry,
+                               const std::optional<DividedUpdates>& updates);
 
 // "1.24 ms", "61.0 us".
 std::string SecondsText(double seconds);

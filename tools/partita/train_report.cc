@@ -179,7 +179,7 @@ std::string TrainBeginText(const TrainReport& report) {
     text += FallbacksText(report.fallbacks);
   }
   text += RepeatedText("train", report.repeated_share);
-  text += DividedUpdatesText(report.divided_updates);
+  text += DividedUpdatesText("train", report.divided_updates);
   if (!report.notice.empty()) {
     absl::StrAppend(&text, "note: ", report.notice, "\n");
   }
@@ -272,6 +272,7 @@ std::string TrainJson(const TrainReport& report) {
   json["repeated_share"] = report.repeated_share;
   if (report.divided_updates.has_value()) {
     json["divided_updates"] = report.divided_updates->divided;
+    json["updated_weights"] = report.divided_updates->all;
   }
   if (report.loss_scale.has_value()) {
     json["loss_scale"] = report.loss_scale->scale;

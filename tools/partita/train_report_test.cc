@@ -168,10 +168,12 @@ TEST(TrainReport, UpdatesInPartsAreToldIfSomeWereToBe) {
   report.divided_updates = DividedUpdates{.divided = 3, .all = 8};
   EXPECT_EQ(
       TrainBeginText(report),
-      before + "3 of 8 variables updated in parts, one by each replica\n");
+      before +
+          "3 of @train's 8 weights updated in parts, one by each replica\n");
   report.divided_updates->divided = 0;
-  EXPECT_TRUE(absl::StartsWith(TrainBeginText(report),
-                               before + "no variable is updated in parts: "));
+  EXPECT_TRUE(absl::StartsWith(
+      TrainBeginText(report),
+      before + "none of @train's 8 weights is updated in parts; "));
 }
 
 TEST(TrainReport, TimesOfHoursAreToldInHours) {
