@@ -130,16 +130,6 @@ absl::Status InferPiece(const OpView& node, const Factor& factor,
   return absl::OkStatus();
 }
 
-// A reorder is the same permutation of every member's summand, so a value that
-// is still to be joined may go through it as it is.
-bool MovesSummands(const OpView& node) {
-  const Placement& placement = node.node().placement;
-  return node.is(kReorder) && placement.operands.size() == 1 &&
-         placement.results.size() == 1 &&
-         placement.operands[0].kind == Kind::kPartial &&
-         Same(placement.operands[0], placement.results[0]);
-}
-
 // Nodes with bodies infer from them, and a body's extents are the whole's.
 absl::Status InferPieces(const OpView& node, const Factor& factor,
                          const FactorCut& cut) {
@@ -154,13 +144,27 @@ absl::Status InferPieces(const OpView& node, const Factor& factor,
 
 }  // namespace
 
+// A reorder is the same permutation of every member's summand, and sums may be
+// taken over micro-batches first, then over members, or the other way around.
+bool PassesSummands(const OpView& node, const Placement& placement) {
+  if (placement.operands.size() != 1 || placement.results.size() != 1) {
+    return false;
+  }
+  const Sharding& summand = placement.operands[0];
+  if (summand.kind != Kind::kPartial || !Same(summand, placement.results[0])) {
+    return false;
+  }
+  return node.is(kReorder) ||
+         (node.is(kAccumulate) && summand.reduction == Reduction::kSum);
+}
+
 absl::Status CheckCut(const OpView& node) {
   const Placement& placement = node.node().placement;
   if (placement.devices.size() <= 1 ||
       (!Divides(placement.operands) && !Divides(placement.results))) {
     return absl::OkStatus();
   }
-  if (MovesSummands(node)) return absl::OkStatus();
+  if (PassesSummands(node, placement)) return absl::OkStatus();
   const DimensionRule rule = node.op().dimension_rule != nullptr
                                  ? node.op().dimension_rule(node)
                                  : WholeRule(node);

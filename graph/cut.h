@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "graph/op_view.h"
+#include "graph/placement.h"
 
 namespace partita {
 
@@ -14,9 +15,13 @@ namespace partita {
 // one, with every result partial in its reduction. Each operand that has the
 // factor is split there, the others are whole, and the op infers each member's
 // piece. A reorder, which moves elements and computes nothing, may also hand a
-// partial value on as it is. OK for a node that is not divided. The message
-// names no node.
+// partial value on as it is, and a sum over micro-batches may add up partial
+// sums. OK for a node that is not divided. The message names no node.
 absl::Status CheckCut(const OpView& node);
+
+// Whether a node so placed gives each member of the one partial value that it
+// reads a summand of the partial value that it makes: the last of the above.
+bool PassesSummands(const OpView& node, const Placement& placement);
 
 }  // namespace partita
 

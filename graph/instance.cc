@@ -287,6 +287,24 @@ bool ChangesWithMicroBatch(const OpView& node) {
          !node.attr_ints("advance").empty();
 }
 
+std::vector<bool> VaryingValues(const Graph& graph,
+                                const std::vector<bool>& inputs) {
+  std::vector<bool> varies(graph.value_id_bound(), false);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    varies[graph.inputs()[i].index] = inputs[i];
+  }
+  for (const OpView& op : graph.ops()) {
+    const bool differs =
+        !op.is(kAccumulate) &&
+        (ChangesWithMicroBatch(op) ||
+         absl::c_any_of(op.node().operands, [&](ValueId operand) {
+           return varies[operand.index];
+         }));
+    for (ValueId result : op.node().results) varies[result.index] = differs;
+  }
+  return varies;
+}
+
 bool HasOwnInstances(const OpView& node) {
   return IsCut(node) || node.is(kAccumulate) || ChangesWithMicroBatch(node);
 }

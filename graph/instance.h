@@ -46,6 +46,12 @@ bool IsCut(const OpView& node);
 // same: random numbers, with an origin that advances.
 bool ChangesWithMicroBatch(const OpView& node);
 
+// By value id: it differs from one micro-batch to the next, as inputs do of
+// which each takes its part, random numbers, and what reads such values. Sums
+// over micro-batches do not. `inputs` by index; empty if none does.
+std::vector<bool> VaryingValues(const Graph& graph,
+                                const std::vector<bool>& inputs);
+
 // True if what an instance computes is not the node itself: it is cut, changes
 // with the micro-batch, or adds to a sum.
 bool HasOwnInstances(const OpView& node);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/instance.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
@@ -107,6 +108,7 @@ absl::Status Compilation::DivideIntoMicroBatches() {
 
 absl::Status Compilation::PlaceFunction(const Planner& planner,
                                         const std::vector<int64_t>& limits,
+                                        const std::vector<bool>& divided_inputs,
                                         VariableHomes& homes, Graph& function,
                                         EntryNotes& notes) {
   PlannerOptions options = PlannerOptionsOf(options_);
@@ -122,11 +124,9 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
       Partition(function, table, machine_,
                 {.output_device = options_.output_device, .homes = homes}));
   DecideHomes(function, homes);
-  // What differs between micro-batches is not exchanged with what does not.
-  if (options_.micro_batches == 1) {
-    PARTITA_RETURN_IF_ERROR(FillBuckets(
-        function, options_.bucket_bytes.value_or(kUsualBucketBytes)));
-  }
+  PARTITA_RETURN_IF_ERROR(
+      FillBuckets(function, options_.bucket_bytes.value_or(kUsualBucketBytes),
+                  VaryingValues(function, divided_inputs)));
   PARTITA_RETURN_IF_ERROR(Verify(function));
   return VerifySplit(*before, function);
 }
@@ -139,7 +139,10 @@ absl::StatusOr<Module> Compilation::Place(const Planner& planner,
   VariableHomes homes = HomesToDecide(module);
   PARTITA_RETURN_IF_ERROR(Stage("place", [&]() -> absl::Status {
     for (int i : DecidingOrder(module)) {
-      PARTITA_RETURN_IF_ERROR(PlaceFunction(planner, limits, homes,
+      const MicroBatches parts =
+          micro_batches_.empty() ? MicroBatches() : micro_batches_[i];
+      PARTITA_RETURN_IF_ERROR(PlaceFunction(planner, limits,
+                                            parts.divided_inputs, homes,
                                             *module.functions()[i], notes[i]));
     }
     return absl::OkStatus();

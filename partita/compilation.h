@@ -73,6 +73,7 @@ class Compilation {
   // has.
   absl::Status PlaceFunction(const Planner& planner,
                              const std::vector<int64_t>& limits,
+                             const std::vector<bool>& divided_inputs,
                              VariableHomes& homes, Graph& function,
                              EntryNotes& notes);
   absl::Status BindKernels(Module& module,

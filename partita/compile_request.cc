@@ -48,14 +48,6 @@ constexpr StrategyOption kStrategyOptions[] = {
      },
      [](const Planner& planner) { return planner.reads_replicas; },
      /*read_by_auto=*/true},
-    {"micro-batches",
-     [](const CompileOptions& options) { return options.micro_batches != 1; },
-     [](const Planner& planner) { return planner.reads_micro_batches; },
-     /*read_by_auto=*/true},
-    {"pipeline-schedule",
-     [](const CompileOptions& options) { return options.schedule.has_value(); },
-     [](const Planner& planner) { return planner.reads_micro_batches; },
-     /*read_by_auto=*/true},
     {"goal",
      [](const CompileOptions& options) { return options.goal.has_value(); },
      [](const Planner&) { return false; },
@@ -184,8 +176,6 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
     found = absl::StrCat("strategy ", options.strategy);
   } else if (machine.devices.size() == 1) {
     found = "a machine of one device";
-  } else if (options.micro_batches > 1) {
-    found = "micro-batches";
   } else {
     return absl::OkStatus();
   }
@@ -226,9 +216,7 @@ absl::StatusOr<std::vector<Planner>> PlannersFor(
   std::vector<std::string> names = {kAuto};
   for (const Planner& planner : Planners()) {
     names.push_back(planner.name);
-    const bool tried =
-        strategy == kAuto && (!planner.needs_pins || has_pins) &&
-        (options.micro_batches == 1 || planner.reads_micro_batches);
+    const bool tried = strategy == kAuto && (!planner.needs_pins || has_pins);
     if (tried || strategy == planner.name) planners.push_back(planner);
   }
   if (!planners.empty()) return planners;

@@ -20,8 +20,7 @@ namespace partita {
 
 // An option that is given and that the chosen strategy does not read.
 struct UnreadOption {
-  // "device", "stages", "replicas", "divided-updates", "micro-batches",
-  // "pipeline-schedule" or "goal"
+  // "device", "stages", "replicas", "divided-updates" or "goal"
   std::string name;
   // The strategies that read it, "single or pipeline".
   std::string readers;

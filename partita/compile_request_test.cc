@@ -52,12 +52,6 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
        "option replicas: found it with strategy list, which does not read it; "
        "expected strategy data"},
       {[](CompileOptions& options, Machine&) {
-         options.strategy = "data";
-         options.micro_batches = 2;
-       },
-       "option micro-batches: found it with strategy data, which does not read "
-       "it; expected strategy auto or single or pinned or pipeline or list"},
-      {[](CompileOptions& options, Machine&) {
          options.output_device = "cpu:9";
        },
        "output device cpu:9: found no such device in this machine; expected "

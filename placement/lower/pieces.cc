@@ -77,15 +77,6 @@ absl::Status CheckOperand(const PlanDraft& draft, const OpView& op,
   return absl::OkStatus();
 }
 
-// A sum over micro-batches is the same in all of them.
-bool Varies(const PlanDraft& draft, const OpView& op) {
-  if (op.is(kAccumulate)) return false;
-  if (ChangesWithMicroBatch(op)) return true;
-  return absl::c_any_of(op.node().operands, [&](ValueId operand) {
-    return draft.varies[operand.index];
-  });
-}
-
 absl::Status CheckSum(const PlanDraft& draft, const OpView& op) {
   if (!op.is(kAccumulate) ||
       op.attr_int("micro_batches") == draft.micro_batches.count) {
@@ -128,12 +119,9 @@ Sharding ShardingOf(const PlanDraft& draft, ValueId id) {
 
 absl::Status CutPieces(PlanDraft& draft) {
   draft.first_piece.assign(draft.graph->value_id_bound(), -1);
-  draft.varies.assign(draft.graph->value_id_bound(), false);
-  for (size_t i = 0; i < draft.graph->inputs().size(); ++i) {
-    const ValueId input = draft.graph->inputs()[i];
-    if (draft.micro_batches.count > 1) {
-      draft.varies[input.index] = draft.micro_batches.divided_inputs[i];
-    }
+  draft.varies =
+      VaryingValues(*draft.graph, draft.micro_batches.divided_inputs);
+  for (ValueId input : draft.graph->inputs()) {
     if (!draft.PlacementOf(input).placed()) continue;
     AddPieces(draft, input, draft.RunsOf(input));
   }
@@ -145,10 +133,8 @@ absl::Status CutPieces(PlanDraft& draft) {
       PARTITA_RETURN_IF_ERROR(CheckOperand(draft, op, i));
     }
     PARTITA_RETURN_IF_ERROR(CheckSum(draft, op));
-    const bool varies = Varies(draft, op);
     for (ValueId result : op.node().results) {
-      draft.varies[result.index] = varies;
-      const bool each = varies || op.is(kAccumulate);
+      const bool each = draft.varies[result.index] || op.is(kAccumulate);
       AddPieces(draft, result, each ? draft.micro_batches.count : 1);
     }
   }

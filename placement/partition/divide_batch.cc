@@ -10,6 +10,7 @@
 #include "graph/batch.h"
 #include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
+#include "graph/instance.h"
 #include "graph/op_view.h"
 #include "placement/partition/node_cutter.h"
 
@@ -28,7 +29,9 @@ class Divider {
   void Run() {
     const std::vector<OpView> ops = graph_.ops();
     for (const OpView& op : ops) {
-      if (MayBeCut(op)) DivideLikeOperands(op);
+      if (!MayBeCut(op)) continue;
+      if (op.is(kAccumulate)) KeepPartial(op);
+      if (!cutter_.IsCut(op.id())) DivideLikeOperands(op);
     }
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       if (MayBeCut(*op)) DivideLikeReaders(*op);
@@ -38,6 +41,20 @@ class Divider {
  private:
   bool MayBeCut(const OpView& op) const {
     return !is_whole_[op.id().index] && !op.is(kConstant) && !op.is(kVariable);
+  }
+
+  // A part adds its own sums over the batch up over micro-batches, so that the
+  // parts' are joined once in a step.
+  void KeepPartial(const OpView& op) {
+    const NodeId maker = graph_.value(op.operand(0).id()).defining_node;
+    if (!maker.valid() || !cutter_.IsCut(maker)) return;
+    const Sharding summand =
+        ShardingOf(cutter_.division().cuts[maker.index].results,
+                   graph_.value(op.operand(0).id()).index);
+    if (summand.kind != Sharding::Kind::kPartial) return;
+    cutter_.Cut(op, {.devices = cutter_.parts(),
+                     .operands = {summand},
+                     .results = {summand}});
   }
 
   // 1. A node goes along with the first operand that is divided in a way in

@@ -16,10 +16,11 @@ namespace partita {
 
 // Inputs whose leading extent is the batch are divided along it. In order, a
 // node that reads a divided value is divided with it if its dimension rule
-// allows; where that factor is summed over, each part has a partial sum. Then,
-// against the order, what only divided nodes read is divided like them.
-// `parts` names the parts, as a placement names devices. Nodes that `is_whole`
-// has by node id, and constants and variables, are not divided.
+// allows; where that factor is summed over, each part has a partial sum, which
+// it adds up over micro-batches by itself. Then, against the order, what only
+// divided nodes read is divided like them. `parts` names the parts, as a
+// placement names devices. Nodes that `is_whole` has by node id, and constants
+// and variables, are not divided.
 BatchDivision DivideBatch(const Graph& graph,
                           absl::InlinedVector<std::string, 1> parts,
                           const std::vector<bool>& is_whole);

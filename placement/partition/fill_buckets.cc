@@ -85,8 +85,8 @@ class Readers {
   std::vector<bool> sums_;
 };
 
-// Outputs of the step go by themselves.
-Exchanges FindExchanges(const Graph& graph) {
+// Outputs of the step go by themselves, and so does what `varying` has.
+Exchanges FindExchanges(const Graph& graph, const std::vector<bool>& varying) {
   Exchanges found(graph);
   Readers readers(graph);
   const std::vector<OpView> ops = graph.ops();
@@ -98,7 +98,9 @@ Exchanges FindExchanges(const Graph& graph) {
     const bool joins = JoinsForAll(*op);
     if (!joins && !GathersForAll(*op)) continue;
     const int64_t bytes = op->operand_type(0).num_bytes();
-    if (bytes == 0 || graph.is_output(op->result(0).id())) continue;
+    const ValueId result = op->result(0).id();
+    if (bytes == 0 || graph.is_output(result)) continue;
+    if (varying[result.index]) continue;
     const bool few = bytes <= kFewBytes;
     found.leading[id] = joins && leads && few;
     found.last[id] = joins && !leads;
@@ -226,8 +228,9 @@ class Filler {
 
 }  // namespace
 
-absl::Status FillBuckets(Graph& graph, int64_t bytes) {
-  const Exchanges exchanges = FindExchanges(graph);
+absl::Status FillBuckets(Graph& graph, int64_t bytes,
+                         const std::vector<bool>& varying) {
+  const Exchanges exchanges = FindExchanges(graph, varying);
   PARTITA_RETURN_IF_ERROR(Filler(graph, exchanges.leading, bytes).Run());
   PARTITA_RETURN_IF_ERROR(Filler(graph, exchanges.last, bytes).Run());
   return Filler(graph, exchanges.late, bytes).Run();

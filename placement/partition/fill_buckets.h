@@ -5,6 +5,7 @@
 #define PARTITA_PLACEMENT_PARTITION_FILL_BUCKETS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "graph/graph.h"
@@ -23,12 +24,14 @@ namespace partita {
 // exchange waits for, as those of a batch norm, have buckets of their own: of
 // small ones that need nothing of each other, up to the first that does. What
 // reads a sum stands behind its bucket. Outputs of the graph and values of its
-// updates stay alone. Parts that are gathered, as replicas' running statistics,
-// have buckets too where they are small and only updates wait for them. A
-// bucket changes no bit: each value is summed in the order of the members.
-// Needs: a graph that partition has connected, each of whose nodes runs once a
-// step. InvalidArgument if the op refuses.
-absl::Status FillBuckets(Graph& graph, int64_t bytes);
+// updates stay alone, and so does what `varying` has by value id: it is
+// exchanged anew in each micro-batch. Parts that are gathered, as replicas'
+// running statistics, have buckets too where they are small and only updates
+// wait for them. A bucket changes no bit: each value is summed in the order of
+// the members. Needs: a graph that partition has connected. InvalidArgument if
+// the op refuses.
+absl::Status FillBuckets(Graph& graph, int64_t bytes,
+                         const std::vector<bool>& varying);
 
 }  // namespace partita
 

@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "graph/instance.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
@@ -19,14 +21,17 @@
 namespace partita {
 namespace {
 
-// The placed graph after its buckets of `bytes` are filled.
-std::string Filled(const std::string& text, int64_t bytes) {
+// The placed graph after its buckets of `bytes` are filled; each micro-batch
+// has its part of the inputs that `divided` says.
+std::string Filled(const std::string& text, int64_t bytes,
+                   const std::vector<bool>& divided = {}) {
   absl::StatusOr<Module> module =
       ParseModule(text, "test.graph", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return "";
   Graph& graph = module->main();
-  EXPECT_EQ(FillBuckets(graph, bytes), absl::OkStatus());
+  EXPECT_EQ(FillBuckets(graph, bytes, VaryingValues(graph, divided)),
+            absl::OkStatus());
   EXPECT_EQ(VerifyModule(*module), absl::OkStatus());
   EXPECT_EQ(VerifyNoCrossDeviceEdges(graph), absl::OkStatus());
   return PrintGraph(graph);
@@ -86,6 +91,31 @@ TEST(FillBuckets, AFullBucketIsSent) {
   return %l as y
 }
 )");
+}
+
+// %p and %q are those of one of two micro-batches, %q.sum is of both.
+TEST(FillBuckets, WhatEachMicroBatchExchangesStaysAlone) {
+  const std::string text = absl::StrReplaceAll(
+      kThreeSums, {{"  %q.all = copy %q :",
+                    "  %q.sum = accumulate %q {micro_batches = 2} : f32[3] on "
+                    "{a, b} (partial sum) -> (partial sum)\n"
+                    "  %q.all = copy %q.sum :"},
+                   {"  %r.all = copy %r :",
+                    "  %u = reduce_sum %t {axes = [0, 1], keep_dims = false} : "
+                    "f32[] on {a, b} (split 0) -> (partial sum)\n"
+                    "  %u.sum = accumulate %u {micro_batches = 2} : f32[] on "
+                    "{a, b} (partial sum) -> (partial sum)\n"
+                    "  %u.all = copy %u.sum : f32[] on {a, b} (partial sum) -> "
+                    "(replicated)\n"
+                    "  %r.all = copy %r :"},
+                   {"%l = mul %m, %n : f32[2] on {a, b}",
+                    "%k = mul %m, %n : f32[2] on {a, b}\n"
+                    "  %l = mul %k, %u.all : f32[2] on {a, b}"}});
+  const std::string filled = Filled(text, 1000, {true, true});
+  EXPECT_THAT(filled, testing::HasSubstr("%p.all = copy %p :"));
+  EXPECT_THAT(filled, testing::HasSubstr("%r.all = copy %r :"));
+  EXPECT_THAT(filled,
+              testing::HasSubstr("%q.all, %u.all = bucket %q.sum, %u.sum :"));
 }
 
 TEST(FillBuckets, WithoutRoomEachSumIsExchangedByItself) {

@@ -33,6 +33,7 @@ class NodeCutter {
              BatchDivision& division)
       : graph_(graph), parts_(std::move(parts)), division_(division) {}
 
+  const absl::InlinedVector<std::string, 1>& parts() const { return parts_; }
   int num_parts() const { return static_cast<int>(parts_.size()); }
   const BatchDivision& division() const { return division_; }
   bool IsCut(NodeId node) const { return division_.cuts[node.index].placed(); }

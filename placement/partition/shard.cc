@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/cut.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 
@@ -118,6 +119,7 @@ bool operator<(const Whereabouts& a, const Whereabouts& b) {
 }
 
 absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted) {
+  if (PassesSummands(op, wanted)) return wanted;
   const bool split = FirstSplit(wanted.results) != nullptr ||
                      FirstSplit(wanted.operands) != nullptr;
   if (wanted.devices.size() < 2 || !split) {

@@ -91,8 +91,7 @@ struct Planner {
   bool needs_pins = false;  // says nothing without pins
   bool reads_device = false;
   bool reads_stages = false;
-  bool reads_replicas = false;       // and divided_update_bytes
-  bool reads_micro_batches = false;  // works with several
+  bool reads_replicas = false;  // and divided_update_bytes
 };
 
 // single, pinned, data, pipeline, list: every strategy but auto, in the order

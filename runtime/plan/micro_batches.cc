@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include "graph/core_ops.h"
 #include "graph/instance.h"
-#include "graph/op_view.h"
 
 namespace partita {
 
@@ -24,21 +22,12 @@ int CountMicroBatches(const Entry& entry) {
 
 std::vector<bool> VaryingValues(const Entry& entry) {
   const Graph& graph = *entry.graph;
-  std::vector<bool> varies(graph.value_id_bound(), false);
+  std::vector<bool> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    const ValueId input = graph.inputs()[i];
-    varies[input.index] =
-        entry.inputs[i].type.num_bytes() != graph.type(input).num_bytes();
+    inputs.push_back(entry.inputs[i].type.num_bytes() !=
+                     graph.type(graph.inputs()[i]).num_bytes());
   }
-  for (const OpView& op : graph.ops()) {
-    bool differs = ChangesWithMicroBatch(op);
-    for (ValueId operand : op.node().operands) {
-      differs |= varies[operand.index];
-    }
-    if (op.is(kAccumulate)) differs = false;
-    for (ValueId result : op.node().results) varies[result.index] = differs;
-  }
-  return varies;
+  return VaryingValues(graph, inputs);
 }
 
 }  // namespace partita

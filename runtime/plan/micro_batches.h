@@ -14,8 +14,7 @@ namespace partita {
 int CountMicroBatches(const Entry& entry);
 
 // By value id of the entry's graph: the value differs from one micro-batch to
-// the next. Ports that hold more than one value say which inputs do; random
-// numbers and what reads such values do; sums over micro-batches do not.
+// the next. Ports that hold more than one value say which inputs do.
 std::vector<bool> VaryingValues(const Entry& entry);
 
 }  // namespace partita

@@ -27,6 +27,7 @@ constexpr char kUsage[] =
     "usage: training_bench compile MODEL BATCH DEVICES THREADS PLAN\n"
     "           [--batch-norm-parts N] [--bucket-size MIB] "
     "[--divided-updates KIB]\n"
+    "           [--micro-batches N]\n"
     "       training_bench run PLAN STEPS\n";
 
 constexpr FlagDef kFlags[] = {
@@ -34,6 +35,7 @@ constexpr FlagDef kFlags[] = {
      "parts of the batch with statistics of their own"},
     {"bucket-size", "MIB", "how many MiB of gradients are exchanged together"},
     {"divided-updates", "KIB", "variables of so many KiB are updated in parts"},
+    {"micro-batches", "N", "parts of the batch, one behind the other"},
 };
 
 absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch,
@@ -105,6 +107,9 @@ absl::Status CompileStep(const Arguments& arguments) {
   if (arguments.has("divided-updates")) {
     options.planner.divided_update_bytes = divided_updates << 10;
   }
+  PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
+                           arguments.GetInt("micro-batches", 1, 1, 4096));
+  options.micro_batches = static_cast<int>(micro_batches);
   PARTITA_ASSIGN_OR_RETURN(
       const Compiled compiled,
       Compile(std::move(module), MachineOf(devices, Count(words[4])), options));

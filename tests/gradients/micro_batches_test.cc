@@ -1,13 +1,15 @@
-// Training in micro-batches: one step for all of them, on one device or as a
-// pipeline.
+// Training in micro-batches: one step for all of them, on one device, as a
+// pipeline or by replicas.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/builder/batch_norm_training.h"
@@ -153,8 +155,25 @@ Numbers CheckedLosses(Session& session, double high) {
   return losses;
 }
 
+CompileOptions OfReplicas(int replicas, int micro_batches) {
+  CompileOptions options;
+  options.strategy = "data";
+  options.planner.replicas = replicas;
+  options.micro_batches = micro_batches;
+  return options;
+}
+
+std::unique_ptr<Session> Replicas(const absl::StatusOr<Module>& module,
+                                  const CompileOptions& options) {
+  EXPECT_TRUE(module.ok()) << module.status();
+  return TrainingSession(module->Clone(),
+                         EqualCpus(options.planner.replicas, kTrainingMemory),
+                         options);
+}
+
 // In micro-batches over one device and over two stages: as with the whole batch
-// but for rounding, and with each other's bits.
+// but for rounding, and with each other's bits. Replicas add gradients up in
+// another order, and stay equal.
 void ExpectTrainsInParts(const absl::StatusOr<Module>& module, double high,
                          double roundings) {
   const auto whole = InPartsOf(module, 1, 1);
@@ -170,6 +189,69 @@ void ExpectTrainsInParts(const absl::StatusOr<Module>& module, double high,
   ExpectSameVariables(VariablesOf(*parts), VariablesOf(*whole), roundings);
   EXPECT_EQ(CheckedLosses(*stages, high), found);
   ExpectSameBits(*stages, *parts);
+  const auto replicas = Replicas(module, OfReplicas(2, 2));
+  ASSERT_NE(replicas, nullptr);
+  EXPECT_LE(RoundingsApart(CheckedLosses(*replicas, high), expected),
+            roundings);
+  ExpectSameVariables(VariablesOf(*replicas), VariablesOf(*whole), roundings);
+  ExpectEqualReplicas(*replicas, 2);
+}
+
+// Convolutions, pools and dropout.
+TEST(MicroBatchTraining, ReplicasTrainAsADeviceDoesWithTheWholeBatch) {
+  for (const int micro_batches : {2, 4}) {
+    SCOPED_TRACE(absl::StrCat(micro_batches, " micro-batches"));
+    const auto session =
+        Replicas(MnistModule(0.2), OfReplicas(2, micro_batches));
+    ASSERT_NE(session, nullptr);
+    ExpectTrainsAsEvalDoes(*session);
+    ExpectEqualReplicas(*session, 2);
+  }
+}
+
+TEST(MicroBatchTraining, ReplicasTakeUnevenPartsOfEachMicroBatch) {
+  for (const auto& [replicas, micro_batches] :
+       {std::pair{2, 1}, {3, 2}, {3, 4}, {4, 8}, {2, 16}}) {
+    SCOPED_TRACE(absl::StrCat(replicas, " replicas, ", micro_batches,
+                              " micro-batches of ", 16 / micro_batches));
+    const auto session = Replicas(PerceptronTraining(kSizes),
+                                  OfReplicas(replicas, micro_batches));
+    ASSERT_NE(session, nullptr);
+    ExpectTrainsAsEval(*session);
+    ExpectEqualReplicas(*session, std::min(replicas, 16 / micro_batches));
+  }
+}
+
+// Nothing is exchanged but whole sums: one bucket, and the loss.
+TEST(MicroBatchTraining, ReplicasJoinTheirSumsOnceAStep) {
+  const auto exchanges = [](int micro_batches) {
+    const auto session =
+        Replicas(PerceptronTraining(kSizes), OfReplicas(2, micro_batches));
+    const Entry& entry = session->plan().entries[0];
+    int count = 0;
+    for (const Invocation& invocation : entry.schedule) {
+      count +=
+          absl::c_count_if(entry.programs[invocation.program].commands,
+                           [](const Command& command) {
+                             return command.kind == Command::Kind::kCollective;
+                           });
+    }
+    return count;
+  };
+  EXPECT_EQ(exchanges(8), exchanges(1));
+}
+
+// A delay changes no bit, nor do shares of updates.
+TEST(MicroBatchTraining, DelaysAndDividedUpdatesChangeNoBitOfReplicas) {
+  const auto replicas = Replicas(PerceptronTraining(kSizes), OfReplicas(2, 4));
+  ASSERT_NE(replicas, nullptr);
+  const Numbers expected = Losses(*replicas, std::nullopt);
+  CompileOptions options = OfReplicas(2, 4);
+  options.planner.divided_update_bytes = 0;
+  const auto divided = Replicas(PerceptronTraining(kSizes), options);
+  ASSERT_NE(divided, nullptr);
+  EXPECT_EQ(Losses(*divided, 7), expected);
+  ExpectSameBits(*divided, *replicas);
 }
 
 // Products of a recurrent network are over all of its times.

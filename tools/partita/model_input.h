@@ -75,8 +75,7 @@ inline constexpr FlagDef kPlacementFlags[] = {
      "where outputs are brought; where they are made, or the first of these, "
      "if left out"},
     {"micro-batches", "N",
-     "parts of the batch that go through a step one behind the other; not for "
-     "--strategy data"},
+     "parts of the batch that go through a step one behind the other"},
     {"pipeline-schedule", "NAME",
      "of micro-batches: 1f1b (default), backward as soon as can be, or gpipe, "
      "forward of all and then backward",

@@ -123,6 +123,15 @@ absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments) {
   }
   PARTITA_ASSIGN_OR_RETURN(const int64_t parts,
                            arguments.GetInt("replicas", 1, 1, kMaxSize));
+  PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
+                           arguments.GetInt("micro-batches", 1, 1, kMaxSize));
+  if (parts > 1 && micro_batches > 1) {
+    return CalledWrongly(absl::StrCat(
+        "--batch-norm per-replica: found it with --micro-batches ",
+        micro_batches,
+        "; expected --batch-norm synchronised, as a replica's part of the "
+        "batch does not go through a step at once"));
+  }
   return static_cast<int>(parts);
 }
 

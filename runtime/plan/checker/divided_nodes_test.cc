@@ -1,6 +1,7 @@
 // What the checker says of nodes, inputs and buckets that are divided wrongly.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -90,6 +91,82 @@ plan @f {
             "dimension rule allows; place it again\n"
             "plan @f: copy %y: found operand 0 read as partial sum; expected "
             "partial max, as %r was made; place it again");
+}
+
+// Two micro-batches, of which two replicas have a half each.
+constexpr absl::string_view kTwoReplicasSums =
+    R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1} -> (split 0)) -> i8[2] {
+  %p = reduce_sum %x {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %s = accumulate %p {micro_batches = 2} : i8[2] on {gpu:0, gpu:1} (partial sum) -> (partial sum)
+      by k {in_place = [1 -> 0]}
+  %y = copy %s : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 8
+  device gpu:1 cuda memory 100
+    arena persistent 0 step 8
+  entry @f of @f {
+    input x i8[4, 2]
+    output y i8[2]
+    arena gpu:0
+      !x 0 2
+      !p 2 2
+      !s 4 2
+      !y 6 2
+    arena gpu:1
+      !x.m1 0 2
+      !p.m1 2 2
+      !s.m1 4 2
+      !y.m1 6 2
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %p (!x) -> !s
+      2 feed batch 1 -> !x input 0
+      3 kernel %p batch 1 (!x) -> !p
+      4 kernel %s batch 1 (!p, !s) -> !s
+      10 collective %y !s -> !y group 0
+      12 fetch !y output 0
+    stream gpu:1/s
+      5 feed -> !x.m1 input 0
+      6 kernel %p member 1 (!x.m1) -> !s.m1
+      7 feed batch 1 -> !x.m1 input 0
+      8 kernel %p member 1 batch 1 (!x.m1) -> !p.m1
+      9 kernel %s member 1 batch 1 (!p.m1, !s.m1) -> !s.m1
+      11 collective %y member 1 !s.m1 -> !y.m1 group 0
+    group 0 (gpu:0/s, gpu:1/s)
+  }
+}
+)";
+
+// Sums of sums are sums in any order; of maxima they are nothing.
+TEST(DividedNodes, AMicroBatchsSumsAreNoMaxima) {
+  EXPECT_EQ(Said({}, kTwoReplicasSums), "proved");
+  EXPECT_EQ(
+      Said({{"reduce_sum", "reduce_max"}, {"partial sum", "partial max"}},
+           kTwoReplicasSums),
+      "plan @f: accumulate %s: found shardings that are not one cut along "
+      "a factor whose pieces are independent; expected one that its op's "
+      "dimension rule allows; place it again");
+  EXPECT_THAT(
+      Said({{"-> (partial sum)\n      by", "-> (replicated)\n      by"}},
+           kTwoReplicasSums),
+      testing::HasSubstr(
+          "copy %y: found operand 0 read as partial sum; expected "
+          "replicated, as %s was made"));
+}
+
+TEST(DividedNodes, AMemberAddsUpEveryMicroBatchBeforeSumsAreJoined) {
+  EXPECT_EQ(
+      Said({{"collective %y !s ->", "collective %y !p ->"}}, kTwoReplicasSums),
+      "plan @f: command 10 reads %s from gpu:0 !p (bytes 2..4), but they "
+      "hold %p bytes 0..2 of micro-batch 1 and not %s bytes 0..2");
+  EXPECT_EQ(Said({{"(!p.m1, !s.m1) -> !s.m1", "(!p.m1, !p.m1) -> !s.m1"}},
+                 kTwoReplicasSums),
+            "plan @f: command 9 reads %s from gpu:1 !p.m1 (bytes 2..4), but "
+            "they hold %p bytes 0..2 of micro-batch 1 and not %p bytes 0..2 of "
+            "micro-batch 0");
 }
 
 // Each device is fed what it holds of an input, which is no summand of it.
