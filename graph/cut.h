@@ -19,8 +19,8 @@ namespace partita {
 // sums. OK for a node that is not divided. The message names no node.
 absl::Status CheckCut(const OpView& node);
 
-// Whether a node so placed gives each member of the one partial value that it
-// reads a summand of the partial value that it makes: the last of the above.
+// The last of these: each member has a summand of the one value that the node,
+// so placed, reads, and makes of it a summand of the one that it makes.
 bool PassesSummands(const OpView& node, const Placement& placement);
 
 }  // namespace partita

@@ -109,7 +109,8 @@ void CountNodes(const Plan& plan, const Entry& entry,
   if (!report.fallbacks.nodes.empty()) {
     report.fallbacks.no_codegen = std::string(FindCodegen().message());
   }
-  entry_report.repeated_share = RepeatedShare(*entry.graph, chosen);
+  entry_report.repeated_share =
+      RepeatedShare(*entry.graph, chosen, RunsByNode(entry));
 }
 
 absl::Status CountCopies(const Entry& entry, EntryReport& report) {

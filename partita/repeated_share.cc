@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
+#include "graph/cut.h"
 #include "graph/instance.h"
 #include "graph/op_view.h"
 
@@ -71,19 +72,25 @@ std::vector<bool> FindUpdates(const Graph& graph) {
   return is_update;
 }
 
+// Of partial sums each device has its own.
+bool IsRepeated(const OpView& op) {
+  const Placement& placement = op.node().placement;
+  return placement.devices.size() > 1 && !IsCut(op) &&
+         !PassesSummands(op, placement);
+}
+
 }  // namespace
 
-double RepeatedShare(const Graph& graph,
-                     absl::Span<const ChosenKernel> chosen) {
+double RepeatedShare(const Graph& graph, absl::Span<const ChosenKernel> chosen,
+                     absl::Span<const int> runs) {
   const std::vector<bool> is_update = FindUpdates(graph);
   double seconds = 0;
   double repeated = 0;
   for (const ChosenKernel& kernel : chosen) {
-    const OpView op = graph.view(kernel.node);
-    seconds += kernel.seconds;
-    const bool by_several = op.node().placement.devices.size() > 1;
-    if (by_several && !IsCut(op) && !is_update[kernel.node.index]) {
-      repeated += kernel.seconds;
+    const double taken = kernel.seconds * runs[kernel.node.index];
+    seconds += taken;
+    if (IsRepeated(graph.view(kernel.node)) && !is_update[kernel.node.index]) {
+      repeated += taken;
     }
   }
   return seconds > 0 ? repeated / seconds : 0;

@@ -11,9 +11,11 @@
 namespace partita {
 
 // Of the kernels' predicted seconds on a placed graph, the share in nodes of
-// several devices that are not cut. Updates are not among them: every replica
-// computes those on purpose.
-double RepeatedShare(const Graph& graph, absl::Span<const ChosenKernel> chosen);
+// several devices that compute the same on each. Updates are not among them:
+// every replica computes those on purpose. `runs` says by node id how often a
+// step runs a node.
+double RepeatedShare(const Graph& graph, absl::Span<const ChosenKernel> chosen,
+                     absl::Span<const int> runs);
 
 }  // namespace partita
 

@@ -15,7 +15,8 @@
 namespace partita {
 namespace {
 
-// Each node takes as many seconds as its result's name says.
+// Each node takes as many seconds as its result's name says, and runs four
+// times if that begins with m.
 double ShareOf(const std::string& body) {
   const std::string text =
       "variable @w: f32[4] trainable\n"
@@ -27,12 +28,14 @@ double ShareOf(const std::string& body) {
   EXPECT_TRUE(module.ok()) << module.status();
   const Graph& graph = module->main();
   std::vector<ChosenKernel> chosen;
+  std::vector<int> runs(graph.node_id_bound(), 1);
   for (const OpView& op : graph.ops()) {
     if (op.is(kVariable)) continue;
     const double seconds = op.result(0).name().back() - '0';
     chosen.push_back({op.id(), seconds, false});
+    if (op.result(0).name().front() == 'm') runs[op.id().index] = 4;
   }
-  return RepeatedShare(graph, chosen);
+  return RepeatedShare(graph, chosen, runs);
 }
 
 // A gradient, its product with the variable, and the update by that.
@@ -64,6 +67,21 @@ TEST(RepeatedShare, GradientsCount) {
   return %z0
 )"),
             1.0 / 10);
+}
+
+// Each device adds up summands of its own, of four micro-batches.
+TEST(RepeatedShare, PartialSumsDoNotCount) {
+  EXPECT_EQ(ShareOf(R"(
+  %m1 = reduce_sum %x {axes = [0], keep_dims = false} : f32[4]
+      on {cpu:0, cpu:1} (split 0) -> (partial sum)
+  %s2 = accumulate %m1 {micro_batches = 4} : f32[4]
+      on {cpu:0, cpu:1} (partial sum) -> (partial sum)
+  %a0 = copy %s2 : f32[4] on {cpu:0, cpu:1} (partial sum) -> (replicated)
+  %m2 = neg %x : f32[8, 4] on {cpu:0, cpu:1}
+  %z1 = neg %a0 : f32[4] on {cpu:0, cpu:1}
+  return %z1
+)"),
+            9.0 / 15);
 }
 
 // What leads to the first layer's variables reads that of the second.

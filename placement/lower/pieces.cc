@@ -3,7 +3,6 @@
 
 #include "placement/lower/pieces.h"
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/instance.h"

@@ -51,7 +51,10 @@ class Divider {
     const Sharding summand =
         ShardingOf(cutter_.division().cuts[maker.index].results,
                    graph_.value(op.operand(0).id()).index);
-    if (summand.kind != Sharding::Kind::kPartial) return;
+    if (summand.kind != Sharding::Kind::kPartial ||
+        summand.reduction != Reduction::kSum) {
+      return;
+    }
     cutter_.Cut(op, {.devices = cutter_.parts(),
                      .operands = {summand},
                      .results = {summand}});

@@ -5,6 +5,7 @@
 
 #include "placement/partition/fill_buckets.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -57,17 +58,22 @@ struct Exchanges {
 // What waits for the values of a graph, against its order.
 class Readers {
  public:
-  explicit Readers(const Graph& graph)
-      : outputs_(graph.value_id_bound()), sums_(graph.value_id_bound()) {
+  // `varying` by value id.
+  Readers(const Graph& graph, const std::vector<bool>& varying)
+      : varying_(varying),
+        outputs_(graph.value_id_bound()),
+        sums_(graph.value_id_bound()) {
     for (ValueId output : graph.outputs()) outputs_[output.index] = true;
   }
 
   bool LeadsToOutput(const OpView& op) const { return Leads(op, outputs_); }
+  // Or to what each micro-batch makes, for which gradients have to wait too.
   bool LeadsToSum(const OpView& op) const { return Leads(op, sums_); }
 
   void Pass(const OpView& op) {
     const bool to_output = LeadsToOutput(op);
-    const bool to_sum = LeadsToSum(op) || JoinsForAll(op);
+    const bool to_sum =
+        LeadsToSum(op) || JoinsForAll(op) || Leads(op, varying_);
     for (ValueId operand : op.node().operands) {
       if (to_output) outputs_[operand.index] = true;
       if (to_sum) sums_[operand.index] = true;
@@ -81,6 +87,7 @@ class Readers {
     });
   }
 
+  const std::vector<bool>& varying_;
   std::vector<bool> outputs_;
   std::vector<bool> sums_;
 };
@@ -88,7 +95,7 @@ class Readers {
 // Outputs of the step go by themselves, and so does what `varying` has.
 Exchanges FindExchanges(const Graph& graph, const std::vector<bool>& varying) {
   Exchanges found(graph);
-  Readers readers(graph);
+  Readers readers(graph, varying);
   const std::vector<OpView> ops = graph.ops();
   for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
     const int id = op->id().index;
@@ -109,14 +116,34 @@ Exchanges FindExchanges(const Graph& graph, const std::vector<bool>& varying) {
   return found;
 }
 
-// Joins exchanges in the order of the graph. What waits for the open bucket,
-// and stands before it ends, is moved behind it.
+// By node id: how many times micro-batches have to go through the graph, each
+// to the end, before it can have all that it needs.
+std::vector<int> RoundsBefore(const Graph& graph,
+                              const std::vector<bool>& varying) {
+  std::vector<int> rounds(graph.node_id_bound(), 0);
+  for (const OpView& op : graph.ops()) {
+    for (ValueId operand : op.node().operands) {
+      const NodeId maker = graph.value(operand).defining_node;
+      if (!maker.valid()) continue;
+      const bool is_sum = op.is(kAccumulate) && varying[operand.index];
+      int& before = rounds[op.id().index];
+      before = std::max(before, rounds[maker.index] + is_sum);
+    }
+  }
+  return rounds;
+}
+
+// Joins exchanges in the order of the graph, of the same round of
+// micro-batches if `rounds` says of which a node is. What waits for the open
+// bucket, and stands before it ends, is moved behind it.
 class Filler {
  public:
-  // `exchanges` by node id.
-  Filler(Graph& graph, const std::vector<bool>& exchanges, int64_t bytes)
+  // `exchanges` by node id, and `rounds`, or none.
+  Filler(Graph& graph, const std::vector<bool>& exchanges, int64_t bytes,
+         std::vector<int> rounds = {})
       : graph_(graph),
         exchanges_(exchanges),
+        rounds_(std::move(rounds)),
         room_(bytes),
         order_(graph.order()) {}
 
@@ -156,8 +183,7 @@ class Filler {
 
   absl::Status Add(size_t position) {
     const NodeId copy = order_[position];
-    if (!copies_.empty() && graph_.node(copies_[0]).placement.devices !=
-                                graph_.node(copy).placement.devices) {
+    if (!copies_.empty() && !MayGoTogether(copies_[0], copy)) {
       PARTITA_RETURN_IF_ERROR(Close());
     }
     copies_.push_back(copy);
@@ -167,6 +193,13 @@ class Filler {
         position + 1 < order_.size() ? order_[position + 1] : NodeId();
     filled_ += graph_.view(copy).operand_type(0).num_bytes();
     return filled_ >= room_ ? Close() : absl::OkStatus();
+  }
+
+  bool MayGoTogether(NodeId a, NodeId b) const {
+    const bool same_round =
+        rounds_.empty() || rounds_[a.index] == rounds_[b.index];
+    return same_round &&
+           graph_.node(a).placement.devices == graph_.node(b).placement.devices;
   }
 
   // The bucket stands where the last of its copies stood.
@@ -215,6 +248,7 @@ class Filler {
 
   Graph& graph_;
   const std::vector<bool>& exchanges_;  // of nodes that were there before
+  const std::vector<int> rounds_;
   const int64_t room_;
   const std::vector<NodeId> order_;
   // Of the bucket that is being filled:
@@ -231,7 +265,9 @@ class Filler {
 absl::Status FillBuckets(Graph& graph, int64_t bytes,
                          const std::vector<bool>& varying) {
   const Exchanges exchanges = FindExchanges(graph, varying);
-  PARTITA_RETURN_IF_ERROR(Filler(graph, exchanges.leading, bytes).Run());
+  PARTITA_RETURN_IF_ERROR(
+      Filler(graph, exchanges.leading, bytes, RoundsBefore(graph, varying))
+          .Run());
   PARTITA_RETURN_IF_ERROR(Filler(graph, exchanges.last, bytes).Run());
   return Filler(graph, exchanges.late, bytes).Run();
 }

@@ -22,7 +22,8 @@ namespace partita {
 // In the order of the graph, in which a backward pass makes gradients, a bucket
 // takes one after the other until it has `bytes` of them. Sums that another
 // exchange waits for, as those of a batch norm, have buckets of their own: of
-// small ones that need nothing of each other, up to the first that does. What
+// small ones that need nothing of each other, up to the first that does, and
+// that micro-batches go through the graph as often for. What
 // reads a sum stands behind its bucket. Outputs of the graph and values of its
 // updates stay alone, and so does what `varying` has by value id: it is
 // exchanged anew in each micro-batch. Parts that are gathered, as replicas'

@@ -118,6 +118,42 @@ TEST(FillBuckets, WhatEachMicroBatchExchangesStaysAlone) {
               testing::HasSubstr("%q.all, %u.all = bucket %q.sum, %u.sum :"));
 }
 
+// %c is read by what each micro-batch makes, so the gradient %g, which is there
+// in the end, must not keep it.
+constexpr char kRounds[] =
+    R"(graph @f(%x: f32[4, 2] on {a, b} -> (split 0)) -> (f32[4, 2], f32[2]) {
+  %c = reduce_max %x {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial max)
+  %c.all = copy %c : f32[2] on {a, b} (partial max) -> (replicated)
+  %p = reduce_sum %x {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %p.sum = accumulate %p {micro_batches = 2} : f32[2] on {a, b} (partial sum) -> (partial sum)
+  %p.all = copy %p.sum : f32[2] on {a, b} (partial sum) -> (replicated)
+  %y = sub %x, %p.all : f32[4, 2] on {a, b} (split 0, replicated) -> (split 0)
+  %q = reduce_sum %READ {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %q.sum = accumulate %q {micro_batches = 2} : f32[2] on {a, b} (partial sum) -> (partial sum)
+  %q.all = copy %q.sum : f32[2] on {a, b} (partial sum) -> (replicated)
+  %z = sub %y, %q.all : f32[4, 2] on {a, b} (split 0, replicated) -> (split 0)
+  %g = reduce_sum %x {axes = [0], keep_dims = false} : f32[2] on {a, b} (split 0) -> (partial sum)
+  %g.sum = accumulate %g {micro_batches = 2} : f32[2] on {a, b} (partial sum) -> (partial sum)
+  %g.all = copy %g.sum : f32[2] on {a, b} (partial sum) -> (replicated)
+  %n = neg %g.all : f32[2] on {a, b}
+  return %z, %n as g
+}
+)";
+
+TEST(FillBuckets, WhatMicroBatchesWaitForIsNotKeptBack) {
+  const std::string filled =
+      Filled(absl::StrReplaceAll(kRounds, {{"%READ", "%x"}}), 1000, {true});
+  EXPECT_THAT(filled, testing::HasSubstr("%p.all, %q.all = bucket "));
+  EXPECT_THAT(filled, testing::HasSubstr("%g.all = copy "));
+}
+
+// %q is a sum over what has %p, so it is there after one more round.
+TEST(FillBuckets, SumsOfDifferentRoundsOfMicroBatchesGoApart) {
+  EXPECT_THAT(
+      Filled(absl::StrReplaceAll(kRounds, {{"%READ", "%y"}}), 1000, {true}),
+      testing::Not(testing::HasSubstr("bucket")));
+}
+
 TEST(FillBuckets, WithoutRoomEachSumIsExchangedByItself) {
   EXPECT_EQ(Filled(kThreeSums, 0), kThreeSums);
 }

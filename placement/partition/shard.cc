@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "graph/cut.h"
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 
@@ -21,6 +20,13 @@ const Sharding* FirstSplit(const std::vector<Sharding>& shardings) {
     if (sharding.kind == Sharding::Kind::kSplit) return &sharding;
   }
   return nullptr;
+}
+
+// Read as it is, not joined before.
+bool HasPartial(const std::vector<Sharding>& shardings) {
+  return std::any_of(shardings.begin(), shardings.end(), [](const auto& read) {
+    return read.kind == Sharding::Kind::kPartial;
+  });
 }
 
 // The cut that divides what is asked to be split: a result, or else an operand.
@@ -119,14 +125,14 @@ bool operator<(const Whereabouts& a, const Whereabouts& b) {
 }
 
 absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted) {
-  if (PassesSummands(op, wanted)) return wanted;
   const bool split = FirstSplit(wanted.results) != nullptr ||
                      FirstSplit(wanted.operands) != nullptr;
-  if (wanted.devices.size() < 2 || !split) {
+  if (wanted.devices.size() < 2 || !(split || HasPartial(wanted.operands))) {
     wanted.operands.clear();
     wanted.results.clear();
     return wanted;
   }
+  if (!split) return wanted;
   const DimensionRule rule = op.op().dimension_rule != nullptr
                                  ? op.op().dimension_rule(op)
                                  : WholeRule(op);

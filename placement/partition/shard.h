@@ -24,8 +24,8 @@ struct Whereabouts {
 // result, or else for a split operand, all shardings follow from the factor
 // that divides that dimension, and from its unit: where no pieces of the factor
 // have the unit 1 that is asked for, from the smallest that some have. A factor
-// that is summed over leaves each member with a partial sum. A node that hands
-// partial sums on keeps its shardings.
+// that is summed over leaves each member with a partial sum. A node that
+// reads partial sums as they are keeps its shardings.
 absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted);
 
 // `op` on several devices, cut in this way along a factor of `rule`, its own.

@@ -10,7 +10,8 @@
 namespace partita {
 
 // Proves that `placed` computes what `optimised` computes, from structure and
-// dimension rules alone; shares no code with partition. That is:
+// dimension rules, and that sums may be taken in any order; shares no code with
+// partition. That is:
 //  1. One for one, copies, reorders, constants and variables aside, the nodes
 //  of
 //     both graphs have the same op, attributes, bodies and types, in any order.
@@ -21,7 +22,8 @@ namespace partita {
 //  3. A node that is cut is cut along one factor whose pieces are independent:
 //     each value that has the factor is split there, each other one is whole on
 //     every member, and inferring each piece gives the piece of each result. So
-//     the pieces make up the values.
+//     the pieces make up the values. Or it takes a value of which each member
+//     has a summand and gives one on: a reorder, or a sum over micro-batches.
 // Both graphs must be over the same literals. Internal, "bug: ...", lists the
 // first 20 differences.
 absl::Status VerifySplit(const Graph& optimised, const Graph& placed);

@@ -241,6 +241,45 @@ TEST(MicroBatchTraining, ReplicasJoinTheirSumsOnceAStep) {
   EXPECT_EQ(exchanges(8), exchanges(1));
 }
 
+// GPUs exchange in streams beside those of their kernels; and schedules, the
+// strategy that is found, and steps that overlap are like any others.
+TEST(MicroBatchTraining, ReplicasGoByAnyScheduleOnAnyDevices) {
+  CompileOptions gpipe = OfReplicas(2, 4);
+  gpipe.schedule = PipelineSchedule::kGPipe;
+  CompileOptions overlapping = OfReplicas(2, 4);
+  overlapping.depth = 2;
+  CompileOptions found;
+  found.micro_batches = 4;
+  for (const CompileOptions& options :
+       {OfReplicas(2, 4), gpipe, overlapping, found}) {
+    for (const Machine& machine :
+         {EqualCpus(2, kTrainingMemory), CpuAndGpus(2, kTrainingMemory)}) {
+      SCOPED_TRACE(absl::StrCat(machine.devices[0].traits.name, ", strategy ",
+                                options.strategy, ", depth ", options.depth));
+      const auto session =
+          TrainingSession(PerceptronTraining(kSizes), machine, options);
+      ASSERT_NE(session, nullptr);
+      ExpectTrainsAsEval(*session);
+    }
+  }
+}
+
+// A layer that a pin puts on one device, or divides otherwise, is exchanged in
+// each micro-batch.
+TEST(MicroBatchTraining, ReplicasMeetAtPins) {
+  for (const Pin& pin :
+       {Pin{"layer1*", {"cpu:1"}}, Pin{"layer1*", {"cpu:0", "cpu:1"}, 1},
+        Pin{"layer1*", {"cpu:0", "cpu:1"}, 0}}) {
+    SCOPED_TRACE(
+        absl::StrCat(pin.devices.size(), " devices, dimension ", pin.dim));
+    CompileOptions options = OfReplicas(2, 4);
+    options.pins = {pin};
+    const auto session = Replicas(PerceptronTraining(kSizes), options);
+    ASSERT_NE(session, nullptr);
+    ExpectTrainsAsEval(*session);
+  }
+}
+
 // A delay changes no bit, nor do shares of updates.
 TEST(MicroBatchTraining, DelaysAndDividedUpdatesChangeNoBitOfReplicas) {
   const auto replicas = Replicas(PerceptronTraining(kSizes), OfReplicas(2, 4));

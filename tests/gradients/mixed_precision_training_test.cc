@@ -102,6 +102,22 @@ TEST(MixedPrecisionTraining, MicroBatchesTrainNearlyAsTheBatchDoes) {
   ExpectNearly(LossesOf(*stages), LossesOf(*one));
 }
 
+// Each of three adds up what two halves of its part of the batch give.
+TEST(MixedPrecisionTraining, ReplicasInMicroBatchesTrainNearlyAsTheBatchDoes) {
+  CompileOptions options;
+  options.strategy = "data";
+  options.micro_batches = 2;
+  for (DType precision : {DType::kBF16, DType::kF16}) {
+    SCOPED_TRACE(DTypeName(precision));
+    const auto one = OnOne(precision);
+    const auto replicas = TrainingIn(precision, 3, options);
+    ASSERT_NE(one, nullptr);
+    ASSERT_NE(replicas, nullptr);
+    ExpectNearly(LossesOf(*replicas), LossesOf(*one));
+    ExpectEqualReplicas(*replicas, 3);
+  }
+}
+
 bool IsOf(DType dtype, const OpView& op) {
   for (int i = 0; i < op.num_operands(); ++i) {
     if (op.operand_type(i).dtype == dtype) return true;

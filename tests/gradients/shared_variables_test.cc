@@ -161,6 +161,12 @@ TEST(SharedVariables, EachFunctionDividesItsOwnBatch) {
                                  Batches{2, 9}, Batches{1, 4}}) {
     ExpectAsOnOneDevice(batches, 4, options);
   }
+  // Micro-batches of as many examples as devices, of more and of fewer.
+  options.micro_batches = 4;
+  for (const Batches& batches :
+       {Batches{64, 100}, Batches{16, 12}, Batches{8, 4}}) {
+    ExpectAsOnOneDevice(batches, 4, options);
+  }
 }
 
 TEST(SharedVariables, AFunctionHasNoMoreReplicasThanExamples) {

@@ -127,10 +127,10 @@ absl::StatusOr<int> ReadBatchNormParts(const Arguments& arguments) {
                            arguments.GetInt("micro-batches", 1, 1, kMaxSize));
   if (parts > 1 && micro_batches > 1) {
     return CalledWrongly(absl::StrCat(
-        "--batch-norm per-replica: found it with --micro-batches ",
-        micro_batches,
-        "; expected --batch-norm synchronised, as a replica's part of the "
-        "batch does not go through a step at once"));
+        "--micro-batches: found ", micro_batches,
+        " with batch norms per replica, which --replicas brings unless "
+        "--batch-norm says otherwise; expected --batch-norm synchronised, as "
+        "a replica sees its part of the batch in pieces"));
   }
   return static_cast<int>(parts);
 }

@@ -296,11 +296,11 @@ constexpr ShortPlan kOneForwardOneBackward = {
 
 // Each replica adds up its own summands, and the sums are joined once.
 constexpr ShortPlan kSummedReplicas = {
-    .name = "two micro-batches over two replicas, and one all_reduce",
+    .name = "three micro-batches over two replicas, and one all_reduce",
     .graph =
         R"(graph @f(%x: i8[2, 2] on {gpu:0, gpu:1} -> (split 0)) -> i8[2] {
   %g = reduce_sum %x {axes = [0], keep_dims = false} : i8[2] on {gpu:0, gpu:1} (split 0) -> (partial sum)
-  %s = accumulate %g {micro_batches = 2} : i8[2] on {gpu:0, gpu:1} (partial sum) -> (partial sum)
+  %s = accumulate %g {micro_batches = 3} : i8[2] on {gpu:0, gpu:1} (partial sum) -> (partial sum)
       by k {in_place = [1 -> 0]}
   %r = copy %s : i8[2] on {gpu:0, gpu:1} (partial sum) -> (replicated)
   return %r
@@ -309,7 +309,7 @@ constexpr ShortPlan kSummedReplicas = {
       gpu:0 0 8
       gpu:1 0 8)",
     .declared = R"(
-      input x i8[4, 2]
+      input x i8[6, 2]
       output r i8[2]
       arena gpu:0
         !x0 0 2
@@ -333,6 +333,12 @@ constexpr ShortPlan kSummedReplicas = {
       gpu:1/s kernel %g member 1 batch 1 (!x1) -> !g1
       gpu:0/s kernel %s member 0 batch 1 (!g0, !s0) -> !s0
       gpu:1/s kernel %s member 1 batch 1 (!g1, !s1) -> !s1
+      gpu:0/s feed batch 2 -> !x0 input 0
+      gpu:0/s kernel %g member 0 batch 2 (!x0) -> !g0
+      gpu:1/s feed batch 2 -> !x1 input 0
+      gpu:1/s kernel %g member 1 batch 2 (!x1) -> !g1
+      gpu:0/s kernel %s member 0 batch 2 (!g0, !s0) -> !s0
+      gpu:1/s kernel %s member 1 batch 2 (!g1, !s1) -> !s1
       gpu:0/s collective %r member 0 !s0 -> !r0 group 0
       gpu:1/s collective %r member 1 !s1 -> !r1 group 0
       gpu:0/s fetch !r0 output 0)",
