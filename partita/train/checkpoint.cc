@@ -124,10 +124,11 @@ absl::Status CheckSettings(const std::string& path, const Metadata& metadata,
 
 absl::Status CheckPlan(const std::string& path,
                        const Differences& of_the_plan) {
-  return Refuse(path, of_the_plan,
-                "continue a training by the program, on the machine and with "
-                "the strategy and pins that it was begun with, or allow "
-                "another rounding by --another-plan");
+  return Refuse(
+      path, of_the_plan,
+      "continue a training by the program, on the machine and with "
+      "the strategy, micro-batches and pins that it was begun with, or allow "
+      "another rounding by --another-plan");
 }
 
 absl::StatusOr<TrainingPosition> PositionIn(const std::string& path,

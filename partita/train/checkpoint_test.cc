@@ -127,7 +127,8 @@ TEST(Checkpoint, AnotherPlanIsTakenWhereRoundingMayDiffer) {
                                                  {"plan", "q", Kind::kRounds}};
   EXPECT_EQ(Refusal(settings),
             "FILE: found plan p; expected plan q; continue a training by the "
-            "program, on the machine and with the strategy and pins that it "
+            "program, on the machine and with the strategy, micro-batches and "
+            "pins that it "
             "was begun with, or allow another rounding by --another-plan");
   const auto session = Counting("w");
   const auto resumed =

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
@@ -76,17 +77,24 @@ TEST(MixedPrecisionTraining, TrainsNearlyAsSinglesDo) {
   }
 }
 
+// With the whole batch, and where each of three adds up what two pieces of its
+// part of the batch give.
 TEST(MixedPrecisionTraining, ReplicasTrainNearlyAsOneDeviceDoesAndStayEqual) {
   CompileOptions options;
   options.strategy = "data";
   for (DType precision : {DType::kBF16, DType::kF16}) {
-    SCOPED_TRACE(DTypeName(precision));
     const auto one = OnOne(precision);
-    const auto replicas = TrainingIn(precision, 3, options);
     ASSERT_NE(one, nullptr);
-    ASSERT_NE(replicas, nullptr);
-    ExpectNearly(LossesOf(*replicas), LossesOf(*one));
-    ExpectEqualReplicas(*replicas, 3);
+    const Numbers expected = LossesOf(*one);
+    for (const int micro_batches : {1, 2}) {
+      SCOPED_TRACE(absl::StrCat(DTypeName(precision), ", ", micro_batches,
+                                " micro-batches"));
+      options.micro_batches = micro_batches;
+      const auto replicas = TrainingIn(precision, 3, options);
+      ASSERT_NE(replicas, nullptr);
+      ExpectNearly(LossesOf(*replicas), expected);
+      ExpectEqualReplicas(*replicas, 3);
+    }
   }
 }
 
@@ -100,22 +108,6 @@ TEST(MixedPrecisionTraining, MicroBatchesTrainNearlyAsTheBatchDoes) {
   ASSERT_NE(one, nullptr);
   ASSERT_NE(stages, nullptr);
   ExpectNearly(LossesOf(*stages), LossesOf(*one));
-}
-
-// Each of three adds up what two halves of its part of the batch give.
-TEST(MixedPrecisionTraining, ReplicasInMicroBatchesTrainNearlyAsTheBatchDoes) {
-  CompileOptions options;
-  options.strategy = "data";
-  options.micro_batches = 2;
-  for (DType precision : {DType::kBF16, DType::kF16}) {
-    SCOPED_TRACE(DTypeName(precision));
-    const auto one = OnOne(precision);
-    const auto replicas = TrainingIn(precision, 3, options);
-    ASSERT_NE(one, nullptr);
-    ASSERT_NE(replicas, nullptr);
-    ExpectNearly(LossesOf(*replicas), LossesOf(*one));
-    ExpectEqualReplicas(*replicas, 3);
-  }
 }
 
 bool IsOf(DType dtype, const OpView& op) {
