@@ -93,10 +93,11 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
 absl::StatusOr<std::unique_ptr<EntryRunner>> EntryRunner::New(
     const Plan& plan, int entry, const Devices& devices,
     const SessionMemory& memory, const KernelLibraries& libraries,
-    bool trust_code) {
+    bool trust_code, CommandObserver* observer) {
   std::unique_ptr<EntryRunner> runner(
       new EntryRunner(plan, entry, devices, memory, libraries));
   runner->state_.trust_code = trust_code;
+  runner->state_.observer = observer;
   PARTITA_RETURN_IF_ERROR(runner->Prepare());
   return runner;
 }

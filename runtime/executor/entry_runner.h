@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/executor/command_observer.h"
 #include "runtime/executor/run_options.h"
 #include "runtime/executor/session_report.h"
 #include "runtime/executor/stream_worker.h"
@@ -30,11 +31,11 @@ struct StepPorts {
 class EntryRunner {
  public:
   // Starts the streams' threads and binds every kernel. All arguments outlive
-  // the runner.
+  // the runner; `observer` may be null.
   static absl::StatusOr<std::unique_ptr<EntryRunner>> New(
       const Plan& plan, int entry, const Devices& devices,
       const SessionMemory& memory, const KernelLibraries& libraries,
-      bool trust_code);
+      bool trust_code, CommandObserver* observer = nullptr);
   // Stops what is in flight, and waits until it has ended.
   ~EntryRunner();
 

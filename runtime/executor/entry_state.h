@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/device/device.h"
+#include "runtime/executor/command_observer.h"
 #include "runtime/executor/failure.h"
 #include "runtime/executor/kernel_binder.h"
 #include "runtime/executor/stream_program.h"
@@ -32,7 +33,8 @@ struct EntryState {
   EntryContext context;
   const KernelLibraries* libraries = nullptr;
   bool trust_code = false;  // generated kernels may use the plan's images
-  std::vector<Step> steps;  // by step mod depth
+  CommandObserver* observer = nullptr;  // or null
+  std::vector<Step> steps;              // by step mod depth
   StepCounter submitted;
   std::atomic<bool> closing{false};
   FailureLatch failure;

@@ -23,6 +23,8 @@ struct ExecutorOptions {
   bool constants_in_place = true;
   // Hand the plan's native code to the kernels that ask for it.
   bool trust_code = false;
+  // Sees every command of every step, if set; outlives the executor.
+  CommandObserver* observer = nullptr;
 };
 
 // One session of a plan: arenas, streams, events, bound kernels. A plan that

@@ -106,7 +106,7 @@ void StreamWorker::RunStep(Step& step) {
   StreamProgram& program = *programs_[step.number % programs_.size()];
   const bool observed = step.trace || step.chaos_seed.has_value() ||
                         step.deadline != SteadyTime::max() ||
-                        !program.declared.empty();
+                        state_.observer != nullptr || !program.declared.empty();
   performer_.BeginStep();
   if (observed) {
     Replay<true>(step, program);
@@ -150,6 +150,9 @@ absl::Status StreamWorker::BeforeAction(const Step& step,
         ChaosDelay(*step.chaos_seed, step.number, action.command);
     if (delay.count() > 0) std::this_thread::sleep_for(delay);
   }
+  if (state_.observer != nullptr) {
+    state_.observer->Before(step.number, action.command);
+  }
   if (step.deadline != SteadyTime::max() && Clock::now() >= step.deadline) {
     return PastDeadline();
   }
@@ -163,6 +166,9 @@ void StreamWorker::AfterAction(const Step& step, const StreamProgram& program,
                                size_t index) {
   if (step.trace) {
     times_[step.number % times_.size()][index].end = Clock::now();
+  }
+  if (state_.observer != nullptr) {
+    state_.observer->After(step.number, program.actions[index].command);
   }
   if (program.declared.empty()) return;
   for (const auto& [guard, blocks] : program.declared[index]) {

@@ -15,7 +15,8 @@ const std::vector<ShortPlan>& BasePlans() {
     auto* const all = new std::vector<ShortPlan>;
     for (const auto& family :
          {OrderPlans(), SharedBytePlans(), MicroBatchPlans(), MessagePlans(),
-          CollectivePlans(), ExchangePlans(), StepPlans(), CopyPlans()}) {
+          CollectivePlans(), ExchangePlans(), StepPlans(), CopyPlans(),
+          EmptyPlans(), DividedPlans()}) {
       all->insert(all->end(), family.begin(), family.end());
     }
     return all;

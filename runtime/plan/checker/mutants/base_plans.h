@@ -14,7 +14,8 @@ namespace partita {
 
 // A plan of one entry in a short form. `launch` has one command a line, in
 // launch order, after the name of its stream; `devices` has lines of name,
-// persistent and step-local bytes; `declared` is text of the entry.
+// persistent and step-local bytes; `declared` is text of the entry. Of a divided
+// variable each member's first bytes are cut from the whole value.
 struct ShortPlan {
   const char* name;
   const char* graph;

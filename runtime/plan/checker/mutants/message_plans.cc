@@ -119,10 +119,53 @@ constexpr ShortPlan kRendezvous = {
       gpu:0/s fetch !y output 0)",
 };
 
+// Both ends are strided, the slot is one block, and other values lie on both
+// sides of it.
+constexpr ShortPlan kColumnsSent = {
+    .name = "columns are sent through a slot between other values",
+    .graph =
+        R"(graph @f(%x: i8[2, 4], %z: i8[2] on gpu:1) -> (i8[2, 2], i8[2]) {
+  %a = neg %x : i8[2, 4] on gpu:0
+  %s = slice %a {sizes = [2, 2], starts = [0, 2]} : i8[2, 2] on gpu:0
+  %c = copy %s : i8[2, 2] on gpu:1
+  %n = neg %z : i8[2] on gpu:1
+  %y = abs %c : i8[2, 2] on gpu:1 by k {in_place = [0 -> 0]}
+  return %y, %n
+})",
+    .devices = R"(
+      gpu:0 0 16
+      gpu:1 0 12)",
+    .declared = R"(
+      input x i8[2, 4]
+      input z i8[2]
+      output y i8[2, 2]
+      output n i8[2]
+      arena gpu:0
+        !x 0 8
+        !a 8 8
+        !right 10 2 x 2 every 4
+      arena gpu:1
+        !z 0 2
+        !slot 2 4
+        !n 6 2
+        !c 8 4
+      channel 0 gpu:0/s -> gpu:1/s capacity 1 slots (!slot))",
+    .launch = R"(
+      gpu:0/s feed -> !x input 0
+      gpu:0/s kernel %a (!x) -> !a
+      gpu:1/s feed -> !z input 1
+      gpu:1/s kernel %n (!z) -> !n
+      gpu:0/s send %c !right channel 0
+      gpu:1/s recv %c -> !c channel 0
+      gpu:1/s kernel %y (!c) -> !c
+      gpu:1/s fetch !c output 0
+      gpu:1/s fetch !n output 1)",
+};
+
 }  // namespace
 
 std::vector<ShortPlan> MessagePlans() {
-  return {kChannel, kWideChannel, kRendezvous};
+  return {kChannel, kWideChannel, kRendezvous, kColumnsSent};
 }
 
 }  // namespace partita

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "runtime/plan/checker/check_plan.h"
@@ -46,6 +47,28 @@ bool WritesItsOwnResult(const Plan& plan, const Finding& finding) {
                       });
 }
 
+const char* ReasonToRefusePersistent(const Finding& finding) {
+  constexpr std::pair<const char*, const char*> kReasons[] = {
+      {"overlap and hold different",
+       "a part of a variable lies on bytes of all of it"},
+      {"expected one block", "a variable or constant lies in several blocks"},
+      {"where the graph places it",
+       "a variable or constant lies on another device than its node"},
+  };
+  for (const auto& [said, reason] : kReasons) {
+    if (absl::StrContains(finding.message, said)) return reason;
+  }
+  return nullptr;
+}
+
+bool HasAnEmptyUpdate(const Entry& entry) {
+  const std::vector<VariableUpdate>& updates = entry.graph->updates();
+  return std::any_of(updates.begin(), updates.end(),
+                     [&](const VariableUpdate& update) {
+                       return entry.graph->type(update.value).num_bytes() == 0;
+                     });
+}
+
 // Why a plan that no run can harm may be refused all the same.
 const char* ReasonToRefuse(const Plan& plan, const Finding& finding) {
   switch (finding.rule) {
@@ -68,8 +91,10 @@ const char* ReasonToRefuse(const Plan& plan, const Finding& finding) {
     case Rule::kWriteAfterWrite:
       return "two unordered writes, and nobody reads them";
     case Rule::kPersistent:
-      return absl::StrContains(finding.message, "overlap and hold different")
-                 ? "a part of a variable lies on bytes of all of it"
+      return ReasonToRefusePersistent(finding);
+    case Rule::kNextStep:
+      return HasAnEmptyUpdate(plan.entries[finding.entry])
+                 ? "a variable of no bytes is kept nowhere"
                  : nullptr;
     case Rule::kInsideCommand:
       return WritesItsOwnResult(plan, finding)
@@ -85,6 +110,7 @@ const std::map<std::string, int>& RareKinds() {
   static const auto* const kinds = new std::map<std::string, int>{
       {"lower capacity", 2},    {"reorder member", 2}, {"swap invocations", 1},
       {"let steps overlap", 1}, {"change batch", 2},   {"rename port", 2},
+      {"respell range", 0},
   };
   return *kinds;
 }

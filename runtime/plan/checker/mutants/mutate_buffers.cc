@@ -25,6 +25,9 @@ std::optional<BufferId> DrawUsedBuffer(const Entry& entry, Random& random) {
     used.insert(used.end(), invocation.buffers.begin(),
                 invocation.buffers.end());
   }
+  for (const Channel& channel : entry.channels) {
+    used.insert(used.end(), channel.slots.begin(), channel.slots.end());
+  }
   std::erase_if(used, [](BufferId id) { return id.index >= kFirstSlot; });
   return Draw(used, random);
 }
@@ -286,11 +289,9 @@ absl::Span<const Mutation> BufferMutations() { return kBufferMutations; }
 absl::Span<const Mutation> Mutations() {
   static const auto* const all = [] {
     auto* const joined = new std::vector<Mutation>;
-    for (const Mutation& mutation : CommandMutations()) {
-      joined->push_back(mutation);
-    }
-    for (const Mutation& mutation : BufferMutations()) {
-      joined->push_back(mutation);
+    for (const auto& list :
+         {CommandMutations(), BufferMutations(), RangeMutations()}) {
+      joined->insert(joined->end(), list.begin(), list.end());
     }
     return joined;
   }();

@@ -11,6 +11,7 @@ namespace partita {
 
 absl::Span<const Mutation> CommandMutations();
 absl::Span<const Mutation> BufferMutations();
+absl::Span<const Mutation> RangeMutations();
 
 }  // namespace partita
 

@@ -18,6 +18,8 @@ std::vector<ShortPlan> CollectivePlans();
 std::vector<ShortPlan> ExchangePlans();
 std::vector<ShortPlan> StepPlans();
 std::vector<ShortPlan> CopyPlans();
+std::vector<ShortPlan> EmptyPlans();
+std::vector<ShortPlan> DividedPlans();
 
 }  // namespace partita
 

@@ -28,6 +28,43 @@ constexpr ShortPlan kInPlace = {
       gpu:0/s fetch !x output 0)",
 };
 
+// Operand and result have names of their own, as the commands of programs have.
+constexpr ShortPlan kTwoNames = {
+    .name = "in place, and a variable, under two names",
+    .graph = R"(variable @w: i8[4] = i8[4] [1, 2, 3, 4]
+
+graph @f(%x: i8[4]) -> (i8[4], i8[4]) {
+  %w = variable {dtype = i8, name = "w", shape = [4]} : i8[4] on gpu:0
+  %v = variable {dtype = i8, name = "w", shape = [4]} : i8[4] on gpu:0
+  %a = neg %x : i8[4] on gpu:0 by k {in_place = [0 -> 0]}
+  %b = add %v, %a : i8[4] on gpu:0 by k {in_place = [1 -> 0]}
+  %u = neg %w : i8[4] on gpu:0 by k {in_place = [0 -> 0]}
+  update @w = %u
+  return %b, %u
+})",
+    .devices = "gpu:0 4 4",
+    .declared = R"(
+      input x i8[4]
+      output b i8[4]
+      output u i8[4]
+      arena gpu:0
+        !w persistent 0 4
+        !v persistent 0 4
+        !x 0 4
+        !a 0 4
+        !b 0 4
+      persistent
+        !w = %w
+        !v = %v)",
+    .launch = R"(
+      gpu:0/s feed -> !x input 0
+      gpu:0/s kernel %a (!x) -> !a
+      gpu:0/s kernel %b (!v, !a) -> !b
+      gpu:0/s kernel %u (!w) -> !v
+      gpu:0/s fetch !b output 0
+      gpu:0/s fetch !w output 1)",
+};
+
 constexpr ShortPlan kViews = {
     .name = "views: reshape and concat without commands",
     .graph = R"(graph @f(%x: i8[4], %z: i8[4]) -> i8[2, 4] {
@@ -91,7 +128,7 @@ constexpr ShortPlan kWorkspace = {
 }  // namespace
 
 std::vector<ShortPlan> SharedBytePlans() {
-  return {kInPlace, kViews, kWorkspace};
+  return {kInPlace, kTwoNames, kViews, kWorkspace};
 }
 
 }  // namespace partita

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "graph/instance.h"
 #include "runtime/plan/checker/mutants/base_plans.h"
 #include "runtime/plan/plan_text.h"
 
@@ -48,6 +49,21 @@ std::string DeviceText(absl::string_view line, int depth) {
                       " memory ", persistent + depth * step,
                       "\n    arena persistent ", persistent, " step ", step,
                       "\n");
+}
+
+// The text gives a divided variable's first value whole: each member takes its
+// part of it.
+void CutInitialValues(Plan& plan) {
+  LiteralPool& literals = plan.module.literals();
+  Entry& entry = plan.entries[0];
+  for (PersistentValue& value : entry.persistent) {
+    const Node& node = entry.graph->node(value.node);
+    const Sharding sharding = ShardingOf(node.placement.results, 0);
+    if (sharding.kind != Sharding::Kind::kSplit) continue;
+    value.initial = literals.Add(
+        CutInstance(literals.tensor(value.initial), sharding, value.member,
+                    static_cast<int>(node.placement.devices.size())));
+  }
 }
 
 }  // namespace
@@ -90,6 +106,7 @@ Plan PlanOf(const ShortPlan& plan) {
                  std::string(parsed.status().message()).c_str(), text.c_str());
     std::abort();
   }
+  CutInitialValues(*parsed);
   return *std::move(parsed);
 }
 

@@ -99,8 +99,8 @@ graph @f() -> (i8[2], i8[2]) {
         !y 2 2
       persistent
         !w = %w
-        !p0 = %p initial i8[1] #51025a4491835505e12ef9d2eb86ceeb
-        !p1 = %p member 1 initial i8[1] #e3ab152fcb1762bfc9f42e6c9e93dfff)",
+        !p0 = %p
+        !p1 = %p member 1)",
     .launch = R"(
       gpu:0/s kernel %n member 0 (!p0) -> !n0
       gpu:0/s copy %a !n0 -> !a0

@@ -256,6 +256,40 @@ void LooseMachine::Start(MachineState& state, int i) {
     Spoil(state, i);
     Spoil(state, other);
   }
+  TouchSlots(state, i);
+}
+
+// A message lies in its slot from the start of its send to the end of its
+// receive.
+bool LooseMachine::IsUnderWay(const MachineState& state, int send) const {
+  const int receiver = program_.ops[send].receiver;
+  return state.phase[send] != MachineState::kQueued &&
+         (receiver < 0 || state.phase[receiver] != MachineState::kEnded);
+}
+
+// What starts over the slot of a message under way, and what runs over a slot
+// while its message sets out, leaves junk, and so does the message if the other
+// one writes. What the slot held before is lost.
+void LooseMachine::TouchSlots(MachineState& state, int i) {
+  const auto meet = [&](int op, int send) {
+    if (state.phase[op] == MachineState::kRunning) Spoil(state, op);
+    for (const SlotTouch& touch : program_.ops[op].slot_touches) {
+      if (touch.send != send || !touch.writes) continue;
+      for (Bytes& bytes : state.pending[send]) {
+        std::fill(bytes.begin(), bytes.end(), kJunk);
+      }
+    }
+  };
+  const Op& op = program_.ops[i];
+  for (const SlotTouch& touch : op.slot_touches) {
+    if (IsUnderWay(state, touch.send)) meet(i, touch.send);
+  }
+  Store(state, op.slot, {});
+  for (int other : op.slot_touched_by) {
+    const bool runs = state.phase[other] == MachineState::kRunning ||
+                      state.phase[other] == MachineState::kSpoiled;
+    if (runs) meet(other, i);
+  }
 }
 
 // What a member has after the exchange; its partners' bytes are as they were
@@ -263,26 +297,37 @@ void LooseMachine::Start(MachineState& state, int i) {
 std::vector<Bytes> LooseMachine::Exchanged(const MachineState& state, int i) {
   const Op& op = program_.ops[i];
   const OpView node = program_.entry->graph->view(op.what->instance.node);
-  const int piece = RolesIn(node)[op.what->instance.member].is_handed;
-  const int members = static_cast<int>(node.node().placement.devices.size());
   std::vector<Bytes> results;
-  for (int value = 0; piece >= 0 && value < node.num_operands(); ++value) {
-    const std::vector<Bytes> operands = Gathered(state, op, node, value);
-    if (operands.empty()) return {};
-    results.push_back(HandsPiecesOn(node) ? operands[piece]
-                                          : Exchange(terms_, node, value,
-                                                     operands, members)[piece]);
+  for (size_t value = 0; value < op.results.size(); ++value) {
+    results.push_back(ExchangedValue(state, op, node, static_cast<int>(value)));
   }
   return results;
 }
 
-// The pieces of operand `value` that reach the op; nothing if one of them is
-// missing or junk, or if a partner does something else.
+Bytes LooseMachine::ExchangedValue(const MachineState& state, const Op& op,
+                                   const OpView& node, int value) const {
+  const int piece = RolesIn(node)[op.what->instance.member].is_handed;
+  const int members = static_cast<int>(node.node().placement.devices.size());
+  const std::vector<Bytes> operands = Gathered(state, op, node, value);
+  if (operands.empty()) return {};
+  if (HandsPiecesOn(node)) return operands[piece];
+  const bool joins = OperandDivision(node.node(), value).sharding.kind ==
+                     Sharding::Kind::kPartial;
+  const auto has_junk = [](const Bytes& bytes) {
+    return std::find(bytes.begin(), bytes.end(), kJunk) != bytes.end();
+  };
+  if (joins && std::any_of(operands.begin(), operands.end(), has_junk)) {
+    return {};
+  }
+  return Exchange(terms_, node, value, operands, members)[piece];
+}
+
+// The pieces of operand `value`, junk where none was given; nothing if a
+// partner does something else.
 std::vector<Bytes> LooseMachine::Gathered(const MachineState& state,
                                           const Op& op, const OpView& node,
                                           int value) const {
   const std::vector<Role> roles = RolesIn(node);
-  const int own = roles[op.what->instance.member].is_handed;
   std::vector<Bytes> operands(
       std::count_if(roles.begin(), roles.end(),
                     [](const Role& role) { return role.hands_over >= 0; }));
@@ -297,15 +342,10 @@ std::vector<Bytes> LooseMachine::Gathered(const MachineState& state,
     if (piece >= 0 && !given.empty()) operands[piece] = given[value];
   }
   for (int m = 0; m < static_cast<int>(operands.size()); ++m) {
-    if (HandsPiecesOn(node) && m != own) continue;
     const size_t size = PlacesInWhole(node.operand_type(value),
                                       OperandDivision(node.node(), value), m)
                             .size();
-    if (operands[m].size() != size) return {};
-    if (std::find(operands[m].begin(), operands[m].end(), kJunk) !=
-        operands[m].end()) {
-      return {};
-    }
+    if (operands[m].size() != size) operands[m].assign(size, kJunk);
   }
   return operands;
 }

@@ -58,8 +58,12 @@ class LooseMachine {
   Bytes FeedBytes(const Op& op) const;
   void CheckFetch(int op, const Bytes& bytes);
   void Spoil(MachineState& state, int op);
+  bool IsUnderWay(const MachineState& state, int send) const;
+  void TouchSlots(MachineState& state, int op);
   std::vector<Bytes> Gathered(const MachineState& state, const Op& op,
                               const OpView& node, int value) const;
+  Bytes ExchangedValue(const MachineState& state, const Op& op,
+                       const OpView& node, int value) const;
   std::vector<Bytes> Exchanged(const MachineState& state, int op);
   void BeginStep(MachineState& state, int step) const;
   void Harm(int op, const std::string& what);

@@ -3,14 +3,20 @@
 
 #include "runtime/plan/checker/oracle/oracle.h"
 
+#include <algorithm>
+#include <map>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "runtime/plan/checker/oracle/loose_machine.h"
 #include "runtime/plan/checker/oracle/reference.h"
 #include "runtime/plan/checker/oracle/roles.h"
+#include "runtime/plan/checker/oracle/semantics.h"
 #include "runtime/plan/checker/oracle/tight_machine.h"
 #include "runtime/plan/checker/oracle/unrolled.h"
 
@@ -180,6 +186,36 @@ std::string FetchHarm(const Unrolled& program) {
   return "";
 }
 
+// Each byte of a variable that the graph reads or updates is kept somewhere, or
+// the next step and the caller find it nowhere.
+std::string LossHarm(const Plan& plan, const Entry& entry) {
+  std::map<std::string, std::vector<bool>> kept;
+  for (const VariableUpdate& update : entry.graph->updates()) {
+    kept[update.variable].resize(entry.graph->type(update.value).num_bytes());
+  }
+  for (const OpView& node : entry.graph->ops(kVariable)) {
+    kept[node.attr_string("name")].resize(node.result_type(0).num_bytes());
+  }
+  for (const Entry& any : plan.entries) {
+    for (const PersistentValue& value : any.persistent) {
+      const OpView node = any.graph->view(value.node);
+      if (!node.is(kVariable)) continue;
+      std::vector<bool>& bytes = kept[node.attr_string("name")];
+      for (int64_t place :
+           PlacesInWhole(node.result_type(0), ResultDivision(node.node(), 0),
+                         value.member)) {
+        if (place < static_cast<int64_t>(bytes.size())) bytes[place] = true;
+      }
+    }
+  }
+  for (const auto& [name, bytes] : kept) {
+    if (std::find(bytes.begin(), bytes.end(), false) != bytes.end()) {
+      return absl::StrCat("a byte of variable ", name, " is kept nowhere");
+    }
+  }
+  return "";
+}
+
 // Reference values exist only for instances that the graph has.
 bool InstancesExist(const Unrolled& program) {
   for (const Command& command : program.commands) {
@@ -209,6 +245,8 @@ Verdict Judge(const Plan& plan, int entry, const OracleOptions& options) {
     return verdict;
   }
   verdict.harm = FetchHarm(*program);
+  if (verdict.harmful()) return verdict;
+  verdict.harm = LossHarm(plan, *program->entry);
   if (verdict.harmful()) return verdict;
   verdict.harm = WhereTightMachineSticks(*program);
   if (verdict.harmful()) return verdict;

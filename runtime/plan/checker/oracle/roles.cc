@@ -4,6 +4,7 @@
 #include "runtime/plan/checker/oracle/roles.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "graph/core_ops.h"
@@ -57,6 +58,25 @@ bool HandsPiecesOn(const OpView& node) {
     all_leave = from[i] != to[i];
   }
   return all_leave;
+}
+
+bool Reaches(const OpView& node, int given, int handed) {
+  const std::vector<Role> roles = RolesIn(node);
+  for (int value = 0; value < node.num_operands(); ++value) {
+    const TensorType& type = node.operand_type(value);
+    Division from = OperandDivision(node.node(), value);
+    from.members = static_cast<int>(
+        std::count_if(roles.begin(), roles.end(),
+                      [](const Role& role) { return role.hands_over >= 0; }));
+    const std::vector<int64_t> there = PlacesInWhole(type, from, given);
+    const std::vector<int64_t> here =
+        PlacesInWhole(type, ResultDivision(node.node(), value), handed);
+    std::vector<int64_t> both;
+    std::set_intersection(there.begin(), there.end(), here.begin(), here.end(),
+                          std::back_inserter(both));
+    if (!both.empty()) return true;
+  }
+  return false;
 }
 
 std::vector<Role> RolesIn(const OpView& node) {

@@ -24,6 +24,10 @@ std::vector<Role> RolesIn(const OpView& node);
 // member sees that piece alone.
 bool HandsPiecesOn(const OpView& node);
 
+// True if some byte of piece `given` of an operand lies in piece `handed` of
+// the result that is made of it.
+bool Reaches(const OpView& node, int given, int handed);
+
 }  // namespace partita
 
 #endif  // PARTITA_RUNTIME_PLAN_CHECKER_ORACLE_ROLES_H_

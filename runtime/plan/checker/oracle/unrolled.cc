@@ -95,7 +95,11 @@ absl::Status CheckRunnable(const Entry& entry, const Command& command) {
                  ? absl::OkStatus()
                  : NoMachine("no such group");
     case Kind::kSend:
-      return operands == 1 && Exists(command.channel, entry.channels.size())
+      return operands == 1 && Exists(command.channel, entry.channels.size()) &&
+                     std::all_of(
+                         entry.channels[command.channel.index].slots.begin(),
+                         entry.channels[command.channel.index].slots.end(),
+                         buffer)
                  ? absl::OkStatus()
                  : NoMachine("no such channel");
     case Kind::kRecv:
@@ -231,8 +235,8 @@ std::vector<int> ReachedBy(const Unrolled& unrolled, const Op& op) {
     const Instance& other = unrolled.ops[part].what->instance;
     const int given =
         other.node == node ? roles[other.member].hands_over : wanted;
-    const bool reaches =
-        wanted >= 0 && given >= 0 && (!HandsPiecesOn(view) || given == wanted);
+    const bool reaches = wanted >= 0 && given >= 0 &&
+                         (other.node != node || Reaches(view, given, wanted));
     if (reaches) awaited.push_back(part);
   }
   return awaited;
@@ -269,8 +273,29 @@ void NumberMeetings(Unrolled& unrolled) {
       op.awaited = ReachedBy(unrolled, op);
     } else if (command.kind == Kind::kRecv) {
       auto send = sends.find({op.step, command.channel.index, op.number});
-      if (send != sends.end()) op.partners = op.awaited = {send->second};
+      if (send == sends.end()) continue;
+      op.partners = op.awaited = {send->second};
+      unrolled.ops[send->second].receiver =
+          static_cast<int>(&op - unrolled.ops.data());
     }
+  }
+}
+
+const Channel& ChannelOf(const Unrolled& unrolled, const Op& op) {
+  return unrolled.entry->channels[op.what->channel.index];
+}
+
+// A message takes as many bytes of its slot as it has, in one row.
+void PlaceMessages(Unrolled& unrolled) {
+  for (Op& op : unrolled.ops) {
+    if (op.what->kind != Kind::kSend) continue;
+    const std::vector<BufferId>& slots = ChannelOf(unrolled, op).slots;
+    if (slots.empty()) continue;
+    Buffer slot =
+        unrolled.entry->buffers[slots[op.number % slots.size()].index];
+    slot.range = {slot.range.offset,
+                  static_cast<int64_t>(op.operands[0].size()), 1, 0};
+    op.slot = unrolled.AddressesOf(slot, op.step);
   }
 }
 
@@ -302,6 +327,34 @@ bool Meet(const Addresses& a, const Addresses& b) {
   return false;
 }
 
+// Messages of one slot of a channel follow one another.
+bool ShareASlot(const Unrolled& unrolled, const Op& a, const Op& b) {
+  if (a.what->kind != Kind::kSend || a.what->channel != b.what->channel ||
+      a.step != b.step) {
+    return false;
+  }
+  const int slots = static_cast<int>(ChannelOf(unrolled, a).slots.size());
+  return a.number % slots == b.number % slots;
+}
+
+void FindSlotTouches(Unrolled& unrolled, const std::vector<Touched>& touched) {
+  const int count = static_cast<int>(unrolled.ops.size());
+  for (int s = 0; s < count; ++s) {
+    Op& send = unrolled.ops[s];
+    if (send.slot.empty()) continue;
+    Addresses slot = send.slot;
+    std::sort(slot.begin(), slot.end());
+    for (int i = 0; i < count; ++i) {
+      Op& op = unrolled.ops[i];
+      if (i == s || ShareASlot(unrolled, op, send)) continue;
+      const bool writes = Meet(slot, touched[i].writes) || Meet(slot, op.slot);
+      if (!writes && !Meet(slot, touched[i].reads)) continue;
+      op.slot_touches.push_back({s, writes});
+      send.slot_touched_by.push_back(i);
+    }
+  }
+}
+
 void FindConflicts(Unrolled& unrolled) {
   std::vector<Touched> touched;
   for (const Op& op : unrolled.ops) touched.push_back(TouchedBy(op));
@@ -316,6 +369,7 @@ void FindConflicts(Unrolled& unrolled) {
       unrolled.ops[i].conflicts.push_back(j);
     }
   }
+  FindSlotTouches(unrolled, touched);
 }
 
 // A byte of a buffer that lies outside the part that it belongs to.
@@ -375,6 +429,14 @@ absl::StatusOr<Unrolled> Unroll(const Plan& plan, int entry, int steps) {
     for (BufferId id : command.results) look(id);
     if (command.workspace.valid()) look(command.workspace);
   }
+  for (const Channel& channel : unrolled.entry->channels) {
+    for (BufferId id : channel.slots) {
+      if (Exists(id, unrolled.entry->buffers.size()) &&
+          Outside(plan, unrolled.entry->buffers[id.index])) {
+        unrolled.outside = true;
+      }
+    }
+  }
   // Where the graph says how many there are, no command does.
   for (const OpView& node : unrolled.entry->graph->ops(kAccumulate)) {
     unrolled.micro_batches = static_cast<int>(node.attr_int("micro_batches"));
@@ -382,6 +444,7 @@ absl::StatusOr<Unrolled> Unroll(const Plan& plan, int entry, int steps) {
   PARTITA_RETURN_IF_ERROR(LayOut(unrolled));
   AddOps(unrolled);
   NumberMeetings(unrolled);
+  PlaceMessages(unrolled);
   FindConflicts(unrolled);
   return unrolled;
 }

@@ -16,6 +16,12 @@ namespace partita {
 
 using Addresses = std::vector<int32_t>;  // in the order of the buffer's bytes
 
+// A message whose slot some other op touches.
+struct SlotTouch {
+  int send;
+  bool writes;
+};
+
 // One command of one step.
 struct Op {
   int command = 0;  // its number in the step
@@ -30,6 +36,11 @@ struct Op {
   std::vector<int> partners;   // wait: records; recv: its send; part: all parts
   std::vector<int> awaited;    // recv, part: must start before it can end
   std::vector<int> conflicts;  // ops that touch its bytes, one of them writing
+  Addresses slot;              // send: where its message lies, in one row
+  int receiver = -1;           // send: who takes the message, or -1
+  // Messages that are not its own: their slots are no business of its.
+  std::vector<SlotTouch> slot_touches;
+  std::vector<int> slot_touched_by;  // send: ops that have it among theirs
 };
 
 // `steps` steps of one entry, arenas one after the other in one memory.
