@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "kernels/checking/child_process.h"
+#include "kernels/checking/run_in_child.h"
 #include "kernels/cpu/onednn_recipe.h"
 
 namespace partita {

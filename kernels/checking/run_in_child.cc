@@ -1,7 +1,7 @@
 // Forking, a pipe for the texts and an alarm for the limit.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/checking/child_process.h"
+#include "kernels/checking/run_in_child.h"
 
 #include <signal.h>
 #include <sys/wait.h>

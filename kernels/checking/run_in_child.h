@@ -1,8 +1,8 @@
 // A child process with a time limit, for what may hang or crash.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_KERNELS_CHECKING_CHILD_PROCESS_H_
-#define PARTITA_KERNELS_CHECKING_CHILD_PROCESS_H_
+#ifndef PARTITA_KERNELS_CHECKING_RUN_IN_CHILD_H_
+#define PARTITA_KERNELS_CHECKING_RUN_IN_CHILD_H_
 
 #include <functional>
 #include <string>
@@ -26,4 +26,4 @@ ChildOutcome RunInChild(int seconds,
 
 }  // namespace partita
 
-#endif  // PARTITA_KERNELS_CHECKING_CHILD_PROCESS_H_
+#endif  // PARTITA_KERNELS_CHECKING_RUN_IN_CHILD_H_
