@@ -226,7 +226,7 @@ TEST(SessionTest, ABufferMayCoverTwoConstants) {
 TEST(SessionTest, ACertificateOverAnotherPlanIsRefused) {
   const std::string path = testing::TempDir() + "/changed.plan";
   Plan plan = *ParsePlan(kTwoDevices, "plan", OpSet::BuiltIn());
-  plan.certificate.emplace().checker = "partita checker 1";
+  plan.certificate.emplace().checker = "partita checker 2";
   plan.certificate->plan_hash = "0123";
   ASSERT_TRUE(WritePlan(plan, path).ok());
   const absl::Status status = LoadPlan(path).status();
@@ -484,8 +484,8 @@ TEST(SessionTest, AnotherInstructionSetIsRefused) {
 
 TEST(SessionTest, MoreThreadsThanTheHostHasAreRefused) {
   ExpectMadeForAnotherMachine(
-      absl::StrReplaceAll(kTwoDevices, {{"threads 1 ", "threads 60000 "}}),
-      "cpu:0 and cpu:1: found a plan for 120000 threads; expected at most "
+      absl::StrReplaceAll(kTwoDevices, {{"threads 1 ", "threads 4096 "}}),
+      "cpu:0 and cpu:1: found a plan for 8192 threads; expected at most "
       "the ");
 }
 
