@@ -16,8 +16,6 @@ namespace {
 
 using Kind = Token::Kind;
 
-constexpr size_t kLongestName = 1024;
-
 std::string Describe(const Token& token) {
   if (token.kind == Kind::kNewline) return "the end of the line";
   if (token.kind == Kind::kEnd) return "the end of the text";
@@ -40,7 +38,6 @@ bool AllDigits(absl::string_view text) {
 
 std::optional<std::string> NameOf(const Token& token) {
   const absl::string_view name = token.text.substr(1);
-  if (name.size() > kLongestName) return std::nullopt;
   if (name[0] == '"') return Unquoted(name);
   if (token.kind == Kind::kValue && AllDigits(name)) return "";
   if (!IsBareName(name)) return std::nullopt;
@@ -130,8 +127,7 @@ std::optional<std::string> TokenReader::ReadName(Kind kind,
   std::optional<std::string> name = NameOf(peek());
   if (!name.has_value()) {
     Report(peek(), "found no name that can be used",
-           "expected a letter, then letters, digits, _ . and /, or a string of "
-           "up to 1024 characters");
+           "expected a letter, then letters, digits, _ . and /, or a string");
     return std::nullopt;
   }
   Take();

@@ -28,10 +28,19 @@ int EndOfParts(const PlanDraft& draft, int first) {
   return end;
 }
 
+bool HasBytes(const PlanDraft& draft, const std::vector<Touch>& touches) {
+  return absl::c_any_of(touches, [&](const Touch& touch) {
+    return draft.pieces[touch.piece].bytes > 0;
+  });
+}
+
 // In a permute the bytes of a part go to whoever takes that piece, in a
-// broadcast from the root to all that take it, else from each to each.
+// broadcast from the root to all that take it, else from each to each. Where
+// there are none, nobody waits for anybody.
 bool Reaches(const PlanDraft& draft, const Task& giver, const Task& taker) {
-  if (giver.reads.empty() || taker.writes.empty()) return false;
+  if (!HasBytes(draft, giver.reads) || !HasBytes(draft, taker.writes)) {
+    return false;
+  }
   const OpView node = draft.graph->view(giver.instance.node);
   return CollectiveOf(node) != CollectiveKind::kPermute ||
          draft.pieces[giver.reads[0].piece].member ==

@@ -29,11 +29,10 @@
 #include "placement/lower/tasks.h"
 #include "placement/lower/turns.h"
 #include "placement/lower/updates.h"
+#include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
-
-constexpr int kMaxDepth = 64;
 
 // What lowering knows of one function at the end, for the entry and for errors.
 struct LoweredFunction {
@@ -198,9 +197,9 @@ bool HasSumsBesideKernels(const LoweredModule& lowered) {
 
 absl::StatusOr<Plan> Lower(Module module, const Machine& machine,
                            const LowerOptions& options) {
-  if (options.depth < 1 || options.depth > kMaxDepth) {
+  if (options.depth < 1 || options.depth > kMaxPlanDepth) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "found depth ", options.depth, "; expected 1..", kMaxDepth));
+        "found depth ", options.depth, "; expected 1..", kMaxPlanDepth));
   }
   PARTITA_RETURN_IF_ERROR(CheckVariableHomes(module));
   PARTITA_ASSIGN_OR_RETURN(const DeviceTable devices,

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "graph/device_limits.h"
 #include "graph/host_capacity.h"
 #include "graph/literal_pool.h"
 #include "graph/status_macros.h"
@@ -23,8 +24,6 @@
 namespace partita {
 namespace {
 
-constexpr int64_t kMaxThreads = 4096;
-constexpr size_t kMaxDevices = 1024;
 constexpr size_t kMaxLinks = 65536;
 constexpr double kMaxRate = 1e21;   // per second: flops or bytes
 constexpr double kMaxSeconds = 60;  // of a latency or a launch
@@ -113,7 +112,7 @@ absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
   }
   if (object.Has("threads")) {
     PARTITA_ASSIGN_OR_RETURN(int64_t threads,
-                             object.Integer("threads", 1, kMaxThreads));
+                             object.Integer("threads", 1, kMaxDeviceThreads));
     traits.threads = static_cast<int>(threads);
   }
   if (object.Has("isa")) {

@@ -74,6 +74,7 @@ EntryRunner::EntryRunner(const Plan& plan, int entry, const Devices& devices,
   state_.context.plan = &plan;
   state_.context.entry = &entry_;
   state_.context.commands = &commands_;
+  state_.context.of_stream = &of_stream_;
   state_.context.devices = &devices;
   state_.context.memory = &memory;
   state_.context.events = &events_;
@@ -113,6 +114,10 @@ absl::Status EntryRunner::Prepare() {
                        ": found no predicted times in the plan; timed virtual "
                        "devices sleep for them; use a plan with its notes"));
     }
+  }
+  of_stream_.resize(entry_.streams.size());
+  for (size_t c = 0; c < commands_.size(); ++c) {
+    of_stream_[commands_[c].stream.index].push_back(static_cast<int>(c));
   }
   events_ = NewEvents(entry_, commands_, devices);
   PARTITA_ASSIGN_OR_RETURN(meetings_, Meetings::Find(entry_, commands_));

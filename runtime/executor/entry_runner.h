@@ -70,6 +70,7 @@ class EntryRunner {
   const Plan& plan_;
   const Entry& entry_;
   std::vector<Command> commands_;
+  std::vector<std::vector<int>> of_stream_;
   std::vector<std::unique_ptr<DeviceEvent>> events_;
   Meetings meetings_;
   EntryState state_;

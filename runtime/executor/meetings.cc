@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 
@@ -16,32 +16,42 @@ namespace {
 
 using Kind = Command::Kind;
 
-// The collectives of each member of a group.
-std::vector<std::vector<int>> IssuedBy(const Group& group, GroupId id,
-                                       const std::vector<Command>& commands) {
-  std::vector<std::vector<int>> by_member(group.members.size());
-  for (size_t c = 0; c < commands.size(); ++c) {
-    if (commands[c].kind != Kind::kCollective || commands[c].group != id) {
-      continue;
+// By group or channel, by member or end: the commands, in launch order.
+using Issued = std::vector<std::vector<std::vector<int>>>;
+
+// Of streams that are not in the group of their collective nothing is listed.
+Issued CollectivesOf(const Entry& entry, const std::vector<Command>& commands) {
+  Issued issued(entry.groups.size());
+  absl::flat_hash_map<std::pair<GroupId, StreamId>, int> members;
+  for (size_t g = 0; g < entry.groups.size(); ++g) {
+    const std::vector<StreamId>& streams = entry.groups[g].members;
+    issued[g].resize(streams.size());
+    for (size_t m = 0; m < streams.size(); ++m) {
+      members[{GroupId(static_cast<int32_t>(g)), streams[m]}] =
+          static_cast<int>(m);
     }
-    const auto member = absl::c_find(group.members, commands[c].stream);
-    if (member == group.members.end()) continue;
-    by_member[member - group.members.begin()].push_back(static_cast<int>(c));
   }
-  return by_member;
+  for (size_t c = 0; c < commands.size(); ++c) {
+    if (commands[c].kind != Kind::kCollective) continue;
+    const auto member = members.find({commands[c].group, commands[c].stream});
+    if (member == members.end()) continue;
+    issued[commands[c].group.index][member->second].push_back(
+        static_cast<int>(c));
+  }
+  return issued;
 }
 
-// The sends, then the receives of a channel.
-std::vector<std::vector<int>> EndsOf(ChannelId id,
-                                     const std::vector<Command>& commands) {
-  std::vector<std::vector<int>> ends(2);
+// The sends, then the receives of each channel.
+Issued MessagesOf(const Entry& entry, const std::vector<Command>& commands) {
+  Issued issued(entry.channels.size(), std::vector<std::vector<int>>(2));
   for (size_t c = 0; c < commands.size(); ++c) {
     const Kind kind = commands[c].kind;
     if (kind != Kind::kSend && kind != Kind::kRecv) continue;
-    if (commands[c].channel != id) continue;
-    ends[kind == Kind::kRecv].push_back(static_cast<int>(c));
+    if (!commands[c].channel.valid()) continue;
+    issued[commands[c].channel.index][kind == Kind::kRecv].push_back(
+        static_cast<int>(c));
   }
-  return ends;
+  return issued;
 }
 
 absl::Status NotPaired(int command, absl::string_view found) {
@@ -56,15 +66,13 @@ absl::StatusOr<Meetings> Meetings::Find(const Entry& entry,
                                         const std::vector<Command>& commands) {
   Meetings meetings;
   meetings.of_.assign(commands.size(), -1);
-  for (size_t g = 0; g < entry.groups.size(); ++g) {
-    PARTITA_RETURN_IF_ERROR(meetings.AddMeetings(
-        IssuedBy(entry.groups[g], GroupId(static_cast<int32_t>(g)), commands),
-        kPointsOfCollective));
+  for (const auto& by_member : CollectivesOf(entry, commands)) {
+    PARTITA_RETURN_IF_ERROR(
+        meetings.AddMeetings(by_member, kPointsOfCollective));
   }
   PARTITA_RETURN_IF_ERROR(meetings.OrderByMember(commands));
-  for (size_t c = 0; c < entry.channels.size(); ++c) {
-    PARTITA_RETURN_IF_ERROR(meetings.AddMeetings(
-        EndsOf(ChannelId(static_cast<int32_t>(c)), commands), 1));
+  for (const auto& by_end : MessagesOf(entry, commands)) {
+    PARTITA_RETURN_IF_ERROR(meetings.AddMeetings(by_end, 1));
   }
   for (size_t c = 0; c < commands.size(); ++c) {
     const Kind kind = commands[c].kind;

@@ -32,17 +32,15 @@ const KernelImage* FindImage(const Plan& plan, const DeviceTraits& device) {
 
 absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
   const EntryContext& context = state_.context;
-  const std::vector<Command>& commands = *context.commands;
-  std::vector<BoundCommand> all(commands.size());
+  const std::vector<int>& numbers = (*context.of_stream)[id_.index];
+  std::vector<BoundCommand> all(numbers.size());
   if (device_.is_timed()) return all;
   // Invocations of one command share a kernel: launches of a stream never
   // overlap, and kernels keep no state.
   absl::flat_hash_map<std::tuple<int, int, int>, BoundCommand> by_instance;
-  for (size_t i = 0; i < commands.size(); ++i) {
-    const Command& command = commands[i];
-    if (command.stream != id_ || command.kind != Command::Kind::kKernel) {
-      continue;
-    }
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const Command& command = (*context.commands)[numbers[i]];
+    if (command.kind != Command::Kind::kKernel) continue;
     const bool own_of_micro_batch = ChangesWithMicroBatch(
         context.entry->graph->view(command.instance.node));
     const std::tuple instance = {
@@ -52,9 +50,9 @@ absl::StatusOr<std::vector<BoundCommand>> StreamKernels::BindAll() {
     if (found == by_instance.end()) {
       absl::StatusOr<BoundCommand> bound = Bind(command);
       if (!bound.ok()) {
-        return AtCommand(DescribeCommand(*context.plan, *context.entry, command,
-                                         static_cast<int>(i)),
-                         bound.status());
+        return AtCommand(
+            DescribeCommand(*context.plan, *context.entry, command, numbers[i]),
+            bound.status());
       }
       found = by_instance.emplace(instance, *bound).first;
     }

@@ -32,25 +32,27 @@ class ProgramBuilder {
 
   absl::StatusOr<std::unique_ptr<StreamProgram>> Build() {
     ReservePointers();
-    const std::vector<Command>& commands = *context_.commands;
-    for (size_t i = 0; i < commands.size(); ++i) {
-      if (commands[i].stream != stream_) continue;
-      const int number = static_cast<int>(i);
-      if (absl::Status status = Add(commands[i], number); !status.ok()) {
-        return AtCommand(DescribeCommand(*context_.plan, *context_.entry,
-                                         commands[i], number),
-                         status);
+    for (const int number : Numbers()) {
+      const Command& command = (*context_.commands)[number];
+      if (absl::Status status = Add(command, number); !status.ok()) {
+        return AtCommand(
+            DescribeCommand(*context_.plan, *context_.entry, command, number),
+            status);
       }
     }
     return std::move(program_);
   }
 
  private:
+  const std::vector<int>& Numbers() const {
+    return (*context_.of_stream)[stream_.index];
+  }
+
   // Spans of earlier actions must stay good while pointers are added.
   void ReservePointers() {
     size_t pointers = 0;
-    for (const Command& command : *context_.commands) {
-      if (command.stream != stream_) continue;
+    for (const int number : Numbers()) {
+      const Command& command = (*context_.commands)[number];
       pointers += command.operands.size() + command.results.size();
     }
     program_->pointers.reserve(pointers);
@@ -217,7 +219,7 @@ class ProgramBuilder {
 
   absl::Status FillKernel(const Command& command, Action& action) {
     action.kind = Action::Kind::kKernel;
-    const BoundCommand& bound = bound_[action.command];
+    const BoundCommand& bound = bound_[program_->actions.size()];
     action.kernel = bound.kernel;
     action.args.stream = native_stream_;
     PARTITA_ASSIGN_OR_RETURN(action.args.operands, Pointers(command.operands));

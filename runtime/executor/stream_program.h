@@ -74,14 +74,16 @@ struct EntryContext {
   const Plan* plan = nullptr;
   const Entry* entry = nullptr;
   const std::vector<Command>* commands = nullptr;  // expanded
-  const EntryNotes* notes = nullptr;               // predicted times, if any
+  // By stream the numbers of its commands, in launch order.
+  const std::vector<std::vector<int>>* of_stream = nullptr;
+  const EntryNotes* notes = nullptr;  // predicted times, if any
   const Devices* devices = nullptr;
   const SessionMemory* memory = nullptr;
   const std::vector<std::unique_ptr<DeviceEvent>>* events = nullptr;
   Meetings* meetings = nullptr;
 };
 
-// A kernel of one stream, for each command of it: by number in launch order.
+// What one command launches, if it is a kernel's.
 struct BoundCommand {
   BoundKernel* kernel = nullptr;
   void* outside_scratch = nullptr;  // instead of the plan's workspace, if set
@@ -89,7 +91,8 @@ struct BoundCommand {
 };
 
 // The program of `stream` for steps that use copy `slot` of the step-local
-// bytes. Unimplemented, with the command, for what this executor cannot do.
+// bytes; `bound` has one for each of the stream's commands. Unimplemented, with
+// the command, for what this executor cannot do.
 absl::StatusOr<std::unique_ptr<StreamProgram>> BuildStreamProgram(
     const EntryContext& context, StreamId stream, int slot, void* native_stream,
     const std::vector<BoundCommand>& bound);

@@ -5,8 +5,10 @@
 
 #include <sys/prctl.h>
 
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/executor/chaos.h"
 
@@ -42,14 +44,26 @@ absl::Status StreamWorker::PrepareInline() {
 }
 
 void StreamWorker::Start() {
-  thread_ = std::thread([this] {
-    const int attached = stream_->Attach();
-    prepare_status_ = Prepare();
-    const bool ready = prepare_status_.ok();
+  try {
+    thread_ = std::thread([this] { PrepareAndLoop(); });
+  } catch (const std::system_error& error) {
+    prepare_status_ = absl::ResourceExhaustedError(absl::StrCat(
+        "found no thread for stream ",
+        state_.context.entry->streams[id_.index].name, " (", error.what(),
+        "); expected one for each of the plan's ",
+        state_.context.entry->streams.size(),
+        "; raise the limit of threads, or plan for fewer devices"));
     prepared_.Raise(1);
-    if (ready) Loop();
-    stream_->Detach(attached);
-  });
+  }
+}
+
+void StreamWorker::PrepareAndLoop() {
+  const int attached = stream_->Attach();
+  prepare_status_ = Prepare();
+  const bool ready = prepare_status_.ok();
+  prepared_.Raise(1);
+  if (ready) Loop();
+  stream_->Detach(attached);
 }
 
 absl::Status StreamWorker::WaitUntilPrepared() {

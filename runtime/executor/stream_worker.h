@@ -55,6 +55,7 @@ class StreamWorker {
   void AppendTrace(int slot, std::vector<MeasuredTime>& by_command) const;
 
  private:
+  void PrepareAndLoop();
   absl::Status Prepare();
   void Loop();
   void RunStep(Step& step);

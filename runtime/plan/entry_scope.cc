@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/plan_limits.h"
 #include "runtime/plan/plan_names.h"
 
 namespace partita {
@@ -98,7 +99,7 @@ EventId EntryScope::FindEvent(PlanLine& line, const Program* program) {
     const int64_t slot = line.Numbered("slot", program->num_event_slots);
     return EventId(static_cast<int32_t>(kFirstSlot + slot));
   }
-  const int64_t bound = events_given_ ? entry_.num_events : kMaxSmall;
+  const int64_t bound = events_given_ ? entry_.num_events : kMaxPlanEvents;
   const int64_t event = line.Numbered("ev", bound);
   if (!line.ok()) return EventId();
   entry_.num_events = std::max(entry_.num_events, static_cast<int>(event) + 1);

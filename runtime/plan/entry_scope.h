@@ -17,9 +17,6 @@ namespace partita {
 
 using DevicesByName = absl::flat_hash_map<std::string, DeviceId>;
 
-// The largest depth, slot, batch, member or capacity that text may say.
-inline constexpr int64_t kMaxSmall = 1 << 20;
-
 // Every Find takes a name from the line; one that is unknown is the line's
 // fault, and the id is invalid.
 class EntryScope {

@@ -1,6 +1,7 @@
 // Writes out the commands that an entry's schedule invokes.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
-
-// More than any schedule needs, and few enough to keep in memory: a small file
-// must not ask for an unbounded list.
-constexpr int64_t kMaxExpandedCommands = int64_t{1} << 22;
 
 std::string Where(const Entry& entry, size_t invocation) {
   return absl::StrCat("entry @", entry.name, ": invocation ", invocation);
@@ -109,23 +107,68 @@ absl::Status CheckInvocation(const Entry& entry, size_t index) {
                       program.num_event_slots);
 }
 
+// Commands, and the buffers that they name.
+int64_t SizeOf(const Program& program) {
+  size_t size = program.commands.size();
+  for (const Command& command : program.commands) {
+    size += command.operands.size() + command.results.size();
+  }
+  return static_cast<int64_t>(size);
+}
+
+// What the entry says in its programs and its schedule.
+int64_t StatedSize(const Entry& entry, const std::vector<int64_t>& programs) {
+  int64_t size = 0;
+  for (const int64_t program : programs) size += program;
+  for (const Invocation& invocation : entry.schedule) {
+    size += 1 + invocation.buffers.size() + invocation.events.size();
+  }
+  return size;
+}
+
+// A small file must not ask for an endless list, nor for as many programs of
+// streams as steps overlap.
+absl::Status CheckExpansion(const Entry& entry) {
+  std::vector<int64_t> sizes;
+  for (const Program& program : entry.programs) {
+    sizes.push_back(SizeOf(program));
+  }
+  const int64_t most =
+      kFreeExpansion + kMaxExpansion * StatedSize(entry, sizes);
+  int64_t commands = 0, size = 0;
+  for (size_t i = 0; i < entry.schedule.size(); ++i) {
+    const int program = entry.schedule[i].program;
+    commands += static_cast<int64_t>(entry.programs[program].commands.size());
+    size += sizes[program];
+    if (commands > kMaxExpandedCommands) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          Where(entry, i), ": found more than ", kMaxExpandedCommands,
+          " commands in one step; expected a schedule of fewer; lower the "
+          "micro-batches"));
+    }
+    if (size <= most / std::max(1, entry.depth)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        Where(entry, i), ": found more than ", most,
+        " commands and buffers of commands in the ", entry.depth,
+        entry.depth == 1 ? " step" : " steps that overlap",
+        "; expected at most ", kFreeExpansion, ", and ", kMaxExpansion,
+        " for each that the programs and the schedule state; lower the "
+        "micro-batches or the depth"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Command>> Expand(const Entry& entry) {
-  int64_t count = 0;
+  size_t count = 0;
   for (size_t i = 0; i < entry.schedule.size(); ++i) {
     PARTITA_RETURN_IF_ERROR(CheckInvocation(entry, i));
-    const Program& program = entry.programs[entry.schedule[i].program];
-    count += static_cast<int64_t>(program.commands.size());
-    if (count > kMaxExpandedCommands) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          Where(entry, i), ": found more than ", kMaxExpandedCommands,
-          " commands in one step; expected "
-          "a schedule of fewer; lower the micro-batches"));
-    }
+    count += entry.programs[entry.schedule[i].program].commands.size();
   }
+  PARTITA_RETURN_IF_ERROR(CheckExpansion(entry));
   std::vector<Command> commands;
-  commands.reserve(static_cast<size_t>(count));
+  commands.reserve(count);
   for (const Invocation& invocation : entry.schedule) {
     const Program& program = entry.programs[invocation.program];
     const SlotBinder binder(program, invocation);

@@ -4,6 +4,7 @@
 #include "runtime/plan/parse_entry.h"
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/plan_limits.h"
 #include "runtime/plan/plan_names.h"
 
 namespace partita {
@@ -22,9 +23,9 @@ void EntryParser::ReadHead(PlanLine& line) {
       line.FailHere(absl::StrCat("unknown graph ", SpellSigilName('@', name)));
     }
   }
-  if (line.Take("depth")) entry_.depth = line.Int("a depth", 1, kMaxSmall);
+  if (line.Take("depth")) entry_.depth = line.Int("a depth", 1, kMaxPlanDepth);
   if (line.Take("events")) {
-    scope_.DefineEvents(line.Int("a number of events", 0, kMaxSmall));
+    scope_.DefineEvents(line.Int("a number of events", 0, kMaxPlanEvents));
   }
   line.Expect("{");
   line.ExpectEnd();
@@ -127,7 +128,8 @@ void EntryParser::ReadPersistent(PlanLine& line) {
   value.buffer = scope_.FindBuffer(line, nullptr);
   line.Expect("=");
   value.node = scope_.FindNode(line);
-  if (line.Take("member")) value.member = line.Int("a member", 0, kMaxSmall);
+  if (line.Take("member"))
+    value.member = line.Int("a member", 0, kMaxPlanNumber);
   if (line.Take("initial")) {
     value.initial = ReadInitial(line);
   } else if (line.ok()) {
@@ -180,7 +182,7 @@ void EntryParser::ReadChannel(PlanLine& line) {
   line.Expect("->");
   channel.receiver = scope_.FindStream(line);
   line.Expect("capacity");
-  channel.capacity = line.Int("a capacity", 0, kMaxSmall);
+  channel.capacity = line.Int("a capacity", 0, kMaxPlanNumber);
   if (line.Take("slots")) channel.slots = scope_.FindBuffers(line, nullptr);
 }
 
@@ -203,7 +205,7 @@ void EntryParser::ReadInvocation(PlanLine& line) {
     line.FailHere(absl::StrCat("unknown program ", SpellName(name)));
   }
   if (line.Take("batch")) {
-    invocation.micro_batch = line.Int("a micro-batch", 0, kMaxSmall);
+    invocation.micro_batch = line.Int("a micro-batch", 0, kMaxPlanNumber);
   }
   if (line.Take("buffers")) {
     invocation.buffers = scope_.FindBuffers(line, nullptr);

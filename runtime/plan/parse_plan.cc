@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_limits.h"
 #include "graph/status_macros.h"
 #include "graph/text/diagnostics.h"
 #include "graph/text/parser.h"
@@ -23,7 +24,6 @@ namespace {
 
 constexpr size_t kMaxTextBytes = size_t{1} << 30;
 constexpr int64_t kMaxBytes = int64_t{1} << 60;
-constexpr int64_t kMaxThreads = 1 << 16;
 
 // Where the first line begins that starts with `plan `; npos if none does.
 size_t FindPlan(absl::string_view text) {
@@ -131,7 +131,7 @@ void PlanParser::ReadDevice(PlanLine& line) {
   traits.kind = kind.value_or(DeviceKind::kCpu);
   while (line.ok() && !line.at_end()) {
     if (line.Take("threads")) {
-      traits.threads = line.Int("a number of threads", 1, kMaxThreads);
+      traits.threads = line.Int("a number of threads", 1, kMaxDeviceThreads);
     } else if (line.Take("isa")) {
       traits.isa = line.String("an instruction set");
     } else if (line.Take("memory")) {

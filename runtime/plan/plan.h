@@ -33,7 +33,11 @@ struct Range {
   bool empty() const { return block == 0 || count == 0; }
   // One past the last byte; only for ranges that passed the checker's form.
   int64_t end() const { return offset + (count - 1) * stride + block; }
-  friend bool operator==(const Range&, const Range&) = default;
+  // The one spelling of these bytes: an interval has one block and no stride,
+  // and no bytes are those of Range().
+  Range Canonical() const;
+  // True if both are the same bytes, however they are written.
+  friend bool operator==(const Range& a, const Range& b);
 
   int64_t offset = 0;
   int64_t block = 0;

@@ -7,13 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/status_macros.h"
+#include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
-
-// Depths, slots, events, batches: small in every real plan. A reader may make
-// tables of this size.
-constexpr int64_t kMaxSmall = 1 << 20;
 
 absl::Status CheckId(absl::string_view what, int64_t id, size_t count) {
   if (id >= 0 && id < static_cast<int64_t>(count)) return absl::OkStatus();
@@ -21,10 +18,11 @@ absl::Status CheckId(absl::string_view what, int64_t id, size_t count) {
       absl::StrCat("found ", what, " ", id, "; expected one of ", count));
 }
 
-absl::Status CheckCount(absl::string_view what, int64_t value, int64_t low) {
-  if (value >= low && value <= kMaxSmall) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "found ", what, " ", value, "; expected ", low, "..", kMaxSmall));
+absl::Status CheckCount(absl::string_view what, int64_t value, int64_t low = 0,
+                        int64_t high = kMaxPlanNumber) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("found ", what, " ", value, "; expected ", low, "..", high));
 }
 
 class EntryIds {
@@ -50,8 +48,9 @@ class EntryIds {
 };
 
 absl::Status EntryIds::Check() const {
-  PARTITA_RETURN_IF_ERROR(CheckCount("depth", entry_.depth, 1));
-  PARTITA_RETURN_IF_ERROR(CheckCount("events", entry_.num_events, 0));
+  PARTITA_RETURN_IF_ERROR(CheckCount("depth", entry_.depth, 1, kMaxPlanDepth));
+  PARTITA_RETURN_IF_ERROR(
+      CheckCount("events", entry_.num_events, 0, kMaxPlanEvents));
   PARTITA_RETURN_IF_ERROR(CheckBuffers());
   PARTITA_RETURN_IF_ERROR(CheckStreams());
   PARTITA_RETURN_IF_ERROR(CheckPersistent());
@@ -84,7 +83,7 @@ absl::Status EntryIds::CheckStreams() const {
     }
   }
   for (const Channel& channel : entry_.channels) {
-    PARTITA_RETURN_IF_ERROR(CheckCount("capacity", channel.capacity, 0));
+    PARTITA_RETURN_IF_ERROR(CheckCount("capacity", channel.capacity));
     PARTITA_RETURN_IF_ERROR(CheckId("stream", channel.sender.index, streams));
     PARTITA_RETURN_IF_ERROR(CheckId("stream", channel.receiver.index, streams));
     for (BufferId id : channel.slots) {
@@ -99,7 +98,7 @@ absl::Status EntryIds::CheckPersistent() const {
   for (const PersistentValue& value : entry_.persistent) {
     PARTITA_RETURN_IF_ERROR(CheckBuffer(value.buffer, 0));
     PARTITA_RETURN_IF_ERROR(CheckNode(value.node));
-    PARTITA_RETURN_IF_ERROR(CheckCount("member", value.member, 0));
+    PARTITA_RETURN_IF_ERROR(CheckCount("member", value.member));
     if (!value.initial.valid()) continue;
     PARTITA_RETURN_IF_ERROR(CheckId("literal", value.initial.index, literals));
   }
@@ -107,8 +106,8 @@ absl::Status EntryIds::CheckPersistent() const {
 }
 
 absl::Status EntryIds::CheckProgram(const Program& program) const {
-  PARTITA_RETURN_IF_ERROR(CheckCount("slots", program.num_buffer_slots, 0));
-  PARTITA_RETURN_IF_ERROR(CheckCount("slots", program.num_event_slots, 0));
+  PARTITA_RETURN_IF_ERROR(CheckCount("slots", program.num_buffer_slots));
+  PARTITA_RETURN_IF_ERROR(CheckCount("slots", program.num_event_slots));
   for (size_t i = 0; i < program.commands.size(); ++i) {
     if (absl::Status good = CheckCommand(program, program.commands[i]);
         !good.ok()) {
@@ -139,9 +138,9 @@ absl::Status EntryIds::CheckCommand(const Program& program,
   if (command.instance.node.valid()) {
     PARTITA_RETURN_IF_ERROR(CheckNode(command.instance.node));
   }
-  PARTITA_RETURN_IF_ERROR(CheckCount("member", command.instance.member, 0));
+  PARTITA_RETURN_IF_ERROR(CheckCount("member", command.instance.member));
   PARTITA_RETURN_IF_ERROR(
-      CheckCount("micro-batch", command.instance.micro_batch, 0));
+      CheckCount("micro-batch", command.instance.micro_batch));
   if (command.port >= 0) {
     const bool fetch = command.kind == Command::Kind::kFetch;
     PARTITA_RETURN_IF_ERROR(CheckId(
@@ -161,7 +160,7 @@ absl::Status EntryIds::CheckCommand(const Program& program,
 absl::Status EntryIds::CheckInvocation(const Invocation& invocation) const {
   PARTITA_RETURN_IF_ERROR(
       CheckId("program", invocation.program, entry_.programs.size()));
-  PARTITA_RETURN_IF_ERROR(CheckCount("micro-batch", invocation.micro_batch, 0));
+  PARTITA_RETURN_IF_ERROR(CheckCount("micro-batch", invocation.micro_batch));
   for (BufferId id : invocation.buffers) {
     PARTITA_RETURN_IF_ERROR(CheckBuffer(id, 0));
   }

@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
@@ -50,11 +51,11 @@ ProgramParser ProgramParser::Open(PlanLine& line) {
   ProgramParser parser(line.Name("a name"));
   if (line.Take("buffers")) {
     parser.program_.num_buffer_slots =
-        line.Int("a number of slots", 0, kMaxSmall);
+        line.Int("a number of slots", 0, kMaxPlanNumber);
   }
   if (line.Take("events")) {
     parser.program_.num_event_slots =
-        line.Int("a number of slots", 0, kMaxSmall);
+        line.Int("a number of slots", 0, kMaxPlanNumber);
   }
   line.Expect("{");
   return parser;
@@ -82,9 +83,10 @@ void ProgramParser::ReadParts(PlanLine& line, Command& command,
                               EntryScope& scope) const {
   Instance& instance = command.instance;
   if (line.NextIsSigil('%')) instance.node = scope.FindNode(line);
-  if (line.Take("member")) instance.member = line.Int("a member", 0, kMaxSmall);
+  if (line.Take("member"))
+    instance.member = line.Int("a member", 0, kMaxPlanNumber);
   if (line.Take("batch")) {
-    instance.micro_batch = line.Int("a micro-batch", 0, kMaxSmall);
+    instance.micro_batch = line.Int("a micro-batch", 0, kMaxPlanNumber);
   }
   if (line.NextIs("(") || line.NextIsSigil('!') || line.NextIsSigil('$')) {
     command.operands = scope.FindBuffers(line, &program_);
@@ -102,13 +104,14 @@ void ProgramParser::ReadParts(PlanLine& line, Command& command,
 
 void ProgramParser::ReadNumbers(PlanLine& line, Command& command) const {
   if (line.Take("input") || line.Take("output")) {
-    command.port = line.Int("the port's number", 0, kMaxSmall);
+    command.port = line.Int("the port's number", 0, kMaxPlanNumber);
   }
   if (line.Take("group")) {
-    command.group = GroupId(line.Int("the group's number", 0, kMaxSmall));
+    command.group = GroupId(line.Int("the group's number", 0, kMaxPlanNumber));
   }
   if (line.Take("channel")) {
-    command.channel = ChannelId(line.Int("the channel's number", 0, kMaxSmall));
+    command.channel =
+        ChannelId(line.Int("the channel's number", 0, kMaxPlanNumber));
   }
 }
 

@@ -22,6 +22,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "tests/fuzz/memory_meter.h"
 #include "tests/fuzz/mutate.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
@@ -30,7 +31,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What an input may take: time, and bytes at once, in proportion to its own.
 constexpr unsigned kSecondsPerInput = 20;
+constexpr int64_t kFreeBytes = int64_t{32} << 20;
+constexpr int64_t kBytesPerByte = 4096;
 
 struct Options {
   int64_t runs = 1000;
@@ -126,12 +130,34 @@ void ReadEnvironment(Options& options) {
   if (seed != nullptr && absl::SimpleAtoi(seed, &options.seed)) return;
 }
 
+// The most that some input took beside its own bytes, for the report.
+int64_t most_bytes = 0;
+double most_bytes_per_byte = 0;
+
+void CheckMemory(const std::string& input) {
+  const int64_t size = static_cast<int64_t>(input.size());
+  const int64_t peak = partita::PeakBytes();
+  most_bytes = std::max(most_bytes, peak);
+  most_bytes_per_byte =
+      std::max(most_bytes_per_byte, static_cast<double>(peak) / (size + 1024));
+  if (peak <= kFreeBytes + kBytesPerByte * size) return;
+  std::fprintf(stderr,
+               "found %lld bytes at once for an input of %lld; expected at "
+               "most %lld, and %lld for each\n",
+               static_cast<long long>(peak), static_cast<long long>(size),
+               static_cast<long long>(kFreeBytes),
+               static_cast<long long>(kBytesPerByte));
+  std::abort();
+}
+
 void Run(const std::string& input) {
   current_bytes = input.data();
   current_size = input.size();
   alarm(kSecondsPerInput);
+  partita::BeginMeter();
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()),
                          input.size());
+  CheckMemory(input);
   alarm(0);
 }
 
@@ -152,8 +178,11 @@ int main(int argc, char** argv) {
                         random));
     ++runs;
   }
-  std::printf("%zu seeds and %lld changed inputs (seed %lld): no fault\n",
-              options.seeds.size(), static_cast<long long>(runs),
-              static_cast<long long>(options.seed));
+  std::printf(
+      "%zu seeds and %lld changed inputs (seed %lld): no fault, %lld bytes at "
+      "the most, %.0f for each of an input of 1024 and more\n",
+      options.seeds.size(), static_cast<long long>(runs),
+      static_cast<long long>(options.seed), static_cast<long long>(most_bytes),
+      most_bytes_per_byte);
   return 0;
 }

@@ -39,7 +39,7 @@ void FindCollectives(EntryView& view) {
   }
 }
 
-// The entry with its schedule written out.
+// The entry as it is declared, its schedule not yet written out.
 EntryView View(const Plan& plan, int index, Findings& findings) {
   EntryView view;
   view.plan = &plan;
@@ -54,19 +54,26 @@ EntryView View(const Plan& plan, int index, Findings& findings) {
   CheckDeclarations(view, findings);
   CheckNames(view, findings);
   if (findings.empty()) CheckCuts(view, findings);
-  absl::StatusOr<std::vector<Command>> commands = Expand(*view.entry);
-  if (commands.ok()) {
-    view.commands = *std::move(commands);
-    if (findings.empty()) FindCollectives(view);
-  } else {
-    findings.Add(
-        view.Found(Rule::kShape, -1,
-                   absl::StrCat("schedule: ", commands.status().message())));
-  }
   return view;
 }
 
-void CheckEntry(const EntryView& view, Findings& findings) {
+// Needs: declarations without findings, as this may take memory.
+void WriteOut(EntryView& view, Findings& findings) {
+  absl::StatusOr<std::vector<Command>> commands = Expand(*view.entry);
+  if (!commands.ok()) {
+    findings.Add(
+        view.Found(Rule::kShape, -1,
+                   absl::StrCat("schedule: ", commands.status().message())));
+    return;
+  }
+  view.commands = *std::move(commands);
+  CheckEvents(view, findings);
+  FindCollectives(view);
+}
+
+void CheckEntry(EntryView& view, Findings& findings) {
+  WriteOut(view, findings);
+  if (!findings.empty()) return;
   CheckSums(view, findings);
   CheckCommands(view, findings);
   if (!findings.empty()) return;
@@ -94,12 +101,14 @@ std::vector<Finding> FindFaults(const Plan& plan, CheckOptions options) {
     views.push_back(View(plan, static_cast<int>(i), findings));
   }
   if (findings.empty()) CheckPersistent(views, findings);
+  if (findings.empty()) CheckParts(views, findings);
   if (!findings.empty()) return findings.Take();
   CheckMemory(plan, findings);
   std::vector<Finding> all = findings.Take();
-  for (const EntryView& view : views) {
+  for (EntryView& view : views) {
     Findings of_entry(options);
     CheckEntry(view, of_entry);
+    view.commands = {};
     for (Finding& finding : of_entry.Take()) all.push_back(std::move(finding));
     if (all.size() > 100) break;
   }

@@ -1,70 +1,167 @@
-// Sparse vector clocks over streams.
+// Trees of counts that clocks share (Bagwell, "Ideal hash trees", 2001, without
+// the hash: streams are numbered).
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/plan/checker/clock.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace partita {
 namespace {
 
-bool BeforeStream(const std::pair<int32_t, int64_t>& entry, int32_t stream) {
-  return entry.first < stream;
-}
+constexpr size_t kNodesOfBlock = 256;
 
 }  // namespace
 
-Clock::Entries& Clock::Mutable() {
-  if (entries_ == nullptr) {
-    entries_ = std::make_shared<Entries>();
-  } else if (entries_.use_count() > 1) {
-    entries_ = std::make_shared<Entries>(*entries_);
+ClockNodes::Node* ClockNodes::New() {
+  if (free_.empty()) {
+    blocks_.push_back(std::make_unique<Node[]>(kNodesOfBlock));
+    for (size_t i = 0; i < kNodesOfBlock; ++i) {
+      free_.push_back(&blocks_.back()[i]);
+    }
   }
-  return *entries_;
+  Node* node = free_.back();
+  free_.pop_back();
+  *node = Node();
+  ++live_;
+  return node;
+}
+
+ClockNodes::Node* ClockNodes::Share(Node* node) {
+  if (node != nullptr) ++node->owners;
+  return node;
+}
+
+void ClockNodes::Release(Node* node, int height) {
+  if (node == nullptr || --node->owners > 0) return;
+  if (height > 0) {
+    for (const Slot& slot : node->slots) Release(slot.child, height - 1);
+  }
+  free_.push_back(node);
+  --live_;
+}
+
+ClockNodes::Node* ClockNodes::Copy(const Node& node, int height) {
+  Node* copy = New();
+  copy->slots = node.slots;
+  if (height > 0) {
+    for (const Slot& slot : copy->slots) Share(slot.child);
+  }
+  return copy;
+}
+
+ClockNodes::Node* ClockNodes::Join(Node* a, Node* b, int height) {
+  if (b == nullptr || a == b) return Share(a);
+  if (a == nullptr) return Share(b);
+  ++visited_;
+  bool is_a = true, is_b = true;
+  std::array<Slot, kFanOut> slots;
+  for (int i = 0; i < kFanOut; ++i) {
+    if (height == 0) {
+      slots[i].ended = std::max(a->slots[i].ended, b->slots[i].ended);
+      is_a &= slots[i].ended == a->slots[i].ended;
+      is_b &= slots[i].ended == b->slots[i].ended;
+    } else {
+      slots[i].child = Join(a->slots[i].child, b->slots[i].child, height - 1);
+      is_a &= slots[i].child == a->slots[i].child;
+      is_b &= slots[i].child == b->slots[i].child;
+    }
+  }
+  if (!is_a && !is_b) {
+    Node* joined = New();
+    joined->slots = slots;
+    return joined;
+  }
+  if (height > 0) {
+    for (const Slot& slot : slots) Release(slot.child, height - 1);
+  }
+  return Share(is_a ? a : b);
+}
+
+// Changes what no other clock has, and copies of the rest.
+ClockNodes::Node* ClockNodes::Advance(Node* node, int height, uint32_t stream,
+                                      int64_t count) {
+  if (node == nullptr) {
+    node = New();
+  } else if (node->owners > 1) {
+    Node* copy = Copy(*node, height);
+    Release(node, height);
+    node = copy;
+  }
+  ++visited_;
+  Slot& slot = node->slots[stream >> (height * kFanOutBits) & (kFanOut - 1)];
+  if (height == 0) {
+    slot.ended = count;
+  } else {
+    slot.child = Advance(slot.child, height - 1, stream, count);
+  }
+  return node;
+}
+
+Clock::Clock(const Clock& other)
+    : nodes_(other.nodes_),
+      root_(ClockNodes::Share(other.root_)),
+      height_(other.height_) {}
+
+Clock& Clock::operator=(const Clock& other) {
+  Clock copy(other);
+  std::swap(nodes_, copy.nodes_);
+  std::swap(root_, copy.root_);
+  std::swap(height_, copy.height_);
+  return *this;
+}
+
+Clock::~Clock() { Clear(); }
+
+void Clock::Clear() {
+  nodes_->Release(root_, height_);
+  root_ = nullptr;
+  height_ = 0;
+}
+
+bool Clock::Covers(uint32_t stream) const {
+  const int bits = (height_ + 1) * ClockNodes::kFanOutBits;
+  return bits >= 32 || stream >> bits == 0;
 }
 
 int64_t Clock::Ended(int32_t stream) const {
-  if (entries_ == nullptr) return 0;
-  auto it = std::lower_bound(entries_->begin(), entries_->end(), stream,
-                             BeforeStream);
-  return it != entries_->end() && it->first == stream ? it->second : 0;
+  const auto number = static_cast<uint32_t>(stream);
+  if (!Covers(number)) return 0;
+  const Node* node = root_;
+  for (int height = height_; node != nullptr; --height) {
+    const ClockNodes::Slot& slot =
+        node->slots[number >> (height * ClockNodes::kFanOutBits) &
+                    (ClockNodes::kFanOut - 1)];
+    if (height == 0) return slot.ended;
+    node = slot.child;
+  }
+  return 0;
+}
+
+void Clock::Grow() {
+  if (root_ != nullptr) {
+    Node* above = nodes_->New();
+    above->slots[0].child = root_;
+    root_ = above;
+  }
+  ++height_;
 }
 
 void Clock::Advance(int32_t stream, int64_t count) {
   if (Ended(stream) >= count) return;
-  Entries& entries = Mutable();
-  auto it =
-      std::lower_bound(entries.begin(), entries.end(), stream, BeforeStream);
-  if (it != entries.end() && it->first == stream) {
-    it->second = count;
-  } else {
-    entries.insert(it, {stream, count});
-  }
+  const auto number = static_cast<uint32_t>(stream);
+  while (!Covers(number)) Grow();
+  root_ = nodes_->Advance(root_, height_, number, count);
 }
 
 void Clock::Join(const Clock& other) {
-  if (other.entries_ == nullptr || other.entries_ == entries_) return;
-  if (entries_ == nullptr) {
-    entries_ = other.entries_;
-    return;
-  }
-  Entries joined;
-  joined.reserve(std::max(entries_->size(), other.entries_->size()));
-  auto a = entries_->begin();
-  auto b = other.entries_->begin();
-  while (a != entries_->end() || b != other.entries_->end()) {
-    if (b == other.entries_->end() ||
-        (a != entries_->end() && a->first < b->first)) {
-      joined.push_back(*a++);
-    } else if (a == entries_->end() || b->first < a->first) {
-      joined.push_back(*b++);
-    } else {
-      joined.push_back({a->first, std::max(a->second, b->second)});
-      ++a;
-      ++b;
-    }
-  }
-  entries_ = std::make_shared<Entries>(std::move(joined));
+  Clock raised(other);
+  while (raised.height_ < height_) raised.Grow();
+  while (height_ < raised.height_) Grow();
+  Node* joined = nodes_->Join(root_, raised.root_, height_);
+  nodes_->Release(root_, height_);
+  root_ = joined;
 }
 
 }  // namespace partita

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
@@ -83,7 +84,7 @@ std::string FaultInIds(const EntryView& view, const Command& command) {
   const Entry& entry = *view.entry;
   IdFault fault;
   fault.Expect("stream", command.stream.index, entry.streams.size());
-  fault.Expect("micro-batch", command.instance.micro_batch, kMaxMicroBatches);
+  fault.Expect("micro-batch", command.instance.micro_batch, kMaxPlanNumber);
   fault.ExpectBuffers(command.operands, entry.buffers.size());
   fault.ExpectBuffers(command.results, entry.buffers.size());
   if (command.workspace.valid()) {

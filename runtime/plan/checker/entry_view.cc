@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/text/names.h"
+#include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
@@ -37,7 +38,7 @@ int EntryView::micro_batches() const {
   int count = 1;
   for (const Command& command : commands) {
     const int number = command.instance.micro_batch;
-    if (number < kMaxMicroBatches) count = std::max(count, number + 1);
+    if (number < kMaxPlanNumber) count = std::max(count, number + 1);
   }
   return count;
 }

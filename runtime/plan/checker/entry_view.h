@@ -17,9 +17,6 @@
 
 namespace partita {
 
-// Larger numbers of micro-batches are refused.
-inline constexpr int kMaxMicroBatches = 1 << 20;
-
 // What the parts of one node do together; no kind if it is no collective.
 struct Collective {
   std::optional<CollectiveKind> kind;

@@ -13,10 +13,8 @@ namespace partita {
 // overflows and no plan makes it work for ever.
 inline constexpr int64_t kMaxPartBytes = int64_t{1} << 50;
 inline constexpr int64_t kMaxAlignment = int64_t{2} << 20;  // a huge page
-inline constexpr size_t kMaxDevices = 4096;
-inline constexpr int kMaxDepth = 1024;
-inline constexpr int kMaxEvents = 1 << 22;
-inline constexpr int64_t kMaxBlocks = int64_t{1} << 22;  // of all accesses
+inline constexpr int64_t kMaxBlocks = int64_t{1} << 22;     // of all accesses
+inline constexpr int kMaxSpareEvents = 1024;  // beside one for each command
 
 // The plan's devices.
 void CheckDevices(const Plan& plan, Findings& findings);
@@ -36,6 +34,9 @@ void CheckCuts(const EntryView& view, Findings& findings);
 // Each sum over the micro-batches of a step goes over all that the entry has.
 void CheckSums(const EntryView& view, Findings& findings);
 
+// No more events than commands could use. Needs: the schedule written out.
+void CheckEvents(const EntryView& view, Findings& findings);
+
 // Each expanded command by itself: ids, kinds, devices, sizes. Needs:
 // declarations without findings.
 void CheckCommands(const EntryView& view, Findings& findings);
@@ -47,6 +48,10 @@ void CheckSlots(const EntryView& view, Findings& findings);
 // Persistent values of all entries: what they hold, where, no overlap of
 // unlike ones. Needs: declarations of all entries without findings.
 void CheckPersistent(const std::vector<EntryView>& views, Findings& findings);
+
+// Every part of a divided variable that some entry updates is persistent.
+// Needs: persistent values without findings.
+void CheckParts(const std::vector<EntryView>& views, Findings& findings);
 
 }  // namespace partita
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "graph/device_limits.h"
 #include "runtime/plan/checker/form.h"
+#include "runtime/plan/plan_limits.h"
 
 namespace partita {
 namespace {
@@ -182,7 +185,45 @@ void CheckRates(const Plan& plan, const DeviceTraits& traits,
   }
 }
 
+void CheckThreads(const Plan& plan, const DeviceTraits& traits,
+                  Findings& findings) {
+  if (traits.threads >= 1 && traits.threads <= kMaxDeviceThreads) return;
+  Finding finding;
+  finding.message = absl::StrCat(
+      "plan @", plan.name, ": device ", traits.name, ": found ", traits.threads,
+      " threads; expected 1 to ", kMaxDeviceThreads,
+      "; compile the model for a device that has them");
+  findings.Add(std::move(finding));
+}
+
+void CheckPrograms(const EntryView& view, Findings& findings) {
+  for (const Program& program : view.entry->programs) {
+    if (program.num_buffer_slots >= 0 && program.num_event_slots >= 0 &&
+        program.num_buffer_slots <= kMaxPlanNumber &&
+        program.num_event_slots <= kMaxPlanNumber) {
+      continue;
+    }
+    findings.Add(view.Found(
+        Rule::kShape, -1,
+        absl::StrCat("program ", program.name, ": found ",
+                     program.num_buffer_slots, " buffer slots and ",
+                     program.num_event_slots, " event slots; expected 0 to ",
+                     kMaxPlanNumber, " of each; lower them")));
+  }
+}
+
 }  // namespace
+
+void CheckEvents(const EntryView& view, Findings& findings) {
+  const int64_t most =
+      kMaxSpareEvents + static_cast<int64_t>(view.commands.size());
+  if (view.entry->num_events <= most) return;
+  findings.Add(view.Found(
+      Rule::kShape, -1,
+      absl::StrCat("found ", view.entry->num_events, " events for ",
+                   view.commands.size(), " commands; expected at most ", most,
+                   "; number the events that commands record from 0")));
+}
 
 void CheckDevices(const Plan& plan, Findings& findings) {
   if (plan.devices.size() > kMaxDevices) {
@@ -195,6 +236,7 @@ void CheckDevices(const Plan& plan, Findings& findings) {
   absl::flat_hash_set<std::string> names;
   for (const PlanDevice& device : plan.devices) {
     CheckRates(plan, device.traits, findings);
+    CheckThreads(plan, device.traits, findings);
     if (IsPartSize(device.persistent_bytes) && IsPartSize(device.step_bytes) &&
         IsPartSize(device.memory) && IsPowerOfTwo(device.alignment) &&
         device.alignment <= kMaxAlignment &&
@@ -216,14 +258,15 @@ void CheckDevices(const Plan& plan, Findings& findings) {
 void CheckDeclarations(const EntryView& view, Findings& findings) {
   const Entry& entry = *view.entry;
   CheckPlacements(view, findings);
-  if (entry.depth < 1 || entry.depth > kMaxDepth || entry.num_events < 0 ||
-      entry.num_events > kMaxEvents) {
-    findings.Add(
-        view.Found(Rule::kShape, -1,
-                   absl::StrCat("found depth ", entry.depth, " and ",
-                                entry.num_events, " events; expected 1 to ",
-                                kMaxDepth, " overlapping steps and at most ",
-                                kMaxEvents, " events; lower them")));
+  CheckPrograms(view, findings);
+  if (entry.depth < 1 || entry.depth > kMaxPlanDepth || entry.num_events < 0 ||
+      entry.num_events > kMaxPlanEvents) {
+    findings.Add(view.Found(
+        Rule::kShape, -1,
+        absl::StrCat("found depth ", entry.depth, " and ", entry.num_events,
+                     " events; expected 1 to ", kMaxPlanDepth,
+                     " overlapping steps and at most ", kMaxPlanEvents,
+                     " events; lower them")));
   }
   for (const Stream& stream : entry.streams) {
     if (InBounds(stream.device.index, view.plan->devices.size())) continue;

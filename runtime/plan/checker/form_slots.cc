@@ -55,16 +55,15 @@ std::vector<bool> UsedBuffers(const EntryView& view) {
 
 void CheckSlots(const EntryView& view, Findings& findings) {
   std::vector<Block> blocks;
-  int64_t count = 0;
   for (const Channel& channel : view.entry->channels) {
     for (BufferId slot : channel.slots) {
-      count += NumBlocks(view.buffer(slot).range);
-      if (count > kMaxBlocks) {
+      if (NumBlocks(view.buffer(slot).range) > 1) {
         return findings.Add(view.Found(
             Rule::kSlots, -1,
-            absl::StrCat("found message slots in more than ", kMaxBlocks,
-                         " blocks; expected fewer; use slots of one "
-                         "block")));
+            absl::StrCat("found the message slot ", view.BufferText(slot),
+                         " in ", NumBlocks(view.buffer(slot).range),
+                         " blocks; expected one block, as a message lies in "
+                         "its slot in one run; use a buffer of one block")));
       }
       if (view.buffer(slot).persistent) {
         return findings.Add(view.Found(

@@ -6,22 +6,6 @@
 #include <algorithm>
 
 namespace partita {
-namespace {
-
-struct Extent {
-  int64_t begin;
-  int64_t end;
-};
-
-// The checker's own reading of placement.h. n < 2^46 and members < 2^16, so the
-// products do not overflow.
-Extent MemberExtent(int64_t n, int64_t unit, int member, int members) {
-  const int64_t units = n / unit;
-  return {unit * (units * member / members),
-          unit * (units * (member + 1) / members)};
-}
-
-}  // namespace
 
 int NumMembers(const Placement& placement) {
   return std::max<int>(1, static_cast<int>(placement.devices.size()));
@@ -56,12 +40,20 @@ const Placement& ProducedPlacement(const Graph& graph, ValueId value) {
   return graph.node(v.defining_node).placement;
 }
 
+// The checker's own reading of placement.h. n < 2^46 and members < 2^16, so the
+// products do not overflow.
+PieceExtent ExtentOfPiece(const TensorType& type, const Sharding& split,
+                          int member, int members) {
+  const int64_t units = type.dims[split.dim] / split.unit;
+  return {split.unit * (units * member / members),
+          split.unit * (units * (member + 1) / members)};
+}
+
 TensorType PieceType(const TensorType& type, const Sharding& sharding,
                      int member, int members) {
   TensorType piece = type;
   if (sharding.kind != Sharding::Kind::kSplit) return piece;
-  const Extent extent =
-      MemberExtent(type.dims[sharding.dim], sharding.unit, member, members);
+  const PieceExtent extent = ExtentOfPiece(type, sharding, member, members);
   piece.dims[sharding.dim] = extent.end - extent.begin;
   return piece;
 }
@@ -76,7 +68,7 @@ Range PieceOfWhole(const TensorType& type, const Sharding& sharding, int member,
   int64_t outer = 1;
   for (int d = 0; d < sharding.dim; ++d) outer *= type.dims[d];
   const int64_t row = bytes / outer / n;  // bytes of one index of the dimension
-  const Extent extent = MemberExtent(n, sharding.unit, member, members);
+  const PieceExtent extent = ExtentOfPiece(type, sharding, member, members);
   return {.offset = extent.begin * row,
           .block = (extent.end - extent.begin) * row,
           .count = outer,

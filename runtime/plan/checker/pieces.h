@@ -27,6 +27,14 @@ const Placement& ProducedPlacement(const Graph& graph, ValueId value);
 TensorType PieceType(const TensorType& type, const Sharding& sharding,
                      int member, int members);
 
+// The indices [begin, end) along a split's dimension that a member holds.
+struct PieceExtent {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+PieceExtent ExtentOfPiece(const TensorType& type, const Sharding& split,
+                          int member, int members);
+
 // The bytes of the whole row-major value that a member holds, in the order in
 // which they lie in its piece.
 Range PieceOfWhole(const TensorType& type, const Sharding& sharding, int member,

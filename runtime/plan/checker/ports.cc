@@ -4,6 +4,8 @@
 #include "runtime/plan/checker/ports.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/form.h"
@@ -12,21 +14,28 @@
 namespace partita {
 namespace {
 
-// One `type` for each micro-batch, behind each other: the first dimension
-// counts them, or holds that many times as much.
-bool HoldsEach(const TensorType& port, const TensorType& type,
-               int64_t micro_batches) {
-  if (!CheckType(port).ok() || !port.layout.is_row_major() ||
-      port.dtype != type.dtype || type.num_bytes() == 0) {
-    return false;
+// One `type` for each micro-batch, behind each other: the first dimension is
+// that many times as long. Scalars have none, and make a list.
+std::optional<TensorType> OfAll(const TensorType& type, int64_t micro_batches) {
+  if (!type.layout.is_row_major() || type.num_bytes() == 0) return std::nullopt;
+  TensorType all = type;
+  if (all.dims.empty()) all.dims.push_back(1);
+  if (all.dims[0] > kMaxPartBytes / micro_batches) return std::nullopt;
+  all.dims[0] *= micro_batches;
+  if (!CheckType(all).ok()) return std::nullopt;
+  return all;
+}
+
+std::string Expected(const TensorType& type,
+                     const std::optional<TensorType>& all,
+                     int64_t micro_batches) {
+  std::string text = type.RowMajor().ToString();
+  if (all.has_value()) {
+    absl::StrAppend(&text, ", or ", all->ToString(), " for one in each of the ",
+                    micro_batches, " micro-batches");
   }
-  Shape counted = type.dims;
-  counted.insert(counted.begin(), micro_batches);
-  if (port.dims == counted) return true;
-  Shape longer = type.dims;
-  if (longer.empty() || longer[0] > kMaxPartBytes / micro_batches) return false;
-  longer[0] *= micro_batches;
-  return port.dims == longer;
+  if (!type.layout.is_row_major()) text += ", of a value that is row-major";
+  return text;
 }
 
 std::vector<bool> Sliced(const EntryView& view, absl::string_view what,
@@ -48,16 +57,15 @@ std::vector<bool> Sliced(const EntryView& view, absl::string_view what,
     const TensorType& port = ports[i].type;
     if (type.layout.is_row_major() && port == type) continue;
     sliced[i] = true;
-    if (type.layout.is_row_major() && HoldsEach(port, type, micro_batches)) {
-      continue;
-    }
-    findings.Add(view.Found(
-        Rule::kSize, -1,
-        absl::StrCat(what, " ", i, " ", ports[i].name, ": found ",
-                     port.ToString(), "; expected ", type.RowMajor().ToString(),
-                     ", or ", micro_batches,
-                     " of them, one a micro-batch, and a row-major value; "
-                     "change the port's type")));
+    std::optional<TensorType> all;
+    if (micro_batches > 1) all = OfAll(type, micro_batches);
+    if (all.has_value() && port == *all) continue;
+    findings.Add(
+        view.Found(Rule::kSize, -1,
+                   absl::StrCat(what, " ", i, " ", ports[i].name, ": found ",
+                                port.ToString(), "; expected ",
+                                Expected(type, all, micro_batches),
+                                "; change the port's type")));
   }
   return sliced;
 }

@@ -11,10 +11,9 @@
 
 namespace partita {
 
-// A port has the bytes of the graph's value, and is then the same in every
-// micro-batch; or those of all M micro-batches one after the other (the values
-// are divided along their first dimension), and micro-batch m has its M-th
-// part.
+// A port has the type of the graph's value, and is then the same in every
+// micro-batch; or its first dimension is M times as long for the M
+// micro-batches one after the other, and micro-batch m has its M-th part.
 class PortSlices {
  public:
   // Reports ports that are neither. Nothing may be asked after a finding.

@@ -3,14 +3,16 @@
 
 #include "runtime/plan/checker/race.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/clock.h"
 #include "runtime/plan/checker/interval_map.h"
-#include "runtime/plan/collective.h"
+#include "runtime/plan/checker/reach.h"
 
 namespace partita {
 namespace {
@@ -21,7 +23,10 @@ using Kind = Command::Kind;
 constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfBlock = 8;
 constexpr int64_t kVisitsOfCommand = 64;
-constexpr int64_t kMaxClockEntries = int64_t{1} << 26;
+constexpr int64_t kMaxClockVisits = int64_t{1} << 22;
+constexpr int64_t kClockVisitsOfCommand = 256;
+constexpr int64_t kMaxClockNodes = int64_t{1} << 20;
+constexpr int64_t kClockNodesOfCommand = 8;
 
 // One command's touch. `position` counts the commands of its stream, from 1,
 // over the steps that are looked at.
@@ -32,18 +37,18 @@ struct Touch {
   int64_t position = 0;
 };
 
-// What has ended before those of a collective start that give; of a permute for
-// each piece by itself, as nobody else hears of it.
-struct Starts {
-  Clock& of(int piece) {
-    return clocks[collective->kind == CollectiveKind::kPermute ? piece : 0];
-  }
-  const CollectiveMember& member(const Command& part) const {
-    return collective->members[part.instance.member];
-  }
+// The end of a command: what its stream knew then, and the stream itself.
+struct End {
+  Clock known;
+  int32_t stream = -1;
+  int64_t position = 0;
+};
 
-  const Collective* collective;
+// The start clocks of those that give in one collective, by source.
+struct Starts {
+  const Reach* reach;
   std::vector<Clock> clocks;
+  int left = 0;  // parts that have not learned from them
 };
 
 struct LastTouches {
@@ -58,22 +63,27 @@ class RacePass {
       : view_(view),
         partners_(partners),
         findings_(findings),
-        known_(view.entry->streams.size()),
+        known_(view.entry->streams.size(), Clock(nodes_)),
         issued_(view.entry->streams.size()),
         arenas_(view.plan->devices.size()),
-        event_clocks_(view.entry->num_events),
-        send_clocks_(partners.messages.size()),
+        events_(view.entry->num_events, End{Clock(nodes_)}),
+        waits_(view.entry->num_events),
+        sends_(partners.messages.size(), End{Clock(nodes_)}),
         most_visits_(kMaxVisits + kVisitsOfCommand * view.commands.size() +
                      kVisitsOfBlock * StatedBlocks(view)) {
     for (const PartSet& set : partners.part_sets) {
       first_parts_.push_back(*absl::c_min_element(set.parts));
-      starts_.push_back({&view.collective(view.commands[set.parts[0]]), {}});
+      starts_.push_back({ReachIn(view.commands[set.parts[0]]), {}});
+    }
+    for (const Command& command : view.commands) {
+      if (command.kind == Kind::kWait) ++waits_[command.event.index];
     }
   }
 
   void Run() {
     const int steps = view_.entry->depth > 1 ? 2 : 1;
     for (step_ = 0; step_ < steps; ++step_) {
+      waits_left_ = waits_;
       const int count = static_cast<int>(view_.commands.size());
       // Parts of one collective exchange start clocks, so those come first.
       for (int c = 0; c < count && !GaveUp(c); ++c) {
@@ -88,7 +98,11 @@ class RacePass {
  private:
   bool GaveUp(int c) {
     if (findings_.full()) return true;
-    if (visits_ <= most_visits_ && clock_entries_ <= kMaxClockEntries) {
+    const int64_t commands = static_cast<int64_t>(view_.commands.size());
+    if (visits_ <= most_visits_ &&
+        nodes_.visited() <=
+            kMaxClockVisits + kClockVisitsOfCommand * commands &&
+        nodes_.live() <= kMaxClockNodes + kClockNodesOfCommand * commands) {
       return false;
     }
     findings_.Add(view_.Found(
@@ -98,29 +112,44 @@ class RacePass {
     return true;
   }
 
-  // The start clocks of the parts, for those that their bytes reach.
+  const Reach* ReachIn(const Command& part) {
+    const NodeId id = part.instance.node;
+    auto& reach = reaches_[id];
+    if (reach == nullptr) {
+      reach = std::make_unique<Reach>(view_.graph().view(id),
+                                      view_.collective(part));
+    }
+    return reach.get();
+  }
+
+  // What has ended before the parts start, for those that their bytes reach.
   void ShareStarts(int set) {
     Starts& starts = starts_[set];
-    starts.clocks.assign(starts.collective->members.size(), Clock());
+    starts.clocks.assign(starts.reach->num_sources(), Clock(nodes_));
     for (int part : partners_.part_sets[set].parts) {
       const Command& command = view_.commands[part];
-      const int gives = starts.member(command).gives;
-      if (gives < 0) continue;
+      const int source = starts.reach->SourceOf(command.instance.member);
+      if (source < 0) continue;
       const int32_t stream = command.stream.index;
-      Join(starts.of(gives), known_[stream]);
-      starts.of(gives).Advance(stream, issued_[stream]);
+      starts.clocks[source].Join(known_[stream]);
+      starts.clocks[source].Advance(stream, issued_[stream]);
     }
+    starts.left = static_cast<int>(partners_.part_sets[set].parts.size());
   }
 
-  void LearnStarts(int c, int32_t stream) {
-    Starts& starts = starts_[partners_.part_set[c]];
-    const int takes = starts.member(view_.commands[c]).takes;
-    if (takes >= 0) Join(known_[stream], starts.of(takes));
+  void LearnStarts(const Command& part, Starts& starts, int32_t stream) {
+    const Reach::Sources from = starts.reach->OfTaker(part.instance.member);
+    for (int source = from.begin; source < from.end; ++source) {
+      known_[stream].Join(starts.clocks[source]);
+    }
+    if (--starts.left == 0) starts.clocks.clear();
   }
 
-  void Join(Clock& clock, const Clock& other) {
-    clock_entries_ += other.size();
-    clock.Join(other);
+  // Whoever knows of a command's end knows what its stream knew then.
+  void LearnEnd(const End& end, int32_t stream) {
+    if (known_[stream].Ended(end.stream) >= end.position) return;
+    known_[stream].Join(end.known);
+    known_[stream].Advance(end.stream, end.position);
   }
 
   // Touches with the clock of the command's start, then the facts that its end
@@ -133,9 +162,7 @@ class RacePass {
     for (BufferId id : command.results) TouchBuffer(touch, id, true);
     if (command.workspace.valid()) TouchBuffer(touch, command.workspace, true);
     if (command.kind == Kind::kSend) {
-      Clock& start = send_clocks_[partners_.message[c]] = known_[stream];
-      clock_entries_ += start.size();
-      start.Advance(stream, issued_[stream]);
+      sends_[partners_.message[c]] = {known_[stream], stream, issued_[stream]};
     }
     ++issued_[stream];
     Learn(c, command, stream);
@@ -144,17 +171,25 @@ class RacePass {
   void Learn(int c, const Command& command, int32_t stream) {
     switch (command.kind) {
       case Kind::kRecord: {
-        Clock& end = event_clocks_[command.event.index] = known_[stream];
-        clock_entries_ += end.size();
-        end.Advance(stream, issued_[stream]);
+        const int event = command.event.index;
+        if (waits_left_[event] == 0) return;
+        events_[event] = {known_[stream], stream, issued_[stream]};
         return;
       }
-      case Kind::kWait:
-        return Join(known_[stream], event_clocks_[command.event.index]);
-      case Kind::kRecv:
-        return Join(known_[stream], send_clocks_[partners_.message[c]]);
+      case Kind::kWait: {
+        End& end = events_[command.event.index];
+        LearnEnd(end, stream);
+        if (--waits_left_[command.event.index] == 0) end.known.Clear();
+        return;
+      }
+      case Kind::kRecv: {
+        End& before_send = sends_[partners_.message[c]];
+        LearnEnd(before_send, stream);
+        before_send.known.Clear();
+        return;
+      }
       case Kind::kCollective:
-        return LearnStarts(c, stream);
+        return LearnStarts(command, starts_[partners_.part_set[c]], stream);
       default:
         return;
     }
@@ -267,16 +302,19 @@ class RacePass {
   const Partners& partners_;
   Findings& findings_;
   int step_ = 0;
+  ClockNodes nodes_;
   std::vector<Clock> known_;  // by stream, without what the stream itself did
   std::vector<int64_t> issued_;  // by stream
   std::vector<IntervalMap<LastTouches>> arenas_;
-  std::vector<Clock> event_clocks_;
-  std::vector<Clock> send_clocks_;
+  absl::flat_hash_map<NodeId, std::unique_ptr<Reach>> reaches_;
+  std::vector<End> events_;
+  std::vector<int> waits_;        // by event
+  std::vector<int> waits_left_;   // by event, of this step
+  std::vector<End> sends_;        // by message: the end of what is before it
   std::vector<Starts> starts_;    // by part set
   std::vector<int> first_parts_;  // by part set: a command
   const int64_t most_visits_;
   int64_t visits_ = 0;
-  int64_t clock_entries_ = 0;
 };
 
 }  // namespace

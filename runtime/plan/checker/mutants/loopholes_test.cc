@@ -207,16 +207,6 @@ TEST(Loopholes, PartsAreReadAsTheyWereMade) {
             "expected gpu:0, gpu:1, where %s was made; place it again");
 }
 
-TEST(Loopholes, PortsHaveTheTypesOfTheirValues) {
-  EXPECT_EQ(Said({{"input x f32[2]", "input x i32[2]"}}),
-            "plan @f: input 0 x: found i32[2]; expected f32[2], or 1 of them, "
-            "one a micro-batch, and a row-major value; change the port's type");
-  EXPECT_EQ(Said({{"output y f32[2]", "output y f32[2, 1]"}}),
-            "plan @f: output 0 y: found f32[2, 1]; expected f32[2], or 1 of "
-            "them, one a micro-batch, and a row-major value; change the "
-            "port's type");
-}
-
 TEST(Loopholes, AddressesAreAlignedWhereverTheArenaBegins) {
   EXPECT_EQ(Said({{"memory 68", "memory 68 alignment 2"}}),
             "plan @f: command 1 kernel: found gpu:0 !x in an arena aligned to "

@@ -1,0 +1,104 @@
+// How long the proof of a large plan takes, and how much memory: a training
+// step on many devices, each with its part of the batch.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "graph/builder/examples/models.h"
+#include "graph/status_macros.h"
+#include "partita/compile.h"
+#include "placement/machine/sample_machines.h"
+#include "runtime/plan/checker/prove_plan.h"
+#include "runtime/plan/plan_file.h"
+
+namespace partita {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: checker_bench compile DEVICES LAYERS PLAN\n"
+    "       checker_bench check PLAN\n";
+
+double PeakMebibytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+class Stopwatch {
+ public:
+  double Seconds() const {
+    const std::chrono::duration<double> taken =
+        std::chrono::steady_clock::now() - begin_;
+    return taken.count();
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ =
+      std::chrono::steady_clock::now();
+};
+
+// A small GPT, whose number of nodes is what matters.
+absl::Status CompileStep(int devices, int layers, const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(Module module, GptTraining({.batch = 4 * devices,
+                                                       .layers = layers,
+                                                       .width = 16,
+                                                       .heads = 2,
+                                                       .context = 8,
+                                                       .vocabulary = 32}));
+  CompileOptions options;
+  options.strategy = "data";
+  const Stopwatch watch;
+  PARTITA_ASSIGN_OR_RETURN(
+      const Compiled compiled,
+      Compile(std::move(module), EqualCpus(devices, int64_t{1} << 30),
+              options));
+  const double seconds = watch.Seconds();
+  for (const StageTime& stage : compiled.report.stages) {
+    std::printf("%-12s %6.2f s\n", stage.stage.c_str(), stage.seconds);
+  }
+  std::printf("compiled in %.2f s, %.0f MiB at the most\n", seconds,
+              PeakMebibytes());
+  return WritePlan(compiled.plan, path).status();
+}
+
+absl::Status Check(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(const Plan plan, ReadPlan(path));
+  for (const Entry& entry : plan.entries) {
+    PARTITA_ASSIGN_OR_RETURN(const auto commands, Expand(entry));
+    std::printf("@%s: %zu nodes, %zu streams, %zu commands\n",
+                entry.name.c_str(), entry.graph->order().size(),
+                entry.streams.size(), commands.size());
+  }
+  const double before = PeakMebibytes();
+  const Stopwatch watch;
+  PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
+  std::printf("proved in %.2f s, %.0f MiB at the most, %.0f of them before\n",
+              watch.Seconds(), PeakMebibytes(), before);
+  return absl::OkStatus();
+}
+
+absl::Status Main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "check" && argc == 3) return Check(argv[2]);
+  if (mode == "compile" && argc == 5 && std::atoi(argv[2]) > 0 &&
+      std::atoi(argv[3]) > 0) {
+    return CompileStep(std::atoi(argv[2]), std::atoi(argv[3]), argv[4]);
+  }
+  return absl::InvalidArgumentError(kUsage);
+}
+
+}  // namespace
+}  // namespace partita
+
+int main(int argc, char** argv) {
+  const absl::Status status = partita::Main(argc, argv);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return 1;
+}
