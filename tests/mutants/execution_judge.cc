@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kPatience(60);
 constexpr std::chrono::milliseconds kLastPatience(20000);
 constexpr int kChaosSeeds = 2;
 
-std::vector<RunMode> ModesOf(const Entry& entry, int commands) {
+std::vector<RunMode> ModesOf(const Entry& entry, int commands, int share) {
   using What = Hold::What;
   std::vector<RunMode> modes = {{.hold = {What::kLaunchOrder}}};
   for (int seed = 1; seed <= kChaosSeeds; ++seed) {
@@ -29,7 +29,7 @@ std::vector<RunMode> ModesOf(const Entry& entry, int commands) {
   for (int s = 0; s < static_cast<int>(entry.streams.size()); ++s) {
     modes.push_back({.hold = {What::kStream, s}});
   }
-  for (int c = 0; c < commands; ++c) {
+  for (int c = share / 2; c < commands; c += share) {
     modes.push_back({.hold = {What::kCommand, c}});
   }
   return modes;
@@ -98,13 +98,15 @@ absl::StatusOr<ExecutionJudge> ExecutionJudge::Of(const Plan& plan) {
   return judge;
 }
 
-Execution ExecutionJudge::Judge(const Plan& mutant, bool proved) const {
+Execution ExecutionJudge::Judge(const Plan& mutant, bool proved,
+                                int share) const {
   absl::StatusOr<std::unique_ptr<StepsRunner>> runner =
       StepsRunner::Load(mutant, inputs_);
   if (!runner.ok()) {
     return {Execution::Harm::kRefused, std::string(runner.status().message())};
   }
-  for (RunMode mode : ModesOf(mutant.entries[0], (*runner)->num_commands())) {
+  for (RunMode mode :
+       ModesOf(mutant.entries[0], (*runner)->num_commands(), share)) {
     mode.patience = proved ? kLastPatience : kPatience;
     const Execution execution =
         HarmOf((*runner)->Run(kSteps, mode), expected_, **runner);

@@ -47,9 +47,9 @@ class ExecutionJudge {
   // Runs a mutant of the plan, every step with other inputs, all free bytes
   // made junk: in launch order, freely under random delays, with each stream
   // and each command held back. What a command will write is junk from its
-  // start. `proved` mutants are run to the end before they are said to be
-  // stuck.
-  Execution Judge(const Plan& mutant, bool proved) const;
+  // start. Of the commands every `share`-th is held. `proved` mutants are run
+  // to the end before they are said to be stuck.
+  Execution Judge(const Plan& mutant, bool proved, int share = 1) const;
 
   const StepsRun& expected() const { return expected_; }
 
