@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/checker/mutants/base_plans.h"
 #include "runtime/plan/checker/oracle/oracle.h"
@@ -68,7 +70,9 @@ const CaseStudy kTorchrec4149 = {
        gpu:1/shard collective %r member 1 !p1 -> !p1 group 0
        gpu:0/shard fetch !p0 output 0
        gpu:0/replicate fetch !q0 output 1)"},
-    "@1"};
+    "plan @f: commands 8 and 15 are parts of one collective, but other "
+    "commands stand between them in launch order; those may wait for the "
+    "first and hold back the last"};
 
 // pypto #2397: both ranks send, and then wait for the other's message; what
 // made the schedule put each wait before its own rank's send.
@@ -109,7 +113,8 @@ const CaseStudy kPypto2397 = {
        gpu:1/s send %back !b channel 1
        gpu:0/s fetch !back output 1
        gpu:1/s fetch !there output 0)"},
-    "@2"};
+    "plan @f: command 4 receives message 0 of channel 1, which command 7 "
+    "sends later in launch order; launch the send first"};
 
 // torchtitan #4064: a collective runs on the stream of whoever calls it, not on
 // the one that its communicator has.
@@ -141,13 +146,15 @@ const CaseStudy kTorchtitan4064 = {
        gpu:0/compute collective %r member 0 !p0 -> !p0 group 0
        gpu:1/comm collective %r member 1 !p1 -> !p1 group 0
        gpu:0/compute fetch !p0 output 0)"},
-    "@3"};
+    "plan @f: command 4 on gpu:0/compute is a collective of group 0, which "
+    "that stream is no member of; move it to a member or use another group"};
 
 // Megatron #5240: each pair of ranks makes its communicator when it first
 // meets, and each rank meets its neighbours in another order.
 const CaseStudy kMegatron5240 = {
     {.name = "Megatron #5240",
-     .graph = R"(graph @f(%x: i8[2], %y: i8[2] on gpu:1, %z: i8[2] on gpu:2) -> (i8[2], i8[2], i8[2]) {
+     .graph =
+         R"(graph @f(%x: i8[2], %y: i8[2] on gpu:1, %z: i8[2] on gpu:2) -> (i8[2], i8[2], i8[2]) {
   %a = copy %x : i8[2] on gpu:1
   %b = copy %y : i8[2] on gpu:2
   %c = copy %z : i8[2] on gpu:0
@@ -186,7 +193,9 @@ const CaseStudy kMegatron5240 = {
        gpu:1/s fetch !a output 0
        gpu:2/s fetch !b output 1
        gpu:0/s fetch !c output 2)"},
-    "@4"};
+    "plan @f: commands 3 and 6 are the two sides of a message without a slot, "
+    "but other commands stand between them in launch order; those may wait "
+    "for the first and hold back the last"};
 
 // XLA #49155: of two bodies queued on one asynchronous stream the second was
 // captured into a graph that runs on the main stream, where nothing waits for
@@ -213,7 +222,9 @@ const CaseStudy kXla49155 = {
        gpu:0/async record ev1
        gpu:0/main wait ev1
        gpu:0/main fetch !b output 0)"},
-    "@5"};
+    "plan @f: command 4 reads gpu:0 !a (bytes 2..4) while command 3 may still "
+    "write it\n  no event orders gpu:0/async before gpu:0/main; record an "
+    "event after command 3 and wait for it before command 4"};
 
 // tt-metal #54590: a wait for exactly one count of a counter that goes on. An
 // event that is recorded again is such a counter.
@@ -235,7 +246,8 @@ const CaseStudy kTtMetal54590 = {
        gpu:0/s record ev0
        gpu:0/out wait ev0
        gpu:0/out fetch !a output 0)"},
-    "@6"};
+    "plan @f: command 3 records ev0, which command 1 has recorded; a wait "
+    "could pass too early; use another event"};
 
 constexpr const CaseStudy* kAll[] = {&kTorchrec4149,   &kPypto2397,
                                      &kTorchtitan4064, &kMegatron5240,
@@ -247,7 +259,9 @@ TEST_P(RecentCaseStudies, IsRefusedInWords) {
   const CaseStudy& study = *GetParam();
   const absl::StatusOr<Certificate> certificate = CheckPlan(PlanOf(study.plan));
   ASSERT_FALSE(certificate.ok()) << study.plan.name;
-  EXPECT_EQ(certificate.status().message(), study.message);
+  const std::string said(certificate.status().message());
+  EXPECT_EQ(said.substr(0, std::string(study.message).size()), study.message)
+      << said;
 }
 
 // The faults are real: a machine shows the harm of each.

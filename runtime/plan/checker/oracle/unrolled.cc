@@ -255,6 +255,13 @@ void NumberMeetings(Unrolled& unrolled) {
       records[{op.step, command.event.index}].push_back(i);
     } else if (command.kind == Kind::kCollective) {
       const int group = command.group.index;
+      // A communicator serves its own streams, and nobody else's.
+      const std::vector<StreamId>& members =
+          unrolled.entry->groups[group].members;
+      if (std::find(members.begin(), members.end(), command.stream) ==
+          members.end()) {
+        continue;
+      }
       op.number = counts[{0, op.step, group, command.stream.index}]++;
       parts[{op.step, group, op.number}].push_back(i);
     } else if (command.kind == Kind::kSend) {
