@@ -13,7 +13,8 @@ const ConverterRow* FindConverter(absl::string_view op_type) {
     for (absl::Span<const ConverterRow> family :
          {ElementwiseConverters(), LinearConverters(), PoolConverters(),
           NormConverters(), ReduceConverters(), MoveConverters(),
-          ShapeConverters(), IndexConverters(), SourceConverters()}) {
+          ResizeConverters(), ShapeConverters(), IndexConverters(),
+          SourceConverters()}) {
       for (const ConverterRow& row : family) {
         rows->emplace(row.op_type, &row);
       }

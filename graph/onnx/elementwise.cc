@@ -70,8 +70,11 @@ absl::Status Shrink(NodeImport& node) {
 }
 
 absl::Status Gelu(NodeImport& node) {
-  const bool tanh = node.String("approximate", "none") == "tanh";
-  return node.Return(node.Add(kGelu, {node.input(0)}, {{"tanh", tanh}}));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::string approximate,
+      node.Choice("approximate", "none", {"none", "tanh"}));
+  return node.Return(
+      node.Add(kGelu, {node.input(0)}, {{"tanh", approximate == "tanh"}}));
 }
 
 absl::Status IsInf(NodeImport& node) {
@@ -87,9 +90,10 @@ absl::Status Mod(NodeImport& node) {
 }
 
 absl::Status BitShift(NodeImport& node) {
-  return node.Return(
-      node.Add(kBitShift, {node.input(0), node.input(1)},
-               {{"left", node.String("direction", "") == "LEFT"}}));
+  PARTITA_ASSIGN_OR_RETURN(const std::string direction,
+                           node.Choice("direction", "", {"LEFT", "RIGHT"}));
+  return node.Return(node.Add(kBitShift, {node.input(0), node.input(1)},
+                              {{"left", direction == "LEFT"}}));
 }
 
 // A bound is an attribute up to opset 10, an input from 11 on.
@@ -136,7 +140,6 @@ absl::StatusOr<ValueId> CastTo(NodeImport& node, ValueId value, DType dtype) {
 }
 
 absl::Status Cast(NodeImport& node) {
-  node.Ignore("saturate");  // only for 8-bit floats, which are refused
   const std::optional<DType> to =
       DTypeOfOnnx(static_cast<int>(node.Int("to", 0)));
   if (!to.has_value()) {
@@ -159,11 +162,6 @@ absl::Status Identity(NodeImport& node) { return node.Set(0, node.input(0)); }
 
 // Inference: the operand, and a mask of ones.
 absl::Status Dropout(NodeImport& node) {
-  node.Ignore("ratio");
-  node.Ignore("seed");
-  if (node.Int("is_test", 1) == 0) {
-    return node.Unsupported("is_test = 0", "a model exported for inference");
-  }
   if (node.has_input(2)) {
     PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> training,
                              node.Ints(2, "training_mode"));
@@ -201,34 +199,34 @@ constexpr ConverterRow kRows[] = {
     {"Asinh", Unary<kAsinh>, 1},
     {"Atan", Unary<kAtan>, 1},
     {"Atanh", Unary<kAtanh>, 1},
-    {"BitShift", BitShift, 2},
+    {"BitShift", BitShift, 2, 1, "direction"},
     {"BitwiseAnd", Binary<kBitwiseAnd>, 2},
     {"BitwiseNot", Unary<kBitwiseNot>, 1},
     {"BitwiseOr", Binary<kBitwiseOr>, 2},
     {"BitwiseXor", Binary<kBitwiseXor>, 2},
-    {"Cast", Cast, 1},
+    {"Cast", Cast, 1, 1, "to"},
     {"CastLike", CastLike, 2},
     {"Ceil", Unary<kCeil>, 1},
-    {"Celu", WithAlpha<kCelu, 100>, 1},
-    {"Clip", Clip, 1},
+    {"Celu", WithAlpha<kCelu, 100>, 1, 1, "alpha"},
+    {"Clip", Clip, 1, 1, "max min"},
     {"Cos", Unary<kCos>, 1},
     {"Cosh", Unary<kCosh>, 1},
     {"Div", Binary<kDiv>, 2},
     {"Dropout", Dropout, 1, 2},
-    {"Elu", WithAlpha<kElu, 100>, 1},
+    {"Elu", WithAlpha<kElu, 100>, 1, 1, "alpha"},
     {"Equal", Binary<kEqual>, 2},
     {"Erf", Unary<kErf>, 1},
     {"Exp", Unary<kExp>, 1},
     {"Floor", Unary<kFloor>, 1},
-    {"Gelu", Gelu, 1},
+    {"Gelu", Gelu, 1, 1, "approximate"},
     {"Greater", Binary<kGreater>, 2},
     {"GreaterOrEqual", Binary<kGreaterEqual>, 2},
-    {"HardSigmoid", HardSigmoid, 1},
+    {"HardSigmoid", HardSigmoid, 1, 1, "alpha beta"},
     {"HardSwish", Unary<kHardSwish>, 1},
     {"Identity", Identity, 1},
-    {"IsInf", IsInf, 1},
+    {"IsInf", IsInf, 1, 1, "detect_negative detect_positive"},
     {"IsNaN", Unary<kIsNan>, 1},
-    {"LeakyRelu", WithAlpha<kLeakyRelu, 1>, 1},
+    {"LeakyRelu", WithAlpha<kLeakyRelu, 1>, 1, 1, "alpha"},
     {"Less", Binary<kLess>, 2},
     {"LessOrEqual", Binary<kLessEqual>, 2},
     {"Log", Unary<kLog>, 1},
@@ -236,7 +234,7 @@ constexpr ConverterRow kRows[] = {
     {"Mean", Mean, 1},
     {"Min", Chain<kMin>, 1},
     {"Mish", Unary<kMish>, 1},
-    {"Mod", Mod, 2},
+    {"Mod", Mod, 2, 1, "fmod"},
     {"Mul", Binary<kMul>, 2},
     {"Neg", Unary<kNeg>, 1},
     {"Not", Unary<kNot>, 1},
@@ -246,8 +244,8 @@ constexpr ConverterRow kRows[] = {
     {"Reciprocal", Unary<kReciprocal>, 1},
     {"Relu", Unary<kRelu>, 1},
     {"Round", Unary<kRound>, 1},
-    {"Selu", Selu, 1},
-    {"Shrink", Shrink, 1},
+    {"Selu", Selu, 1, 1, "alpha gamma"},
+    {"Shrink", Shrink, 1, 1, "bias lambd"},
     {"Sigmoid", Unary<kSigmoid>, 1},
     {"Sign", Unary<kSign>, 1},
     {"Sin", Unary<kSin>, 1},
@@ -259,7 +257,7 @@ constexpr ConverterRow kRows[] = {
     {"Sum", Chain<kAdd>, 1},
     {"Tan", Unary<kTan>, 1},
     {"Tanh", Unary<kTanh>, 1},
-    {"ThresholdedRelu", WithAlpha<kThresholdedRelu, 100>, 1},
+    {"ThresholdedRelu", WithAlpha<kThresholdedRelu, 100>, 1, 1, "alpha"},
     {"Where", Where, 3},
     {"Xor", Binary<kXor>, 2},
 };

@@ -16,6 +16,7 @@
 #include "graph/onnx/declared_type.h"
 #include "graph/onnx/fault_list.h"
 #include "graph/onnx/graph_inputs.h"
+#include "graph/onnx/node_attributes.h"
 #include "graph/onnx/node_import.h"
 #include "graph/onnx/opsets.h"
 #include "graph/onnx/weight_files.h"
@@ -200,17 +201,9 @@ class GraphImporter {
       return node.Invalid(absl::StrCat(proto.output_size(), " outputs"),
                           absl::StrCat("at most ", row.outputs));
     }
+    PARTITA_RETURN_IF_ERROR(CheckAttributes(node, row));
     PARTITA_RETURN_IF_ERROR(row.convert(node));
-    if (node.mistyped().has_value()) {
-      return node.Invalid(
-          absl::StrCat("attribute ", *node.mistyped(), " of another kind"),
-          "the kind of value that the ONNX standard gives it");
-    }
-    if (std::optional<std::string> name = node.UnreadAttribute()) {
-      return node.Unsupported(absl::StrCat("attribute ", *name),
-                              "attributes that this importer knows");
-    }
-    return absl::OkStatus();
+    return CheckAttributesRead(node, row);
   }
 
   static absl::Status CheckOperands(const NodeImport& node, int required) {

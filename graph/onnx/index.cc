@@ -74,7 +74,6 @@ absl::Status TopK(NodeImport& node) {
     if (values.size() != 1) return node.Invalid("no k", "one k");
     k = values[0];
   }
-  node.Ignore("sorted");  // sorted results serve both
   PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
                            node.Axis(node.Int("axis", -1), node.rank(0)));
   PARTITA_ASSIGN_OR_RETURN(
@@ -90,14 +89,14 @@ absl::Status TopK(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"Gather", AlongAxis<kGather>, 2},
-    {"GatherElements", AlongAxis<kGatherElements>, 2},
-    {"GatherND", GatherNd, 2},
-    {"OneHot", OneHot, 3},
-    {"Scatter", ScatterElements, 3},  // the name until opset 10
-    {"ScatterElements", ScatterElements, 3},
-    {"ScatterND", ScatterNd, 3},
-    {"TopK", TopK, 1, 2},
+    {"Gather", AlongAxis<kGather>, 2, 1, "axis"},
+    {"GatherElements", AlongAxis<kGatherElements>, 2, 1, "axis"},
+    {"GatherND", GatherNd, 2, 1, "batch_dims"},
+    {"OneHot", OneHot, 3, 1, "axis"},
+    {"Scatter", ScatterElements, 3, 1, "axis"},  // the name until opset 10
+    {"ScatterElements", ScatterElements, 3, 1, "axis reduction"},
+    {"ScatterND", ScatterNd, 3, 1, "reduction"},
+    {"TopK", TopK, 1, 2, "axis k largest"},
 };
 
 }  // namespace

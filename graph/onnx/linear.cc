@@ -42,7 +42,6 @@ absl::Status Gemm(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(
       value, Scaled(node, value, "alpha", node.Float("alpha", 1)));
   const double beta = node.Float("beta", 1);
-  node.Ignore("broadcast");  // opset 6 said so; newer ones always broadcast
   if (!node.has_input(2) || beta == 0) return node.Set(0, value);
   PARTITA_ASSIGN_OR_RETURN(const ValueId c,
                            Scaled(node, node.input(2), "beta", beta));
@@ -121,9 +120,11 @@ absl::Status ConvTranspose(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"Conv", Conv, 2},
-    {"ConvTranspose", ConvTranspose, 2},
-    {"Gemm", Gemm, 2},
+    {"Conv", Conv, 2, 1, "auto_pad dilations group kernel_shape pads strides"},
+    {"ConvTranspose", ConvTranspose, 2, 1,
+     "auto_pad dilations group kernel_shape output_padding output_shape pads "
+     "strides"},
+    {"Gemm", Gemm, 2, 1, "alpha beta transA transB"},
     {"MatMul", MatMul, 2},
 };
 

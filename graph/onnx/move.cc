@@ -1,9 +1,7 @@
-// ONNX ops that move elements: transposes, slices, joins, padding, resizing.
+// ONNX ops that move elements: transposes, slices, joins, padding.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -207,119 +205,38 @@ absl::Status Tile(NodeImport& node) {
       node.Add(kTile, {node.input(0)}, {{"repeats", std::move(repeats)}}));
 }
 
+absl::StatusOr<bool> IsCrd(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const std::string mode,
+                           node.Choice("mode", "DCR", {"DCR", "CRD"}));
+  return mode == "CRD";
+}
+
 absl::Status DepthToSpace(NodeImport& node) {
-  const std::string mode = node.String("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") {
-    return node.Invalid(absl::StrCat("mode ", mode), "DCR or CRD");
-  }
-  const bool crd = mode == "CRD";
+  PARTITA_ASSIGN_OR_RETURN(const bool crd, IsCrd(node));
   return node.Return(node.Add(
       kDepthToSpace, {node.input(0)},
       {{"block", node.Int("blocksize", 1)}, {"mode", crd ? "crd" : "dcr"}}));
 }
 
+// Channels [block block, c] as [c, block block].
+absl::StatusOr<ValueId> ChannelsOutside(NodeImport& node, ValueId depth) {
+  const Shape d = node.graph().type(depth).dims;
+  const int64_t c = node.type(0).dims[1];
+  PARTITA_ASSIGN_OR_RETURN(
+      const ValueId apart,
+      node.Reshape(depth, {d[0], c == 0 ? 0 : d[1] / c, c, d[2], d[3]}));
+  PARTITA_ASSIGN_OR_RETURN(
+      const ValueId turned,
+      node.Add(kTranspose, {apart}, {{"perm", Ints{0, 2, 1, 3, 4}}}));
+  return node.Reshape(turned, d);
+}
+
 absl::Status SpaceToDepth(NodeImport& node) {
-  return node.Return(node.Add(kSpaceToDepth, {node.input(0)},
-                              {{"block", node.Int("blocksize", 1)}}));
-}
-
-struct ResizeSpec {
-  Ints sizes;
-  std::vector<double> scales;
-};
-
-std::vector<double> Doubles(const HostTensor& tensor) {
-  std::vector<double> values;
-  for (int64_t i = 0; i < tensor.type().num_elements(); ++i) {
-    values.push_back(GetAsDouble(tensor, i));
-  }
-  return values;
-}
-
-// Sizes from scales round down, as ONNX has it.
-absl::StatusOr<ResizeSpec> SpecOf(NodeImport& node, int scales_at,
-                                  int sizes_at) {
-  const Shape& dims = node.type(0).dims;
-  ResizeSpec spec;
-  if (node.has_input(sizes_at)) {
-    PARTITA_ASSIGN_OR_RETURN(spec.sizes, node.Ints(sizes_at, "sizes"));
-    if (spec.sizes.size() != dims.size()) {
-      return node.Invalid(absl::StrCat(spec.sizes.size(), " sizes"),
-                          absl::StrCat(dims.size()));
-    }
-    for (size_t i = 0; i < dims.size(); ++i) {
-      spec.scales.push_back(dims[i] == 0 ? 1.0
-                                         : static_cast<double>(spec.sizes[i]) /
-                                               static_cast<double>(dims[i]));
-    }
-    return spec;
-  }
-  if (node.has_attr("scales")) {
-    spec.scales = node.FloatList("scales");
-  } else {
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor* scales,
-                             node.Constant(scales_at, "scales"));
-    spec.scales = Doubles(*scales);
-  }
-  if (spec.scales.size() != dims.size()) {
-    return node.Invalid(absl::StrCat(spec.scales.size(), " scales"),
-                        absl::StrCat(dims.size()));
-  }
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const double size =
-        std::floor(static_cast<double>(dims[i]) * spec.scales[i]);
-    if (!(size >= 0 && size < 1e12)) {
-      return node.Invalid(absl::StrCat("scale ", spec.scales[i]),
-                          "a positive scale of reasonable size");
-    }
-    spec.sizes.push_back(static_cast<int64_t>(size));
-  }
-  return spec;
-}
-
-absl::Status AddResize(NodeImport& node, ResizeSpec spec, std::string mode,
-                       std::string coordinates, std::string nearest) {
-  return node.Return(
-      node.Add(kResize, {node.input(0)},
-               {{"mode", std::move(mode)},
-                {"sizes", std::move(spec.sizes)},
-                {"scales", std::move(spec.scales)},
-                {"coordinates", std::move(coordinates)},
-                {"nearest", std::move(nearest)},
-                {"cubic_a", node.Float("cubic_coeff_a", -0.75)},
-                {"exclude_outside", node.Int("exclude_outside", 0) != 0}}));
-}
-
-absl::Status Resize(NodeImport& node) {
-  if (node.has_attr("axes") || node.Int("antialias", 0) != 0 ||
-      node.String("keep_aspect_ratio_policy", "stretch") != "stretch") {
-    return node.Unsupported("axes, antialias or keep_aspect_ratio_policy",
-                            "a resize of opset 17 or older");
-  }
-  const std::string mode = node.String("mode", "nearest");
-  if (node.opset() < 11) {
-    PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 1, 99));
-    return AddResize(node, std::move(spec), mode, "asymmetric", "floor");
-  }
-  const std::string coordinates =
-      node.String("coordinate_transformation_mode", "half_pixel");
-  if (coordinates == "tf_crop_and_resize") {
-    return node.Unsupported("coordinate mode tf_crop_and_resize",
-                            "half_pixel, pytorch_half_pixel, align_corners, "
-                            "asymmetric or tf_half_pixel_for_nn");
-  }
-  node.Ignore("extrapolation_value");  // only for tf_crop_and_resize
-  PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 2, 3));
-  return AddResize(node, std::move(spec), mode, coordinates,
-                   node.String("nearest_mode", "round_prefer_floor"));
-}
-
-// The older name: scales only, no choice of coordinates.
-absl::Status Upsample(NodeImport& node) {
-  const std::string mode = node.String("mode", "nearest");
-  PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 1, 99));
-  return AddResize(node, std::move(spec), mode == "bilinear" ? "linear" : mode,
-                   "asymmetric", "floor");
+  PARTITA_ASSIGN_OR_RETURN(const bool crd, IsCrd(node));
+  PARTITA_ASSIGN_OR_RETURN(const ValueId depth,
+                           node.Add(kSpaceToDepth, {node.input(0)},
+                                    {{"block", node.Int("blocksize", 1)}}));
+  return node.Return(crd ? ChannelsOutside(node, depth) : depth);
 }
 
 absl::Status Trilu(NodeImport& node) {
@@ -345,18 +262,16 @@ absl::Status CumSum(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"Concat", Concat, 1},
-    {"CumSum", CumSum, 2},
-    {"DepthToSpace", DepthToSpace, 1},
-    {"Pad", Pad, 1},
-    {"Resize", Resize, 1},
-    {"Slice", Slice, 1},
-    {"SpaceToDepth", SpaceToDepth, 1},
-    {"Split", Split, 1, kAnyNumber},
+    {"Concat", Concat, 1, 1, "axis"},
+    {"CumSum", CumSum, 2, 1, "exclusive reverse"},
+    {"DepthToSpace", DepthToSpace, 1, 1, "blocksize mode"},
+    {"Pad", Pad, 1, 1, "mode pads value"},
+    {"Slice", Slice, 1, 1, "axes ends starts"},
+    {"SpaceToDepth", SpaceToDepth, 1, 1, "blocksize mode"},
+    {"Split", Split, 1, kAnyNumber, "axis num_outputs split"},
     {"Tile", Tile, 2},
-    {"Transpose", Transpose, 1},
-    {"Trilu", Trilu, 1},
-    {"Upsample", Upsample, 1},
+    {"Transpose", Transpose, 1, 1, "perm"},
+    {"Trilu", Trilu, 1, 1, "upper"},
 };
 
 }  // namespace

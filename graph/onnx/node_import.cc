@@ -6,7 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/onnx/import_options.h"
@@ -203,11 +206,13 @@ std::vector<double> NodeImport::FloatList(absl::string_view name) {
   return {attribute->floats().begin(), attribute->floats().end()};
 }
 
-std::optional<std::string> NodeImport::UnreadAttribute() const {
-  for (const auto& attribute : node_.attribute()) {
-    if (!asked_.contains(attribute.name())) return attribute.name();
-  }
-  return std::nullopt;
+absl::StatusOr<std::string> NodeImport::Choice(
+    absl::string_view name, absl::string_view otherwise,
+    absl::Span<const absl::string_view> choices) {
+  const std::string value = String(name, otherwise);
+  if (absl::c_linear_search(choices, value)) return value;
+  return Invalid(absl::StrCat(name, " \"", absl::CHexEscape(value), "\""),
+                 absl::StrJoin(choices, ", "));
 }
 
 absl::StatusOr<ValueIds> NodeImport::AddAll(const OpDef& op, ValueIds operands,

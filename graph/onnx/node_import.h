@@ -55,8 +55,8 @@ class KnownValues {
   int64_t bytes_ = 0;
 };
 
-// Converters ask for attributes by name; one that nobody asked for is an error,
-// so that none is ignored in silence.
+// Converters ask for attributes by name, so that none is ignored in silence
+// (node_attributes.h).
 class NodeImport {
  public:
   NodeImport(const onnx::NodeProto& node, int opset, Graph& graph,
@@ -97,12 +97,15 @@ class NodeImport {
   std::vector<int64_t> IntList(absl::string_view name);
   std::vector<double> FloatList(absl::string_view name);
   const onnx::AttributeProto* Attr(absl::string_view name);
-  // Attributes that change nothing here.
-  void Ignore(absl::string_view name) { asked_.insert(std::string(name)); }
+  // An attribute that is one of a few words; InvalidArgument for another.
+  absl::StatusOr<std::string> Choice(
+      absl::string_view name, absl::string_view otherwise,
+      absl::Span<const absl::string_view> choices);
   // The first attribute that a call above found with another kind of value.
   const std::optional<std::string>& mistyped() const { return mistyped_; }
-  // The first attribute that no call above asked for.
-  std::optional<std::string> UnreadAttribute() const;
+  bool has_asked(absl::string_view name) const {
+    return asked_.contains(std::string(name));
+  }
 
   // --- results ---
   absl::StatusOr<ValueId> Add(const OpDef& op, ValueIds operands,
@@ -155,6 +158,9 @@ struct ConverterRow {
   Converter convert;
   int required_inputs;  // the converter reads these without asking
   int outputs = 1;      // at most; kAnyNumber: the converter looks itself
+  // The attributes that it asks for, separated by spaces. Others are
+  // node_attributes.h's.
+  const char* attributes = "";
 };
 
 absl::Span<const ConverterRow> ElementwiseConverters();
@@ -163,6 +169,7 @@ absl::Span<const ConverterRow> PoolConverters();
 absl::Span<const ConverterRow> NormConverters();
 absl::Span<const ConverterRow> ReduceConverters();
 absl::Span<const ConverterRow> MoveConverters();
+absl::Span<const ConverterRow> ResizeConverters();
 absl::Span<const ConverterRow> ShapeConverters();
 absl::Span<const ConverterRow> IndexConverters();
 absl::Span<const ConverterRow> SourceConverters();

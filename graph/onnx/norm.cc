@@ -12,13 +12,6 @@ namespace partita {
 namespace {
 
 absl::Status BatchNorm(NodeImport& node) {
-  node.Ignore("momentum");
-  if (node.Int("training_mode", 0) != 0 || node.Int("is_test", 1) == 0) {
-    return node.Unsupported("training mode", "a model exported for inference");
-  }
-  if (node.Int("spatial", 1) != 1) {
-    return node.Unsupported("spatial = 0", "one statistic per channel");
-  }
   for (int i = 1; i < node.num_outputs(); ++i) {
     if (node.has_output(i)) {
       return node.Unsupported("outputs of statistics", "the result alone");
@@ -36,27 +29,89 @@ absl::Status InstanceNorm(NodeImport& node) {
                               {{"epsilon", node.Float("epsilon", 1e-5f)}}));
 }
 
-absl::Status LayerNorm(NodeImport& node) {
-  if (node.Int("stash_type", 1) != 1) {
-    return node.Unsupported("stash_type", "1, statistics in f32");
+absl::StatusOr<ValueId> Expanded(NodeImport& node, ValueId value,
+                                 const Shape& shape) {
+  if (node.graph().type(value).dims == shape) return value;
+  return node.Add(
+      kExpand, {value},
+      {{"shape", std::vector<int64_t>(shape.begin(), shape.end())}});
+}
+
+// Extents of 1 and missing outer ones may grow to those of `shape`.
+bool MayExpand(const Shape& dims, const Shape& shape) {
+  if (dims.size() > shape.size()) return false;
+  const size_t missing = shape.size() - dims.size();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != 1 && dims[i] != shape[missing + i]) return false;
   }
+  return true;
+}
+
+// A scale or bias that also varies over what is not normalised.
+absl::Status ScaledOutside(NodeImport& node, const Attributes& attributes,
+                           const Shape& normalised) {
+  const DType dtype = node.type(1).dtype;
+  for (int i = 1; i <= 2 && node.has_input(i); ++i) {
+    if (MayExpand(node.type(i).dims, node.type(0).dims)) continue;
+    return node.Invalid(
+        absl::StrCat("input ", i, " ", node.type(i).ToString()),
+        absl::StrCat("extents that broadcast to ", node.type(0).ToString()));
+  }
+  PARTITA_ASSIGN_OR_RETURN(const ValueId ones,
+                           Expanded(node, node.Scalar(dtype, 1), normalised));
+  PARTITA_ASSIGN_OR_RETURN(
+      ValueId value, node.Add(kLayerNorm, {node.input(0), ones}, attributes));
+  PARTITA_ASSIGN_OR_RETURN(value, node.Add(kMul, {value, node.input(1)}));
+  if (!node.has_input(2)) return node.Set(0, value);
+  return node.Return(node.Add(kAdd, {value, node.input(2)}));
+}
+
+absl::Status LayerNorm(NodeImport& node) {
   if (node.has_output(1) || node.has_output(2)) {
     return node.Unsupported("outputs of statistics", "the result alone");
   }
-  ValueIds operands = {node.input(0), node.input(1)};
-  if (node.has_input(2)) operands.push_back(node.input(2));
   PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
                            node.Axis(node.Int("axis", -1), node.rank(0)));
-  return node.Return(
-      node.Add(kLayerNorm, std::move(operands),
-               {{"axis", axis}, {"epsilon", node.Float("epsilon", 1e-5f)}}));
+  const Attributes attributes = {{"axis", axis},
+                                 {"epsilon", node.Float("epsilon", 1e-5f)}};
+  ValueIds operands = {node.input(0)};
+  const Shape& dims = node.type(0).dims;
+  const Shape normalised(dims.begin() + axis, dims.end());
+  for (int i = 1; i <= 2 && node.has_input(i); ++i) {
+    if (!MayExpand(node.type(i).dims, normalised)) {
+      return ScaledOutside(node, attributes, normalised);
+    }
+    PARTITA_ASSIGN_OR_RETURN(const ValueId expanded,
+                             Expanded(node, node.input(i), normalised));
+    operands.push_back(expanded);
+  }
+  return node.Return(node.Add(kLayerNorm, std::move(operands), attributes));
+}
+
+// Up to opset 20 scale and bias have an element for each group, and since then
+// for each channel.
+absl::StatusOr<ValueId> PerChannel(NodeImport& node, int input,
+                                   int64_t groups) {
+  const Shape& dims = node.type(input).dims;
+  const int64_t channels = node.rank(0) > 1 ? node.type(0).dims[1] : 0;
+  const bool per_group = node.opset() < 21 && dims == Shape{groups} &&
+                         groups != channels && groups > 0 &&
+                         channels % groups == 0;
+  if (!per_group) return node.input(input);
+  PARTITA_ASSIGN_OR_RETURN(const ValueId column,
+                           node.Reshape(node.input(input), {groups, 1}));
+  PARTITA_ASSIGN_OR_RETURN(const ValueId table,
+                           Expanded(node, column, {groups, channels / groups}));
+  return node.Reshape(table, {channels});
 }
 
 absl::Status GroupNorm(NodeImport& node) {
-  return node.Return(node.Add(kGroupNorm,
-                              {node.input(0), node.input(1), node.input(2)},
-                              {{"groups", node.Int("num_groups", 1)},
-                               {"epsilon", node.Float("epsilon", 1e-5f)}}));
+  const int64_t groups = node.Int("num_groups", 1);
+  PARTITA_ASSIGN_OR_RETURN(const ValueId scale, PerChannel(node, 1, groups));
+  PARTITA_ASSIGN_OR_RETURN(const ValueId bias, PerChannel(node, 2, groups));
+  return node.Return(node.Add(
+      kGroupNorm, {node.input(0), scale, bias},
+      {{"groups", groups}, {"epsilon", node.Float("epsilon", 1e-5f)}}));
 }
 
 absl::Status Lrn(NodeImport& node) {
@@ -125,16 +180,16 @@ absl::Status MeanVarianceNorm(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"BatchNormalization", BatchNorm, 5, 5},
-    {"GroupNormalization", GroupNorm, 3},
-    {"Hardmax", AlongAxis<kHardmax>, 1},
-    {"InstanceNormalization", InstanceNorm, 3},
-    {"LRN", Lrn, 1},
-    {"LayerNormalization", LayerNorm, 2, 3},
-    {"LogSoftmax", AlongAxis<kLogSoftmax>, 1},
-    {"LpNormalization", LpNorm, 1},
-    {"MeanVarianceNormalization", MeanVarianceNorm, 1},
-    {"Softmax", AlongAxis<kSoftmax>, 1},
+    {"BatchNormalization", BatchNorm, 5, 5, "epsilon"},
+    {"GroupNormalization", GroupNorm, 3, 1, "epsilon num_groups"},
+    {"Hardmax", AlongAxis<kHardmax>, 1, 1, "axis"},
+    {"InstanceNormalization", InstanceNorm, 3, 1, "epsilon"},
+    {"LRN", Lrn, 1, 1, "alpha beta bias size"},
+    {"LayerNormalization", LayerNorm, 2, 3, "axis epsilon"},
+    {"LogSoftmax", AlongAxis<kLogSoftmax>, 1, 1, "axis"},
+    {"LpNormalization", LpNorm, 1, 1, "axis p"},
+    {"MeanVarianceNormalization", MeanVarianceNorm, 1, 1, "axes"},
+    {"Softmax", AlongAxis<kSoftmax>, 1, 1, "axis"},
 };
 
 }  // namespace

@@ -25,9 +25,6 @@ absl::Status MaxPool(NodeImport& node) {
   if (node.has_output(1)) {
     return node.Unsupported("output Indices", "the pooled values alone");
   }
-  if (node.Int("storage_order", 0) != 0) {
-    return node.Unsupported("storage_order 1", "0");
-  }
   PARTITA_ASSIGN_OR_RETURN(Attributes attributes, PoolAttributes(node));
   return node.Return(
       node.Add(kMaxPool, {node.input(0)}, std::move(attributes)));
@@ -48,10 +45,13 @@ absl::Status GlobalPool(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"AveragePool", AveragePool, 1},
+    {"AveragePool", AveragePool, 1, 1,
+     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads "
+     "strides"},
     {"GlobalAveragePool", GlobalPool<kReduceMean>, 1},
     {"GlobalMaxPool", GlobalPool<kReduceMax>, 1},
-    {"MaxPool", MaxPool, 1, 2},
+    {"MaxPool", MaxPool, 1, 2,
+     "auto_pad ceil_mode dilations kernel_shape pads strides"},
 };
 
 }  // namespace

@@ -43,18 +43,26 @@ absl::Status ArgExtreme(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"ArgMax", ArgExtreme<kArgMax>, 1},
-    {"ArgMin", ArgExtreme<kArgMin>, 1},
-    {"ReduceL1", Reduce<kReduceL1>, 1},
-    {"ReduceL2", Reduce<kReduceL2>, 1},
-    {"ReduceLogSum", Reduce<kReduceLogSum>, 1},
-    {"ReduceLogSumExp", Reduce<kReduceLogSumExp>, 1},
-    {"ReduceMax", Reduce<kReduceMax>, 1},
-    {"ReduceMean", Reduce<kReduceMean>, 1},
-    {"ReduceMin", Reduce<kReduceMin>, 1},
-    {"ReduceProd", Reduce<kReduceProd>, 1},
-    {"ReduceSum", Reduce<kReduceSum>, 1},
-    {"ReduceSumSquare", Reduce<kReduceSumSquare>, 1},
+    {"ArgMax", ArgExtreme<kArgMax>, 1, 1, "axis keepdims select_last_index"},
+    {"ArgMin", ArgExtreme<kArgMin>, 1, 1, "axis keepdims select_last_index"},
+    {"ReduceL1", Reduce<kReduceL1>, 1, 1, "axes keepdims noop_with_empty_axes"},
+    {"ReduceL2", Reduce<kReduceL2>, 1, 1, "axes keepdims noop_with_empty_axes"},
+    {"ReduceLogSum", Reduce<kReduceLogSum>, 1, 1,
+     "axes keepdims noop_with_empty_axes"},
+    {"ReduceLogSumExp", Reduce<kReduceLogSumExp>, 1, 1,
+     "axes keepdims noop_with_empty_axes"},
+    {"ReduceMax", Reduce<kReduceMax>, 1, 1,
+     "axes keepdims noop_with_empty_axes"},
+    {"ReduceMean", Reduce<kReduceMean>, 1, 1,
+     "axes keepdims noop_with_empty_axes"},
+    {"ReduceMin", Reduce<kReduceMin>, 1, 1,
+     "axes keepdims noop_with_empty_axes"},
+    {"ReduceProd", Reduce<kReduceProd>, 1, 1,
+     "axes keepdims noop_with_empty_axes"},
+    {"ReduceSum", Reduce<kReduceSum>, 1, 1,
+     "axes keepdims noop_with_empty_axes"},
+    {"ReduceSumSquare", Reduce<kReduceSumSquare>, 1, 1,
+     "axes keepdims noop_with_empty_axes"},
 };
 
 }  // namespace

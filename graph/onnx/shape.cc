@@ -51,10 +51,7 @@ absl::StatusOr<Ints> ResolveShape(NodeImport& node, Ints shape, bool zeros) {
 }
 
 absl::Status Reshape(NodeImport& node) {
-  Ints shape = node.IntList("shape");
-  if (node.has_input(1)) {
-    PARTITA_ASSIGN_OR_RETURN(shape, node.Ints(1, "shape"));
-  }
+  PARTITA_ASSIGN_OR_RETURN(Ints shape, node.Ints(1, "shape"));
   PARTITA_ASSIGN_OR_RETURN(shape, ResolveShape(node, std::move(shape),
                                                node.Int("allowzero", 0) != 0));
   return node.Return(node.Reshape(node.input(0), shape));
@@ -146,10 +143,13 @@ absl::Status Expand(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"Expand", Expand, 2},       {"Flatten", Flatten, 1},
-    {"Reshape", Reshape, 1},     {"Shape", ShapeOf, 1},
-    {"Size", SizeOf, 1},         {"Squeeze", Squeeze, 1},
-    {"Unsqueeze", Unsqueeze, 1},
+    {"Expand", Expand, 2},
+    {"Flatten", Flatten, 1, 1, "axis"},
+    {"Reshape", Reshape, 2, 1, "allowzero"},
+    {"Shape", ShapeOf, 1, 1, "end start"},
+    {"Size", SizeOf, 1},
+    {"Squeeze", Squeeze, 1, 1, "axes"},
+    {"Unsqueeze", Unsqueeze, 1, 1, "axes"},
 };
 
 }  // namespace

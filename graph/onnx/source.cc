@@ -147,9 +147,10 @@ absl::Status EyeLike(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"Constant", Constant, 0},
-    {"ConstantOfShape", ConstantOfShape, 1},
-    {"EyeLike", EyeLike, 1},
+    {"Constant", Constant, 0, 1,
+     "value value_float value_floats value_int value_ints"},
+    {"ConstantOfShape", ConstantOfShape, 1, 1, "value"},
+    {"EyeLike", EyeLike, 1, 1, "dtype k"},
     {"Range", Range, 3},
 };
 

@@ -14,6 +14,7 @@
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/node_key.h"
+#include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_primitive.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "kernels/cpu/relaid_primitive.h"
@@ -295,13 +296,17 @@ bool IsCountedIn32Bits(const OpView& node) {
   return true;
 }
 
-// Describe, with oneDNN's exceptions as a Status.
+// Describe, with oneDNN's exceptions as a Status. Whatever is chosen or bound
+// comes by here: nothing that is known to be wrong does.
 absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
                                       const OpView& node,
                                       const LayoutWish& wish) {
   if (!IsCountedIn32Bits(node)) return NotOffered("more than 2^31 elements");
   try {
-    return family.describe(node, wish);
+    PARTITA_ASSIGN_OR_RETURN(OnednnRecipe recipe, family.describe(node, wish));
+    const OnednnFault* fault = KnownFault(recipe.primitive);
+    if (fault != nullptr) return NotOffered(fault->reason);
+    return recipe;
   } catch (const dnnl::error& error) {
     return NotOffered(dnnl_status2str(error.status));
   }

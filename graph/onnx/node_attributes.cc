@@ -1,0 +1,182 @@
+// The one table of attributes that change nothing here, and its rules.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/node_attributes.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "graph/onnx/tensor_proto.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+namespace {
+
+using onnx::AttributeProto;
+
+bool Always(const NodeImport&, const AttributeProto&) { return true; }
+bool Never(const NodeImport&, const AttributeProto&) { return false; }
+
+// Writers of old files left the type out.
+bool HasType(const AttributeProto& value, AttributeProto::AttributeType type) {
+  return value.type() == type || value.type() == AttributeProto::UNDEFINED;
+}
+
+template <int64_t neutral>
+bool IsInt(const NodeImport&, const AttributeProto& value) {
+  return HasType(value, AttributeProto::INT) && value.i() == neutral;
+}
+
+// Casts to 8-bit floats saturate and round by attributes; here are none.
+bool CastsToNoSmallFloat(const NodeImport&, const AttributeProto&) {
+  return true;
+}
+
+// Statistics and products are computed in f32 or, of f64, in f64: to ask for
+// the operand's own type asks for no more.
+bool IsStashType(const NodeImport& node, const AttributeProto& value) {
+  if (!HasType(value, AttributeProto::INT)) return false;
+  return value.i() == onnx::TensorProto::FLOAT ||
+         DTypeOfOnnx(static_cast<int>(value.i())) == node.type(0).dtype;
+}
+
+// The standard gives it a meaning for 16-bit floats alone.
+bool IsRangeStashType(const NodeImport& node, const AttributeProto& value) {
+  const DType dtype = node.type(0).dtype;
+  return (dtype != DType::kF16 && dtype != DType::kBF16) ||
+         IsStashType(node, value);
+}
+
+// The order in which the second result counts.
+bool HasNoIndices(const NodeImport& node, const AttributeProto&) {
+  return !node.has_output(1);
+}
+
+constexpr char kStashType[] =
+    "1 (f32) or the type of the operand: statistics are kept in f32, those of "
+    "f64 in f64";
+constexpr char kInference[] = "a model exported for inference";
+constexpr char kDense[] = "a dense tensor of numbers";
+
+constexpr NeutralAttribute kRows[] = {
+    // Up to opset 6 it said what training_mode says.
+    {"BatchNormalization", "is_test", IsInt<1>, kInference},
+    // Of running statistics, which inference does not update.
+    {"BatchNormalization", "momentum", Always, ""},
+    {"BatchNormalization", "spatial", IsInt<1>, "1: a statistic per channel"},
+    {"BatchNormalization", "training_mode", IsInt<0>, kInference},
+    {"Cast", "round_mode", CastsToNoSmallFloat, ""},
+    {"Cast", "saturate", CastsToNoSmallFloat, ""},
+    {"CastLike", "round_mode", CastsToNoSmallFloat, ""},
+    {"CastLike", "saturate", CastsToNoSmallFloat, ""},
+    {"Constant", "sparse_value", Never, kDense},
+    {"Constant", "value_string", Never, kDense},
+    {"Constant", "value_strings", Never, kDense},
+    {"Dropout", "is_test", IsInt<1>, kInference},
+    // Of training; the converter refuses that.
+    {"Dropout", "ratio", Always, ""},
+    {"Dropout", "seed", Always, ""},
+    // Up to opset 6, and always since.
+    {"Gemm", "broadcast", Always, ""},
+    {"GroupNormalization", "stash_type", IsStashType, kStashType},
+    {"LayerNormalization", "stash_type", IsStashType, kStashType},
+    {"MaxPool", "storage_order", HasNoIndices, "no output Indices"},
+    {"Range", "stash_type", IsRangeStashType,
+     "1 (f32) or the type of the operands: 16-bit floats are added up in f64"},
+    // For tf_crop_and_resize, which the converter refuses.
+    {"Resize", "extrapolation_value", Always, ""},
+    // Sorted results serve both.
+    {"TopK", "sorted", Always, ""},
+};
+
+const NeutralAttribute* FindNeutral(absl::string_view op_type,
+                                    absl::string_view name) {
+  for (const NeutralAttribute& row : kRows) {
+    if (row.op_type == op_type && row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+// "alpha, beta" of the attributes that the op may have here.
+std::string KnownNames(const ConverterRow& row) {
+  std::vector<std::string> names =
+      absl::StrSplit(row.attributes, ' ', absl::SkipEmpty());
+  for (const NeutralAttribute& neutral : kRows) {
+    if (row.op_type == absl::string_view(neutral.op_type) &&
+        neutral.changes_nothing != Never) {
+      names.push_back(neutral.name);
+    }
+  }
+  absl::c_sort(names);
+  return absl::StrJoin(names, ", ");
+}
+
+// "saturate = 0", where the value is short.
+std::string Text(const AttributeProto& value) {
+  switch (value.type()) {
+    case AttributeProto::INT:
+      return absl::StrCat(value.name(), " = ", value.i());
+    case AttributeProto::FLOAT:
+      return absl::StrCat(value.name(), " = ", value.f());
+    default:
+      return value.name();
+  }
+}
+
+}  // namespace
+
+absl::Span<const NeutralAttribute> NeutralAttributes() { return kRows; }
+
+bool ReadsAttribute(const ConverterRow& row, absl::string_view name) {
+  return absl::c_linear_search(
+      std::vector<absl::string_view>(absl::StrSplit(row.attributes, ' ')),
+      name);
+}
+
+absl::Status CheckAttributes(const NodeImport& node, const ConverterRow& row) {
+  std::set<std::string> seen;
+  for (const AttributeProto& value : node.node().attribute()) {
+    if (!seen.insert(value.name()).second) {
+      return node.Invalid(absl::StrCat("attribute ", value.name(), " twice"),
+                          "each attribute at most once");
+    }
+    if (ReadsAttribute(row, value.name())) continue;
+    const NeutralAttribute* neutral = FindNeutral(row.op_type, value.name());
+    if (neutral == nullptr) {
+      const std::string known = KnownNames(row);
+      return node.Unsupported(
+          absl::StrCat("attribute ", value.name()),
+          known.empty() ? "none, as the op has no attribute"
+                        : absl::StrCat("attributes of the op: ", known));
+    }
+    if (neutral->changes_nothing(node, value)) continue;
+    return node.Unsupported(absl::StrCat("attribute ", Text(value)),
+                            neutral->expected);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAttributesRead(const NodeImport& node,
+                                 const ConverterRow& row) {
+  if (node.mistyped().has_value()) {
+    return node.Invalid(
+        absl::StrCat("attribute ", *node.mistyped(), " of another kind"),
+        "the kind of value that the ONNX standard gives it");
+  }
+  for (const AttributeProto& value : node.node().attribute()) {
+    if (node.has_asked(value.name()) || !ReadsAttribute(row, value.name())) {
+      continue;
+    }
+    return node.Unsupported(absl::StrCat("attribute ", value.name(),
+                                         " in a node of opset ", node.opset()),
+                            "it where the op has a use for it");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace partita

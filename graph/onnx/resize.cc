@@ -1,0 +1,195 @@
+// ONNX's resizing: by scales, by sizes, of all dimensions or of some.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/node_import.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// What becomes of each dimension.
+struct ResizeSpec {
+  Ints sizes;
+  std::vector<double> scales;
+};
+
+// The dimensions that scales and sizes are given for: all, or those of `axes`.
+absl::StatusOr<Ints> ResizedAxes(NodeImport& node) {
+  if (node.has_attr("axes")) {
+    return node.Axes(node.IntList("axes"), node.rank(0));
+  }
+  Ints axes(node.rank(0));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+absl::Status ExpectOnePerAxis(const NodeImport& node, size_t found,
+                              absl::string_view what, const Ints& axes) {
+  if (found == axes.size()) return absl::OkStatus();
+  return node.Invalid(absl::StrCat(found, " ", what),
+                      absl::StrCat(axes.size()));
+}
+
+// Of an extent times its scale.
+absl::StatusOr<int64_t> SizeOf(const NodeImport& node, double scale,
+                               double size) {
+  if (size >= 0 && size < 1e12) return static_cast<int64_t>(size);
+  return node.Invalid(absl::StrCat("scale ", scale),
+                      "a positive scale of reasonable size");
+}
+
+double ScaleOf(int64_t size, int64_t extent) {
+  return extent == 0 ? 1.0
+                     : static_cast<double>(size) / static_cast<double>(extent);
+}
+
+// One scale for all axes, by which none becomes larger, or smaller, than asked.
+absl::Status KeepAspectRatio(const NodeImport& node, const Ints& axes,
+                             bool larger, ResizeSpec& spec) {
+  double scale = spec.scales[axes[0]];
+  for (int64_t axis : axes) {
+    scale = larger ? std::max(scale, spec.scales[axis])
+                   : std::min(scale, spec.scales[axis]);
+  }
+  for (int64_t axis : axes) {
+    const double extent = static_cast<double>(node.type(0).dims[axis]);
+    spec.scales[axis] = scale;
+    PARTITA_ASSIGN_OR_RETURN(
+        spec.sizes[axis],
+        SizeOf(node, scale, std::floor(scale * extent + 0.5)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetBySizes(NodeImport& node, const Ints& axes, int sizes_at,
+                        absl::string_view policy, ResizeSpec& spec) {
+  PARTITA_ASSIGN_OR_RETURN(const Ints sizes, node.Ints(sizes_at, "sizes"));
+  PARTITA_RETURN_IF_ERROR(ExpectOnePerAxis(node, sizes.size(), "sizes", axes));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    spec.sizes[axes[i]] = sizes[i];
+    spec.scales[axes[i]] = ScaleOf(sizes[i], node.type(0).dims[axes[i]]);
+  }
+  if (policy == "stretch" || axes.empty()) return absl::OkStatus();
+  return KeepAspectRatio(node, axes, policy == "not_smaller", spec);
+}
+
+absl::StatusOr<std::vector<double>> ScalesOf(NodeImport& node, int scales_at) {
+  if (node.has_attr("scales")) return node.FloatList("scales");
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor* scales,
+                           node.Constant(scales_at, "scales"));
+  std::vector<double> values;
+  for (int64_t i = 0; i < scales->type().num_elements(); ++i) {
+    values.push_back(GetAsDouble(*scales, i));
+  }
+  return values;
+}
+
+// Sizes from scales round down, as ONNX has it.
+absl::Status SetByScales(NodeImport& node, const Ints& axes, int scales_at,
+                         ResizeSpec& spec) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<double> scales,
+                           ScalesOf(node, scales_at));
+  PARTITA_RETURN_IF_ERROR(
+      ExpectOnePerAxis(node, scales.size(), "scales", axes));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const double extent = static_cast<double>(node.type(0).dims[axes[i]]);
+    spec.scales[axes[i]] = scales[i];
+    PARTITA_ASSIGN_OR_RETURN(
+        spec.sizes[axes[i]],
+        SizeOf(node, scales[i], std::floor(extent * scales[i])));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ResizeSpec> SpecOf(NodeImport& node, int scales_at,
+                                  int sizes_at) {
+  PARTITA_ASSIGN_OR_RETURN(const Ints axes, ResizedAxes(node));
+  const Shape& dims = node.type(0).dims;
+  ResizeSpec spec = {Ints(dims.begin(), dims.end()),
+                     std::vector<double>(dims.size(), 1)};
+  // Of sizes; scales are what they are.
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::string policy,
+      node.Choice("keep_aspect_ratio_policy", "stretch",
+                  {"stretch", "not_larger", "not_smaller"}));
+  PARTITA_RETURN_IF_ERROR(node.has_input(sizes_at)
+                              ? SetBySizes(node, axes, sizes_at, policy, spec)
+                              : SetByScales(node, axes, scales_at, spec));
+  return spec;
+}
+
+absl::Status AddResize(NodeImport& node, ResizeSpec spec, std::string mode,
+                       std::string coordinates, std::string nearest) {
+  return node.Return(
+      node.Add(kResize, {node.input(0)},
+               {{"mode", std::move(mode)},
+                {"sizes", std::move(spec.sizes)},
+                {"scales", std::move(spec.scales)},
+                {"coordinates", std::move(coordinates)},
+                {"nearest", std::move(nearest)},
+                {"cubic_a", node.Float("cubic_coeff_a", -0.75)},
+                {"exclude_outside", node.Int("exclude_outside", 0) != 0}}));
+}
+
+// The filter of a smaller result alone.
+absl::Status CheckAntialias(NodeImport& node, absl::string_view mode,
+                            const ResizeSpec& spec) {
+  const bool asked = node.Int("antialias", 0) != 0;
+  if (!asked || mode == "nearest") return absl::OkStatus();
+  for (double scale : spec.scales) {
+    if (scale >= 1) continue;
+    return node.Unsupported(
+        absl::StrCat("attribute antialias = 1 with scale ", scale),
+        "0, mode nearest or scales of 1 and more");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Resize(NodeImport& node) {
+  const std::string mode = node.String("mode", "nearest");
+  if (node.opset() < 11) {
+    PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 1, 99));
+    return AddResize(node, std::move(spec), mode, "asymmetric", "floor");
+  }
+  const std::string coordinates =
+      node.String("coordinate_transformation_mode", "half_pixel");
+  if (coordinates == "tf_crop_and_resize") {
+    return node.Unsupported("coordinate mode tf_crop_and_resize",
+                            "half_pixel, pytorch_half_pixel, align_corners, "
+                            "asymmetric or tf_half_pixel_for_nn");
+  }
+  PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 2, 3));
+  PARTITA_RETURN_IF_ERROR(CheckAntialias(node, mode, spec));
+  return AddResize(node, std::move(spec), mode, coordinates,
+                   node.String("nearest_mode", "round_prefer_floor"));
+}
+
+// The older name: scales only, no choice of coordinates.
+absl::Status Upsample(NodeImport& node) {
+  const std::string mode = node.String("mode", "nearest");
+  PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 1, 99));
+  return AddResize(node, std::move(spec), mode == "bilinear" ? "linear" : mode,
+                   "asymmetric", "floor");
+}
+
+constexpr ConverterRow kRows[] = {
+    {"Resize", Resize, 1, 1,
+     "antialias axes coordinate_transformation_mode cubic_coeff_a "
+     "exclude_outside keep_aspect_ratio_policy mode nearest_mode"},
+    {"Upsample", Upsample, 1, 1, "mode scales"},
+};
+
+}  // namespace
+
+absl::Span<const ConverterRow> ResizeConverters() { return kRows; }
+
+}  // namespace partita
