@@ -333,6 +333,17 @@ mlp.graph:6:10: unknown value %a
 }
 
 // Callers ask for results by name; nobody asks those of a body.
+// Models name values by whole paths of scopes.
+TEST(Parser, NamesMayBeOfAnyLength) {
+  const std::string bare(5000, 'a');
+  const std::string quoted = absl::StrCat("\"", std::string(5000, ' '), "\"");
+  const std::string once = Reprinted(absl::StrCat(
+      "graph @", bare, "(%", quoted, ": f32[2]) -> f32[2] {\n  %", bare,
+      " = relu %", quoted, " : f32[2]\n  return %", bare, "\n}\n"));
+  EXPECT_EQ(once.rfind("graph @aaa", 0), 0u) << once;
+  ExpectSameText(once);
+}
+
 TEST(Parser, ResultsOfOneNameAreRefused) {
   EXPECT_EQ(
       Fault(R"(graph @f(%x: f32[2]) -> (f32[2], f32[2]) {

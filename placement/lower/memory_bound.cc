@@ -209,7 +209,7 @@ std::vector<std::vector<BufferUse>> UsesOf(
     auto write = [&](BufferId id) {
       if (!id.valid()) return;
       uses[id.index].push_back(
-          {c, false, entry.buffers[id.index].range.count == 1});
+          {c, false, entry.buffers[id.index].range.Canonical().count == 1});
     };
     for (BufferId id : command.results) write(id);
     write(command.workspace);

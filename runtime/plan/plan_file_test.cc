@@ -103,6 +103,23 @@ TEST_F(PlanFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(Listing(), std::vector<std::string>{"m.plan"});
 }
 
+TEST_F(PlanFile, NamesMayBeOfAnyLength) {
+  Plan plan = EveryConstructWithBytes();
+  const std::string name(5000, 'x');
+  plan.name = name;
+  plan.entries[0].buffers[0].name = name;
+  Graph& graph = *plan.module.functions()[0];
+  graph.value(graph.inputs()[0]).name = name;
+  plan.entries[0].inputs[0].name = name;
+  ASSERT_TRUE(WritePlan(plan, path_).ok());
+  const absl::StatusOr<Plan> read = ReadPlan(path_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(PrintPlan(*read), PrintPlan(plan));
+  const auto parsed = ParsePlan(PrintPlan(plan), "plan", OpSet::BuiltIn());
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->entries[0].inputs[0].name, name);
+}
+
 TEST_F(PlanFile, ConstantsStayInTheFile) {
   Written(EveryConstructWithBytes());
   absl::StatusOr<Plan> read = ReadPlan(path_);

@@ -195,6 +195,9 @@ absl::Status EntryIds::CheckNode(NodeId id) const {
 }  // namespace
 
 absl::Status CheckIds(const Plan& plan) {
+  PARTITA_RETURN_IF_ERROR(CheckCount("entries",
+                                     static_cast<int64_t>(plan.entries.size()),
+                                     0, static_cast<int64_t>(kMaxPlanEntries)));
   for (const Entry& entry : plan.entries) {
     if (absl::Status good = EntryIds(plan, entry).Check(); !good.ok()) {
       return absl::InvalidArgumentError(

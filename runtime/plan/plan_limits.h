@@ -5,10 +5,12 @@
 #ifndef PARTITA_RUNTIME_PLAN_PLAN_LIMITS_H_
 #define PARTITA_RUNTIME_PLAN_PLAN_LIMITS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 namespace partita {
 
+inline constexpr size_t kMaxPlanEntries = 1024;
 inline constexpr int kMaxPlanDepth = 64;  // steps that may overlap
 inline constexpr int kMaxPlanEvents = 1 << 22;
 // Micro-batches, members, slots, capacities, and the numbers of groups,

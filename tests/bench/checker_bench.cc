@@ -10,9 +10,13 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "graph/builder/examples/models.h"
+#include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "partita/compile.h"
+#include "placement/lower/lower_fixture.h"
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/plan_file.h"
@@ -22,6 +26,7 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: checker_bench compile DEVICES LAYERS PLAN\n"
+    "       checker_bench chain DEVICES NODES NODES_BETWEEN_TURNS PLAN\n"
     "       checker_bench check PLAN\n";
 
 double PeakMebibytes() {
@@ -30,17 +35,29 @@ double PeakMebibytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+double CpuSeconds() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * time.tv_usec;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Says how long it has lived, by the clock and by what the processor did.
 class Stopwatch {
  public:
-  double Seconds() const {
+  std::string Text() const {
     const std::chrono::duration<double> taken =
         std::chrono::steady_clock::now() - begin_;
-    return taken.count();
+    return absl::StrFormat("%.2f s (%.2f of a processor)", taken.count(),
+                           CpuSeconds() - cpu_begin_);
   }
 
  private:
   const std::chrono::steady_clock::time_point begin_ =
       std::chrono::steady_clock::now();
+  const double cpu_begin_ = CpuSeconds();
 };
 
 // A small GPT, whose number of nodes is what matters.
@@ -58,13 +75,45 @@ absl::Status CompileStep(int devices, int layers, const std::string& path) {
       const Compiled compiled,
       Compile(std::move(module), EqualCpus(devices, int64_t{1} << 30),
               options));
-  const double seconds = watch.Seconds();
+  const std::string taken = watch.Text();
   for (const StageTime& stage : compiled.report.stages) {
     std::printf("%-12s %6.2f s\n", stage.stage.c_str(), stage.seconds);
   }
-  std::printf("compiled in %.2f s, %.0f MiB at the most\n", seconds,
+  std::printf("compiled in %s, %.0f MiB at the most\n", taken.c_str(),
               PeakMebibytes());
   return WritePlan(compiled.plan, path).status();
+}
+
+Module ChainOf(int devices, int nodes, int between) {
+  Module module;
+  Graph& graph = module.AddFunction("chain");
+  ValueId x =
+      graph.AddInput("x", {DType::kF32, {devices * 2, devices * 2}, {}});
+  Sharding split = {.kind = Sharding::Kind::kSplit, .dim = 0};
+  for (int i = 0; i < nodes; ++i) {
+    if (i % between == between - 1) split.dim = 1 - split.dim;
+    NodeSpec spec{.op = &kSoftmax,
+                  .operands = {x},
+                  .attributes = {{"axis", int64_t{1 - split.dim}}}};
+    for (int d = 0; d < devices; ++d) {
+      spec.placement.devices.push_back(absl::StrCat("gpu:", d));
+    }
+    spec.placement.operands = spec.placement.results = {split};
+    x = *graph.AddValue(std::move(spec));
+  }
+  graph.SetOutputs({x}, {"y"});
+  return module;
+}
+
+absl::Status CompileChain(int devices, int nodes, int between,
+                          const std::string& path) {
+  const Stopwatch watch;
+  PARTITA_ASSIGN_OR_RETURN(
+      const Plan plan,
+      PlanOf(ChainOf(devices, nodes, between), LinkedMachine(devices)));
+  std::printf("lowered in %s, %.0f MiB at the most\n", watch.Text().c_str(),
+              PeakMebibytes());
+  return WritePlan(plan, path).status();
 }
 
 absl::Status Check(const std::string& path) {
@@ -78,8 +127,8 @@ absl::Status Check(const std::string& path) {
   const double before = PeakMebibytes();
   const Stopwatch watch;
   PARTITA_RETURN_IF_ERROR(ProvePlan(plan).status());
-  std::printf("proved in %.2f s, %.0f MiB at the most, %.0f of them before\n",
-              watch.Seconds(), PeakMebibytes(), before);
+  std::printf("proved in %s, %.0f MiB at the most, %.0f of them before\n",
+              watch.Text().c_str(), PeakMebibytes(), before);
   return absl::OkStatus();
 }
 
@@ -89,6 +138,11 @@ absl::Status Main(int argc, char** argv) {
   if (mode == "compile" && argc == 5 && std::atoi(argv[2]) > 0 &&
       std::atoi(argv[3]) > 0) {
     return CompileStep(std::atoi(argv[2]), std::atoi(argv[3]), argv[4]);
+  }
+  if (mode == "chain" && argc == 6 && std::atoi(argv[2]) > 0 &&
+      std::atoi(argv[3]) > 0 && std::atoi(argv[4]) > 0) {
+    return CompileChain(std::atoi(argv[2]), std::atoi(argv[3]),
+                        std::atoi(argv[4]), argv[5]);
   }
   return absl::InvalidArgumentError(kUsage);
 }

@@ -31,16 +31,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What an input may take: time, and bytes at once, in proportion to its own.
 constexpr unsigned kSecondsPerInput = 20;
-constexpr int64_t kFreeBytes = int64_t{32} << 20;
-constexpr int64_t kBytesPerByte = 4096;
 
 struct Options {
   int64_t runs = 1000;
   int64_t seconds = 10;
   int64_t seed = 1;
   int64_t max_size = 1 << 16;
+  // What an input may take at once: so much, and so much for each byte of it.
+  int64_t free_mib = 16;
+  int64_t bytes_per_byte = 512;
   std::vector<std::string> seeds;  // contents
 };
 
@@ -104,13 +104,16 @@ bool ParseOptions(int argc, char** argv, Options& options) {
     if (ParseOption(argument, "runs", options.runs) ||
         ParseOption(argument, "seconds", options.seconds) ||
         ParseOption(argument, "seed", options.seed) ||
-        ParseOption(argument, "max_size", options.max_size)) {
+        ParseOption(argument, "max_size", options.max_size) ||
+        ParseOption(argument, "free_mib", options.free_mib) ||
+        ParseOption(argument, "bytes_per_byte", options.bytes_per_byte)) {
       continue;
     }
     if (absl::StartsWith(argument, "--") || !fs::exists(argv[i])) {
       std::fprintf(stderr,
                    "%s: expected --runs=N, --seconds=N, --seed=N, "
-                   "--max_size=N, or a file or folder of seeds\n",
+                   "--max_size=N, --free_mib=N, --bytes_per_byte=N, or a file "
+                   "or folder of seeds\n",
                    argv[i]);
       return false;
     }
@@ -134,30 +137,30 @@ void ReadEnvironment(Options& options) {
 int64_t most_bytes = 0;
 double most_bytes_per_byte = 0;
 
-void CheckMemory(const std::string& input) {
+void CheckMemory(const Options& options, const std::string& input) {
   const int64_t size = static_cast<int64_t>(input.size());
   const int64_t peak = partita::PeakBytes();
   most_bytes = std::max(most_bytes, peak);
   most_bytes_per_byte =
       std::max(most_bytes_per_byte, static_cast<double>(peak) / (size + 1024));
-  if (peak <= kFreeBytes + kBytesPerByte * size) return;
+  if (peak <= (options.free_mib << 20) + options.bytes_per_byte * size) return;
   std::fprintf(stderr,
                "found %lld bytes at once for an input of %lld; expected at "
-               "most %lld, and %lld for each\n",
+               "most %lld MiB, and %lld for each\n",
                static_cast<long long>(peak), static_cast<long long>(size),
-               static_cast<long long>(kFreeBytes),
-               static_cast<long long>(kBytesPerByte));
+               static_cast<long long>(options.free_mib),
+               static_cast<long long>(options.bytes_per_byte));
   std::abort();
 }
 
-void Run(const std::string& input) {
+void Run(const Options& options, const std::string& input) {
   current_bytes = input.data();
   current_size = input.size();
   alarm(kSecondsPerInput);
   partita::BeginMeter();
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()),
                          input.size());
-  CheckMemory(input);
+  CheckMemory(options, input);
   alarm(0);
 }
 
@@ -168,13 +171,14 @@ int main(int argc, char** argv) {
   if (!ParseOptions(argc, argv, options)) return 2;
   ReadEnvironment(options);
   KeepInputs();
-  for (const std::string& seed : options.seeds) Run(seed);
+  for (const std::string& seed : options.seeds) Run(options, seed);
   std::mt19937_64 random(static_cast<uint64_t>(options.seed));
   const auto end =
       std::chrono::steady_clock::now() + std::chrono::seconds(options.seconds);
   int64_t runs = 0;
   while (runs < options.runs && std::chrono::steady_clock::now() < end) {
-    Run(partita::Mutate(options.seeds, static_cast<size_t>(options.max_size),
+    Run(options,
+        partita::Mutate(options.seeds, static_cast<size_t>(options.max_size),
                         random));
     ++runs;
   }

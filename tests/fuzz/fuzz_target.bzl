@@ -1,6 +1,6 @@
 """One fuzz target, built two ways."""
 
-def fuzz_target(name, srcs, deps, seeds, runs = 3000):
+def fuzz_target(name, srcs, deps, seeds, runs = 3000, free_mib = 16, bytes_per_byte = 512):
     """Declares NAME_test (any compiler) and NAME_libfuzzer (clang).
 
     Args:
@@ -9,6 +9,8 @@ def fuzz_target(name, srcs, deps, seeds, runs = 3000):
         end the program when it finds a fault.
       deps: what it fuzzes.
       seeds: files to begin from; the more kinds of input, the better.
+      free_mib: MiB that any input may take at once.
+      bytes_per_byte: what it may take beside, for each of its own bytes.
       runs: mutated inputs that the test tries, the same ones every time.
     """
     native.cc_library(
@@ -23,7 +25,12 @@ def fuzz_target(name, srcs, deps, seeds, runs = 3000):
         name = name + "_test",
         size = "small",
         data = seeds,
-        args = ["--runs=%d" % runs, "--seconds=20"] +
+        args = [
+                   "--runs=%d" % runs,
+                   "--seconds=20",
+                   "--free_mib=%d" % free_mib,
+                   "--bytes_per_byte=%d" % bytes_per_byte,
+               ] +
                ["$(locations %s)" % seed for seed in seeds],
         deps = [
             ":fuzz_driver",

@@ -128,6 +128,7 @@ Json EntryJson(const ViewedEntry& entry) {
           {"groups", groups},
           {"streams", streams},
           {"commands", CommandsJson(entry)},
+          {"commandsLeftOut", entry.commands_left_out},
           {"memory", MemoryJson(entry)},
           {"transfers", TransfersJson(entry)}};
 }

@@ -150,16 +150,18 @@ class TraceReader {
 // "" or what keeps the trace from being one of the entry.
 std::string Mismatch(const RawTrace& trace, const PlanView& plan,
                      const ViewedEntry& entry, MeasuredTrace& measured) {
-  if (trace.spans.size() != entry.commands.size()) {
-    return absl::StrCat(trace.spans.size(), " spans for ",
-                        entry.commands.size(), " commands");
+  const size_t commands = entry.commands.size() + entry.commands_left_out;
+  if (trace.spans.size() != commands) {
+    return absl::StrCat(trace.spans.size(), " spans for ", commands,
+                        " commands");
   }
   measured.commands.assign(entry.commands.size(), {-1, -1});
   for (const Span& span : trace.spans) {
-    if (span.command < 0 ||
-        span.command >= static_cast<int>(entry.commands.size())) {
+    if (span.command < 0 || static_cast<size_t>(span.command) >= commands) {
       return absl::StrCat("command ", span.command);
     }
+    measured.end = std::max(measured.end, span.end);
+    if (static_cast<size_t>(span.command) >= entry.commands.size()) continue;
     const CommandView& command = entry.commands[span.command];
     const StreamView& stream = entry.streams[command.stream];
     const auto process = trace.processes.find(span.process);
@@ -175,7 +177,6 @@ std::string Mismatch(const RawTrace& trace, const PlanView& plan,
       return absl::StrCat("command ", span.command, " twice");
     }
     measured.commands[span.command] = {span.start, span.end};
-    measured.end = std::max(measured.end, span.end);
   }
   return "";
 }

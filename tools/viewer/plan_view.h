@@ -4,6 +4,7 @@
 #ifndef PARTITA_TOOLS_VIEWER_PLAN_VIEW_H_
 #define PARTITA_TOOLS_VIEWER_PLAN_VIEW_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,6 +14,11 @@
 #include "runtime/plan/plan.h"
 
 namespace partita {
+
+// What a page shows of a plan's commands, of all entries together, and of one
+// device's memory: more would be a page that no browser opens.
+inline constexpr size_t kMaxShownCommands = 100'000;
+inline constexpr size_t kMaxShownPoints = 10'000;
 
 struct OperandView {
   std::string name;  // "%x"
@@ -73,6 +79,7 @@ struct MemoryView {
   int64_t arena = 0;       // bytes that the plan reserves, all copies counted
   int64_t persistent = 0;  // of arena
   int64_t peak = 0;        // of the points
+  // Of several that are close together the highest.
   std::vector<std::pair<double, int64_t>> points;
 };
 
@@ -107,9 +114,10 @@ struct ViewedEntry {
   std::vector<BoxView> boxes;
   std::vector<EdgeView> edges;
   std::vector<StreamView> streams;
-  std::vector<CommandView> commands;
+  std::vector<CommandView> commands;  // the first ones in launch order
+  int64_t commands_left_out = 0;      // behind them
   std::vector<MemoryView> memory;
-  std::vector<TransferView> transfers;
+  std::vector<TransferView> transfers;  // of the commands shown
 };
 
 struct PlanView {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "graph/status_macros.h"
 #include "placement/simulate/memory_curve.h"
 #include "runtime/plan/checker/prove_plan.h"
@@ -63,7 +64,7 @@ int BoxOf(const Command& command, const BoxIndex& index) {
 }
 
 void ReadCommands(const CommandTitles& titles,
-                  const std::vector<Command>& commands, const BoxIndex& index,
+                  absl::Span<const Command> commands, const BoxIndex& index,
                   ViewedEntry& view) {
   for (const Command& command : commands) {
     CommandView shown;
@@ -106,6 +107,22 @@ absl::StatusOr<Simulation> Times(const Entry& entry, const EntryNotes* notes,
   return times;
 }
 
+// Of each run of `step` points the highest.
+std::vector<std::pair<double, int64_t>> Thinned(
+    const std::vector<MemoryPoint>& curve) {
+  const size_t step = std::max<size_t>(
+      1, (curve.size() + kMaxShownPoints - 1) / kMaxShownPoints);
+  std::vector<std::pair<double, int64_t>> points;
+  for (size_t i = 0; i < curve.size(); i += step) {
+    const auto end = curve.begin() + std::min(i + step, curve.size());
+    const auto highest = std::max_element(
+        curve.begin() + i, end,
+        [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+    points.emplace_back(highest->time, highest->bytes);
+  }
+  return points;
+}
+
 absl::Status ReadMemory(const Plan& plan, int entry, const Simulation& times,
                         ViewedEntry& view) {
   PARTITA_ASSIGN_OR_RETURN(const auto curves, MemoryCurves(plan, entry, times));
@@ -117,9 +134,9 @@ absl::Status ReadMemory(const Plan& plan, int entry, const Simulation& times,
     memory.arena = ArenaBytes(plan.devices[d], depth);
     memory.persistent = plan.devices[d].persistent_bytes;
     for (const MemoryPoint& point : curves[d]) {
-      memory.points.emplace_back(point.time, point.bytes);
       memory.peak = std::max(memory.peak, point.bytes);
     }
+    memory.points = Thinned(curves[d]);
     view.memory.push_back(std::move(memory));
   }
   return absl::OkStatus();
@@ -151,14 +168,19 @@ absl::StatusOr<ViewedEntry> ReadEntry(const Plan& plan, int index) {
   for (const Stream& stream : entry.streams) {
     view.streams.push_back({stream.name, stream.device.index});
   }
-  ReadCommands(CommandTitles(plan, entry), commands, boxes, view);
-  for (size_t c = 0; c < commands.size(); ++c) {
+  const auto shown = absl::MakeConstSpan(commands).first(
+      std::min(commands.size(), kMaxShownCommands / plan.entries.size()));
+  view.commands_left_out = static_cast<int64_t>(commands.size() - shown.size());
+  ReadCommands(CommandTitles(plan, entry), shown, boxes, view);
+  for (size_t c = 0; c < shown.size(); ++c) {
     view.commands[c].start = times.commands[c].start;
     view.commands[c].end = times.commands[c].end;
-    view.end = std::max(view.end, times.commands[c].end);
+  }
+  for (const SimulatedCommand& time : times.commands) {
+    view.end = std::max(view.end, time.end);
   }
   PARTITA_RETURN_IF_ERROR(ReadMemory(plan, index, times, view));
-  view.transfers = TransferLedger(plan, entry, commands, view);
+  view.transfers = TransferLedger(plan, entry, shown, view);
   return view;
 }
 

@@ -361,5 +361,45 @@ TEST(DotTextTest, GraphvizReadsIt) {
   EXPECT_NE(svg->find("evil"), std::string::npos);
 }
 
+// One kernel over and over: a page of all would open in no browser.
+TEST(PlanViewTest, OfALongStepTheFirstCommandsAreShown) {
+  constexpr absl::string_view kText =
+      R"(graph @f(%x: i8[2] on gpu:0) -> i8[2] {
+  %y = neg %x : i8[2] on gpu:0
+  return %y
+}
+plan @f {
+  device gpu:0 cuda memory 100
+    arena persistent 0 step 4
+  entry @f of @f {
+    input x i8[2]
+    output y i8[2]
+    arena gpu:0
+      !x 0 2
+      !y 2 2
+    stream gpu:0/s
+      0 feed -> !x input 0
+      1 kernel %y (!x) -> !y
+      2 fetch !y output 0
+  }
+}
+)";
+  auto plan = ParsePlan(kText, "plan", OpSet::BuiltIn());
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<Command>& commands = plan->entries[0].programs[0].commands;
+  commands.insert(commands.begin() + 1, 110'000, commands[1]);
+  const auto view = ReadPlanView(*plan);
+  ASSERT_TRUE(view.ok()) << view.status();
+  const ViewedEntry& entry = view->entries[0];
+  EXPECT_EQ(entry.commands.size(), 100'000u);
+  EXPECT_EQ(entry.commands_left_out, 10'003);
+  EXPECT_EQ(entry.end, 110'003);
+  EXPECT_LE(entry.memory[0].points.size(), 10'000u);
+  EXPECT_EQ(entry.memory[0].peak, 4);
+  const std::string page = PageJson(*view, {});
+  EXPECT_LT(page.size(), size_t{20} << 20);
+  EXPECT_NE(page.find("\"commandsLeftOut\":10003"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace partita

@@ -66,7 +66,7 @@ void WriteOut(EntryView& view, Findings& findings) {
                    absl::StrCat("schedule: ", commands.status().message())));
     return;
   }
-  view.commands = *std::move(commands);
+  view.SetCommands(*std::move(commands));
   CheckEvents(view, findings);
   FindCollectives(view);
 }
@@ -94,6 +94,7 @@ void CheckEntry(EntryView& view, Findings& findings) {
 
 std::vector<Finding> FindFaults(const Plan& plan, CheckOptions options) {
   Findings findings(options);
+  CheckEntries(plan, findings);
   CheckDevices(plan, findings);
   if (!findings.empty()) return findings.Take();
   std::vector<EntryView> views;
@@ -108,7 +109,7 @@ std::vector<Finding> FindFaults(const Plan& plan, CheckOptions options) {
   for (EntryView& view : views) {
     Findings of_entry(options);
     CheckEntry(view, of_entry);
-    view.commands = {};
+    view.SetCommands({});
     for (Finding& finding : of_entry.Take()) all.push_back(std::move(finding));
     if (all.size() > 100) break;
   }

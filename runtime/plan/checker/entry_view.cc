@@ -34,13 +34,14 @@ int64_t StatedBlocks(const EntryView& view) {
   return blocks;
 }
 
-int EntryView::micro_batches() const {
-  int count = 1;
+void EntryView::SetCommands(std::vector<Command> expanded) {
+  commands = std::move(expanded);
+  num_micro_batches = 1;
   for (const Command& command : commands) {
     const int number = command.instance.micro_batch;
-    if (number < kMaxPlanNumber) count = std::max(count, number + 1);
+    if (number >= kMaxPlanNumber) continue;
+    num_micro_batches = std::max(num_micro_batches, number + 1);
   }
-  return count;
 }
 
 std::string EntryView::ValueText(ValueId id) const {

@@ -28,6 +28,7 @@ struct EntryView {
   const Entry* entry = nullptr;
   int index = 0;
   std::vector<Command> commands;  // in launch order
+  int num_micro_batches = 1;
   // Of the nodes that collective commands name.
   absl::flat_hash_map<NodeId, Collective> collectives;
 
@@ -43,7 +44,9 @@ struct EntryView {
     return entry->streams[command.stream.index].device;
   }
   // Micro-batches that the commands speak of.
-  int micro_batches() const;
+  int micro_batches() const { return num_micro_batches; }
+  // Takes the schedule as it was written out.
+  void SetCommands(std::vector<Command> expanded);
 
   // For messages: "%h" as the graph's text has it, and what makes a value that
   // has no name of its own, "%12 (add in encoder/layer3)"; "relu %h". They look

@@ -16,6 +16,9 @@ inline constexpr int64_t kMaxAlignment = int64_t{2} << 20;  // a huge page
 inline constexpr int64_t kMaxBlocks = int64_t{1} << 22;     // of all accesses
 inline constexpr int kMaxSpareEvents = 1024;  // beside one for each command
 
+// How many entries there are.
+void CheckEntries(const Plan& plan, Findings& findings);
+
 // The plan's devices.
 void CheckDevices(const Plan& plan, Findings& findings);
 

@@ -225,6 +225,15 @@ void CheckEvents(const EntryView& view, Findings& findings) {
                    "; number the events that commands record from 0")));
 }
 
+void CheckEntries(const Plan& plan, Findings& findings) {
+  if (plan.entries.size() <= kMaxPlanEntries) return;
+  Finding finding;
+  finding.message = absl::StrCat(
+      "plan @", plan.name, ": found ", plan.entries.size(),
+      " entries; expected at most ", kMaxPlanEntries, "; plan for fewer");
+  findings.Add(std::move(finding));
+}
+
 void CheckDevices(const Plan& plan, Findings& findings) {
   if (plan.devices.size() > kMaxDevices) {
     Finding finding;

@@ -54,7 +54,15 @@ TEST(Limits, EventsAreNoMoreThanCommandsCouldUse) {
             "number the events that commands record from 0");
 }
 
-// A step of a thousand commands, invoked for a thousand micro-batches, in all
+TEST(Limits, APlanHasSomeEntries) {
+  Plan plan = PlanOf(kNeg);
+  plan.entries.resize(1025, plan.entries[0]);
+  EXPECT_EQ(Verdict(plan),
+            "plan @f: found 1025 entries; expected at most 1024; plan for "
+            "fewer");
+}
+
+// A step of five hundred commands, invoked for as many micro-batches, in all
 // steps that overlap.
 TEST(Limits, AScheduleIsNoMoreThanItStates) {
   Plan plan = PlanOf(kNeg);

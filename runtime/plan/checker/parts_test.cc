@@ -78,6 +78,9 @@ TEST(Parts, APartThatIsStoredNowhereIsLost) {
 TEST(Parts, APartWithoutBytesNeedsNoRoom) {
   const std::string part = absl::StrCat("i8[1] #", HashOf({7}));
   const TextChanges one = {{"i8[4] [1, 2, 3, 4]", "i8[1] [7]"},
+                           {"neg %x", "copy %x"},
+                           {"kernel %n (!x0)", "copy %n !x0"},
+                           {"kernel %n member 1 (!x1)", "copy %n member 1 !x1"},
                            {"i8[4]", "i8[1]"},
                            {"shape = [4]", "shape = [1]"},
                            {"      !w0 = %w initial i8[2] #FIRST\n", ""},

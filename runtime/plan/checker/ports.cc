@@ -4,9 +4,9 @@
 #include "runtime/plan/checker/ports.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/checker/form.h"
 #include "runtime/plan/checker/pieces.h"
@@ -15,25 +15,33 @@ namespace partita {
 namespace {
 
 // One `type` for each micro-batch, behind each other: the first dimension is
-// that many times as long. Scalars have none, and make a list.
-std::optional<TensorType> OfAll(const TensorType& type, int64_t micro_batches) {
-  if (!type.layout.is_row_major() || type.num_bytes() == 0) return std::nullopt;
-  TensorType all = type;
-  if (all.dims.empty()) all.dims.push_back(1);
-  if (all.dims[0] > kMaxPartBytes / micro_batches) return std::nullopt;
-  all.dims[0] *= micro_batches;
-  if (!CheckType(all).ok()) return std::nullopt;
+// that many times as long, or one more counts them.
+std::vector<TensorType> OfAll(const TensorType& type, int64_t micro_batches) {
+  std::vector<TensorType> all;
+  if (micro_batches < 2 || !type.layout.is_row_major() ||
+      type.num_bytes() == 0 ||
+      type.num_bytes() > kMaxTensorBytes / micro_batches) {
+    return all;
+  }
+  if (type.rank() > 0) {
+    all.push_back(type);
+    all.back().dims[0] *= micro_batches;
+  }
+  if (type.rank() < kMaxRank) {
+    all.push_back(type);
+    Shape& dims = all.back().dims;
+    dims.insert(dims.begin(), micro_batches);
+  }
   return all;
 }
 
 std::string Expected(const TensorType& type,
-                     const std::optional<TensorType>& all,
-                     int64_t micro_batches) {
+                     const std::vector<TensorType>& all) {
   std::string text = type.RowMajor().ToString();
-  if (all.has_value()) {
-    absl::StrAppend(&text, ", or ", all->ToString(), " for one in each of the ",
-                    micro_batches, " micro-batches");
+  for (const TensorType& of_all : all) {
+    absl::StrAppend(&text, " or ", of_all.ToString());
   }
+  if (!all.empty()) text += ", of one or of all micro-batches";
   if (!type.layout.is_row_major()) text += ", of a value that is row-major";
   return text;
 }
@@ -57,15 +65,13 @@ std::vector<bool> Sliced(const EntryView& view, absl::string_view what,
     const TensorType& port = ports[i].type;
     if (type.layout.is_row_major() && port == type) continue;
     sliced[i] = true;
-    std::optional<TensorType> all;
-    if (micro_batches > 1) all = OfAll(type, micro_batches);
-    if (all.has_value() && port == *all) continue;
-    findings.Add(
-        view.Found(Rule::kSize, -1,
-                   absl::StrCat(what, " ", i, " ", ports[i].name, ": found ",
-                                port.ToString(), "; expected ",
-                                Expected(type, all, micro_batches),
-                                "; change the port's type")));
+    const std::vector<TensorType> all = OfAll(type, micro_batches);
+    if (absl::c_linear_search(all, port)) continue;
+    findings.Add(view.Found(
+        Rule::kSize, -1,
+        absl::StrCat(what, " ", i, " ", ports[i].name, ": found ",
+                     port.ToString(), "; expected ", Expected(type, all),
+                     "; change the port's type")));
   }
   return sliced;
 }

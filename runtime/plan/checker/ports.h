@@ -12,8 +12,8 @@
 namespace partita {
 
 // A port has the type of the graph's value, and is then the same in every
-// micro-batch; or its first dimension is M times as long for the M
-// micro-batches one after the other, and micro-batch m has its M-th part.
+// micro-batch; or that of all M > 1 micro-batches one after the other, and
+// micro-batch m has its M-th part.
 class PortSlices {
  public:
   // Reports ports that are neither. Nothing may be asked after a finding.

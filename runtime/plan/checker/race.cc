@@ -24,7 +24,7 @@ constexpr int64_t kMaxVisits = int64_t{1} << 22;
 constexpr int64_t kVisitsOfBlock = 8;
 constexpr int64_t kVisitsOfCommand = 64;
 constexpr int64_t kMaxClockVisits = int64_t{1} << 22;
-constexpr int64_t kClockVisitsOfCommand = 256;
+constexpr int64_t kClockVisitsOfCommand = 128;
 constexpr int64_t kMaxClockNodes = int64_t{1} << 20;
 constexpr int64_t kClockNodesOfCommand = 8;
 

@@ -1,6 +1,10 @@
 // The panel while nothing is selected: the devices and their load.
 // SPDX-License-Identifier: Apache-2.0
 
+function leftOutText(e) {
+  return 'The page shows the first ' + e.commands.length + ' commands of a step; ' + e.commandsLeftOut + ' behind them are left out.';
+}
+
 function overview() {
   const table = element('table', {}, element('tr', {}, element('th', {}, 'Device'), element('th', { class: 'n' }, 'Nodes'), element('th', { class: 'n' }, 'Computes'),
     element('th', { class: 'n' }, 'Of the step'), element('th', { class: 'n' }, 'Peak'), element('th', { class: 'n' }, 'Limit')));
@@ -13,6 +17,7 @@ function overview() {
       element('td', { class: 'n' }, bytesText(e.memory[d].peak)), element('td', { class: 'n' }, bytesText(e.memory[d].limit))));
   });
   const parts = [table];
+  if (e.commandsLeftOut) parts.unshift(element('p', { class: 'leftout' }, leftOutText(e)));
   if (DATA.summary) parts.push(element('pre', {}, DATA.summary));
   return parts;
 }
