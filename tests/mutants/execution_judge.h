@@ -32,6 +32,7 @@ void BindTestKernels(Plan& plan);
 
 // What a few steps left behind.
 struct StepsRun {
+  std::vector<std::map<std::string, HostTensor>> inputs;   // by step
   std::vector<std::map<std::string, HostTensor>> outputs;  // by step
   std::map<std::string, std::vector<HostTensor>> variables;
 };

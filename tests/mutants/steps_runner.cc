@@ -33,6 +33,23 @@ absl::Status CheckInReach(const Plan& plan) {
   return absl::OkStatus();
 }
 
+// Kernels as their nodes want them: the executor takes that as proved.
+absl::Status CheckOperands(const Entry& entry,
+                           const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (command.kind != Command::Kind::kKernel) continue;
+    const Node& node = entry.graph->node(command.instance.node);
+    const bool adds =
+        node.op == &kAccumulate && command.instance.micro_batch > 0;
+    if (command.operands.size() == node.operands.size() + (adds ? 1 : 0)) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        "found a kernel with other operands than its node has");
+  }
+  return absl::OkStatus();
+}
+
 // The same bytes for one name and step, whatever the plan.
 HostTensor InputOf(const Port& port, int step) {
   HostTensor tensor(port.type);
@@ -70,6 +87,7 @@ absl::StatusOr<std::unique_ptr<StepsRunner>> StepsRunner::Load(
   PARTITA_RETURN_IF_ERROR(CheckInReach(plan));
   PARTITA_ASSIGN_OR_RETURN(std::vector<Command> commands,
                            Expand(plan.entries[0]));
+  PARTITA_RETURN_IF_ERROR(CheckOperands(plan.entries[0], commands));
   std::unique_ptr<StepsRunner> runner(
       new StepsRunner(plan, std::move(inputs), std::move(commands)));
   PARTITA_RETURN_IF_ERROR(runner->FindInputs());
@@ -139,6 +157,10 @@ absl::StatusOr<StepsRun> StepsRunner::Run(int steps, const RunMode& mode) {
         "found commands served in launch order to wait for ever");
   }
   for (Ports& of_step : ports) {
+    auto& inputs = run.inputs.emplace_back();
+    for (size_t i = 0; i < entry_.inputs.size(); ++i) {
+      inputs[entry_.inputs[i].name] = std::move(of_step.inputs[i]);
+    }
     auto& outputs = run.outputs.emplace_back();
     for (size_t i = 0; i < entry_.outputs.size(); ++i) {
       outputs[entry_.outputs[i].name] = std::move(of_step.outputs[i]);
