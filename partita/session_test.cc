@@ -484,8 +484,8 @@ TEST(SessionTest, AnotherInstructionSetIsRefused) {
 
 TEST(SessionTest, MoreThreadsThanTheHostHasAreRefused) {
   ExpectMadeForAnotherMachine(
-      absl::StrReplaceAll(kTwoDevices, {{"threads 1 ", "threads 60000 "}}),
-      "cpu:0 and cpu:1: found a plan for 120000 threads; expected at most "
+      absl::StrReplaceAll(kTwoDevices, {{"threads 1 ", "threads 4096 "}}),
+      "cpu:0 and cpu:1: found a plan for 8192 threads; expected at most "
       "the ");
 }
 

@@ -124,6 +124,11 @@ std::optional<Bringing> BringingOf(const PlanDraft& draft, int task) {
 
 void WriteUpdatesInPlace(PlanDraft& draft) {
   const Users users = FindUsers(draft);
+  std::vector<std::vector<int>> pieces(draft.storages.size());
+  for (size_t i = 0; i < draft.pieces.size(); ++i) {
+    const int storage = draft.pieces[i].storage;
+    if (storage >= 0) pieces[storage].push_back(static_cast<int>(i));
+  }
   std::vector<bool> dropped(draft.tasks.size(), false);
   for (size_t i = 0; i < draft.tasks.size(); ++i) {
     const std::optional<Bringing> bringing =
@@ -133,8 +138,9 @@ void WriteUpdatesInPlace(PlanDraft& draft) {
       continue;
     }
     dropped[i] = draft.tasks[i].kind == Command::Kind::kCopy;
-    for (Piece& piece : draft.pieces) {
-      if (piece.storage != bringing->source) continue;
+    // What brings is no variable's, so that its pieces move once.
+    for (const int moved : pieces[bringing->source]) {
+      Piece& piece = draft.pieces[moved];
       piece.storage = bringing->variable;
       piece.offset += bringing->offset;
       piece.updated = true;

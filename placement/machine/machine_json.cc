@@ -1,12 +1,15 @@
 // Reads and writes machine files.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -141,8 +144,11 @@ absl::StatusOr<std::string> ReadEnd(const JsonObject& object,
                                    DidYouMean(name, known)));
 }
 
-absl::StatusOr<Link> ReadLink(const JsonObject& object,
-                              const Machine& machine) {
+// Pairs of devices that have a link, whichever stands first.
+using LinkedPairs = absl::flat_hash_set<std::pair<std::string, std::string>>;
+
+absl::StatusOr<Link> ReadLink(const JsonObject& object, const Machine& machine,
+                              LinkedPairs& linked) {
   PARTITA_RETURN_IF_ERROR(object.AllowKeys(
       {"from", "to", "bandwidth", "latency", "duplex", "bus"}));
   Link link;
@@ -152,7 +158,8 @@ absl::StatusOr<Link> ReadLink(const JsonObject& object,
     return object.Error("to", absl::StrCat("\"", link.to, "\" at both ends"),
                         "another device than `from`");
   }
-  if (machine.FindLink(link.from, link.to) != nullptr) {
+  const auto pair = std::minmax(link.from, link.to);
+  if (!linked.emplace(pair.first, pair.second).second) {
     return object.Error(
         "to",
         absl::StrCat("a second link between ", link.from, " and ", link.to),
@@ -191,8 +198,9 @@ absl::StatusOr<Machine> ReadMachineObject(const JsonObject& object) {
   if (!object.Has("links")) return machine;
   PARTITA_ASSIGN_OR_RETURN(std::vector<JsonObject> links,
                            object.Objects("links", 0, kMaxLinks));
+  LinkedPairs linked;
   for (const JsonObject& entry : links) {
-    PARTITA_ASSIGN_OR_RETURN(Link link, ReadLink(entry, machine));
+    PARTITA_ASSIGN_OR_RETURN(Link link, ReadLink(entry, machine, linked));
     machine.links.push_back(std::move(link));
   }
   return machine;

@@ -182,8 +182,8 @@ done
 expect 0 "proved form" "$partita" compile "$model" --machine "$gpus" --strategy single \
   --device gpu:0 --output "$scratch/gpu.plan"
 CUDA_VISIBLE_DEVICES= expect 1 "gpu:0: found kind cuda" "$partita" run "$scratch/gpu.plan"
-sed 's/threads [0-9]*/threads 60000/' "$text" | sed '/certificate/,/^}/{/^}/!d}' > "$scratch/threads.txt"
-expect 1 "found a plan for 60000 threads; expected at most the" "$partita" run "$scratch/threads.txt"
+sed 's/threads [0-9]*/threads 4096/' "$text" | sed '/certificate/,/^}/{/^}/!d}' > "$scratch/threads.txt"
+expect 1 "found a plan for 4096 threads; expected at most the" "$partita" run "$scratch/threads.txt"
 # OpenMP gives no more threads than this, whatever a kernel is made for.
 OMP_THREAD_LIMIT=1 expect 1 "expected at most the 1 that this process may use" \
   "$partita" run "$scratch/threads.txt"

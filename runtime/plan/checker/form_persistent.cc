@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "runtime/plan/checker/form.h"
@@ -22,11 +23,16 @@ struct Held {
   std::string text;
 };
 
+// Parts that were found to hold what they must: entries share them.
+using ComparedParts = absl::flat_hash_set<std::string>;
+
 class PersistentForm {
  public:
-  PersistentForm(const EntryView& view, Findings& findings)
+  PersistentForm(const EntryView& view, ComparedParts& compared,
+                 Findings& findings)
       : view_(view),
-        literals_(view.plan->module.literals()),
+        literals_(view_.plan->module.literals()),
+        compared_(compared),
         findings_(findings) {}
 
   void Check(const PersistentValue& value, std::vector<Held>& held) {
@@ -124,7 +130,13 @@ class PersistentForm {
                               "them, to hold the part against; check the plan "
                               "as a file"));
     }
-    if (HoldsPiece(node, ResultSharding(node.node(), 0), value, whole)) return;
+    std::string key = absl::StrCat(whole.index, " in ", value.initial.index,
+                                   " ", ContentKey(value, node));
+    if (compared_.contains(key)) return;
+    if (HoldsPiece(node, ResultSharding(node.node(), 0), value, whole)) {
+      compared_.insert(std::move(key));
+      return;
+    }
     Add(value,
         absl::StrCat("found other first bytes than those of member ",
                      value.member, " of ", view_.NodeText(value.node),
@@ -193,6 +205,7 @@ class PersistentForm {
 
   const EntryView& view_;
   const LiteralPool& literals_;
+  ComparedParts& compared_;
   Findings& findings_;
 };
 
@@ -229,8 +242,9 @@ void CheckOverlap(const Plan& plan, std::vector<Held> held,
 
 void CheckPersistent(const std::vector<EntryView>& views, Findings& findings) {
   std::vector<Held> held;
+  ComparedParts compared;
   for (const EntryView& view : views) {
-    PersistentForm form(view, findings);
+    PersistentForm form(view, compared, findings);
     for (const PersistentValue& value : view.entry->persistent) {
       form.Check(value, held);
       if (findings.full()) return;
