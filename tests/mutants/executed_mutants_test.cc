@@ -194,7 +194,7 @@ void ExpectRight(const Plan& plan, const StepsRun& run, const char* name) {
           std::move((*results)[outputs + i]);
     }
   }
-  for (const auto& [variable, replicas] : run.variables) {
+  for (const auto& [variable, replicas] : run.variables.back()) {
     EXPECT_EQ(replicas[0].byte_span(), variables[variable].byte_span())
         << name << ": variable " << variable;
   }

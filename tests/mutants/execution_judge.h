@@ -34,7 +34,8 @@ void BindTestKernels(Plan& plan);
 struct StepsRun {
   std::vector<std::map<std::string, HostTensor>> inputs;   // by step
   std::vector<std::map<std::string, HostTensor>> outputs;  // by step
-  std::map<std::string, std::vector<HostTensor>> variables;
+  // After each step, or after the last where steps overlap: each replica.
+  std::vector<std::map<std::string, std::vector<HostTensor>>> variables;
 };
 
 class ExecutionJudge {

@@ -143,10 +143,15 @@ absl::StatusOr<StepsRun> StepsRunner::Run(int steps, const RunMode& mode) {
   int waited = 0;
   absl::Status status;
   for (int step = 0; step < steps && status.ok(); ++step) {
-    if (step - waited == entry_.depth) {
-      status = executor_->Wait(first + waited++);
+    status = Submit(ports[step], mode);
+    const bool last = step + 1 == steps;
+    while (first + waited < next_step_ &&
+           (last || step + 1 - waited == entry_.depth)) {
+      status.Update(executor_->Wait(first + waited++));
     }
-    if (status.ok()) status = Submit(ports[step], mode);
+    if (status.ok() && (last || entry_.depth == 1)) {
+      status = ReadVariables(run);
+    }
   }
   while (first + waited < next_step_) {
     status.Update(executor_->Wait(first + waited++));
@@ -166,7 +171,6 @@ absl::StatusOr<StepsRun> StepsRunner::Run(int steps, const RunMode& mode) {
       outputs[entry_.outputs[i].name] = std::move(of_step.outputs[i]);
     }
   }
-  PARTITA_RETURN_IF_ERROR(ReadVariables(run));
   return run;
 }
 
@@ -250,9 +254,9 @@ void StepsRunner::MakeResultsJunk(uint64_t step, int c) {
 }
 
 absl::Status StepsRunner::ReadVariables(StepsRun& run) {
+  auto& variables = run.variables.emplace_back();
   for (const std::string& name : VariableNames(entry_)) {
-    PARTITA_ASSIGN_OR_RETURN(run.variables[name],
-                             executor_->ReadReplicas(name));
+    PARTITA_ASSIGN_OR_RETURN(variables[name], executor_->ReadReplicas(name));
   }
   return absl::OkStatus();
 }
