@@ -52,11 +52,16 @@ absl::StatusOr<std::unique_ptr<Arena>> MarginDevice::NewArena(
   base_ = arena->base();
   size_ = bytes;
   std::mt19937 random(7);
-  FillWithJunk({base_ - kMargin, static_cast<size_t>(size_ + 2 * kMargin)},
-               random);
+  FillWithJunk({base_, static_cast<size_t>(size_)}, random);
+  RenewMargins(random);
+  return std::unique_ptr<Arena>(std::move(arena));
+}
+
+void MarginDevice::RenewMargins(std::mt19937& random) {
+  FillWithJunk(Before(), random);
+  FillWithJunk(Behind(), random);
   margins_.assign(Before().begin(), Before().end());
   margins_.insert(margins_.end(), Behind().begin(), Behind().end());
-  return std::unique_ptr<Arena>(std::move(arena));
 }
 
 bool MarginDevice::MarginsAreWhole() const {

@@ -49,7 +49,9 @@ class MarginDevice : public Device {
 
   // Of the arena made last.
   std::byte* base() const { return base_; }
-  // True if the margins still are as they were made.
+  // Other junk in the margins than before.
+  void RenewMargins(std::mt19937& random);
+  // True if the margins still are as they were made last.
   bool MarginsAreWhole() const;
 
  private:

@@ -135,7 +135,8 @@ StepsRunner::Ports StepsRunner::NewPorts(int step) {
 absl::StatusOr<StepsRun> StepsRunner::Run(int steps, const RunMode& mode) {
   PARTITA_RETURN_IF_ERROR(executor_->Restore());
   observer_.Begin(mode.hold, mode.patience);
-  random_.seed(1);
+  random_.seed(++runs_);
+  for (MarginDevice* device : devices_) device->RenewMargins(random_);
   StepsRun run;
   std::vector<Ports> ports;
   for (int step = 0; step < steps; ++step) ports.push_back(NewPorts(step));

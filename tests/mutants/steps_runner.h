@@ -69,6 +69,7 @@ class StepsRunner {
   TestLibrary library_;
   HoldingObserver observer_;
   std::mt19937 random_;
+  uint32_t runs_ = 0;
   uint64_t next_step_ = 0;              // as the executor counts
   std::unique_ptr<Executor> executor_;  // last: its threads use the rest
 };
