@@ -226,7 +226,7 @@ TEST(SessionTest, ABufferMayCoverTwoConstants) {
 TEST(SessionTest, ACertificateOverAnotherPlanIsRefused) {
   const std::string path = testing::TempDir() + "/changed.plan";
   Plan plan = *ParsePlan(kTwoDevices, "plan", OpSet::BuiltIn());
-  plan.certificate.emplace().checker = "partita checker 1";
+  plan.certificate.emplace().checker = "partita checker 2";
   plan.certificate->plan_hash = "0123";
   ASSERT_TRUE(WritePlan(plan, path).ok());
   const absl::Status status = LoadPlan(path).status();

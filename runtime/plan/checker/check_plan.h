@@ -14,7 +14,7 @@
 namespace partita {
 
 // In certificates; the number rises when what is proved changes.
-inline constexpr char kCheckerName[] = "partita checker 1";
+inline constexpr char kCheckerName[] = "partita checker 2";
 
 // What was proved, or InvalidArgument with the first 20 findings. The graphs of
 // the plan must have passed Verify; everything else may be hostile. The

@@ -99,7 +99,7 @@ TEST(CheckPlan, ProvesAGoodPlan) {
   ASSERT_TRUE(plan.ok());
   const absl::StatusOr<Certificate> certificate = CheckPlan(*plan);
   ASSERT_TRUE(certificate.ok());
-  EXPECT_EQ(certificate->checker, "partita checker 1");
+  EXPECT_EQ(certificate->checker, "partita checker 2");
   EXPECT_FALSE(certificate->proved.empty());
   EXPECT_FALSE(certificate->assumed.empty());
 }

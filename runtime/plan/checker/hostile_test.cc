@@ -125,6 +125,37 @@ TEST(Hostile, EveryStreamWaitsForEveryOther) {
   EXPECT_LT(Seconds(plan, findings), kEnough);
 }
 
+// What as many devices as a large machine has know of one another: each round
+// each stream learns what another one knew, soon of all.
+TEST(Hostile, ManyStreamsThatKnowOfAllOthersAreProved) {
+  Plan plan = PlanOf(kSeed);
+  Entry& entry = plan.entries[0];
+  constexpr int kStreams = 2048, kRounds = 40;
+  std::vector<Command>& commands = entry.programs[0].commands;
+  for (int s = 0; s < kStreams; ++s)
+    entry.streams.push_back({"t", DeviceId(0)});
+  entry.num_events = 1 + kStreams * kRounds;
+  for (int round = 0; round < kRounds; ++round) {
+    Command record;
+    record.kind = Kind::kRecord;
+    for (int s = 0; s < kStreams; ++s) {
+      record.stream = StreamId(2 + s);
+      record.event = EventId(1 + round * kStreams + s);
+      commands.push_back(record);
+    }
+    Command wait = record;
+    wait.kind = Kind::kWait;
+    for (int s = 0; s < kStreams; ++s) {
+      const int other = (s + (1 << round % 11)) % kStreams;
+      wait.stream = StreamId(2 + s);
+      wait.event = EventId(1 + round * kStreams + other);
+      commands.push_back(wait);
+    }
+  }
+  const std::vector<Finding> findings = FindFaults(plan);
+  EXPECT_TRUE(findings.empty()) << findings[0].message;
+}
+
 TEST(Hostile, RangesOfManyBlocksAreBounded) {
   Plan plan = PlanOf(kSeed);
   Entry& entry = plan.entries[0];
