@@ -12,7 +12,10 @@ namespace partita {
 // `count` blocks of `block` bytes, `stride` bytes from start to start.
 struct Blocks {
   int64_t size() const { return block * count; }
-  bool contiguous() const { return count == 1 || stride == block; }
+  // Of no bytes too, however they are written.
+  bool contiguous() const {
+    return count == 1 || stride == block || size() == 0;
+  }
 
   std::byte* base = nullptr;
   int64_t block = 0;

@@ -19,6 +19,16 @@ TEST(StepCounterTest, ARecordOfOneStepDoesNotSatisfyTheNext) {
   EXPECT_FALSE(counter.Wait(2, {.deadline = soon}));
 }
 
+// A wait for exactly one count of a counter that goes on can miss it and hang
+// (tt-metal #54590).
+TEST(StepCounterTest, ALateWaitPassesThoughTheCounterHasGoneOn) {
+  StepCounter counter;
+  counter.Raise(1);
+  counter.Raise(3);
+  EXPECT_TRUE(counter.Wait(1, {}));
+  EXPECT_TRUE(counter.Wait(2, {}));
+}
+
 // Two threads hand a plain integer back and forth: every write must be seen.
 void PingPong(int spins, int rounds) {
   StepCounter there, back;

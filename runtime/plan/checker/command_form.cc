@@ -86,10 +86,10 @@ void CommandForm::ExpectValue(BufferId id, ValueId value,
   ExpectBytes(id, piece.num_bytes(), [&] {
     return absl::StrCat(view_.ValueText(value), ": ", piece.ToString());
   });
-  if (command_.kind == Command::Kind::kKernel) ExpectDense(id, piece.dtype);
+  ExpectDense(id, piece.dtype);
 }
 
-// Kernels take one block, aligned to its elements.
+// Kernels and collectives take one block, aligned to its elements.
 void CommandForm::ExpectDense(BufferId id, DType dtype) {
   const Buffer& buffer = view_.buffer(id);
   if (NumBlocks(buffer.range) > 1) {

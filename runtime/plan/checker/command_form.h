@@ -44,7 +44,7 @@ class CommandForm {
   // `what` makes the text of what has the bytes.
   void ExpectBytes(BufferId id, int64_t bytes,
                    absl::FunctionRef<std::string()> what);
-  // The bytes of a member's piece of a value; for a kernel also dense.
+  // The bytes of a member's piece of a value, in one block.
   void ExpectValue(BufferId id, ValueId value, const Sharding& sharding,
                    int member);
   // Wherever the arena begins, and in the bytes of every step.

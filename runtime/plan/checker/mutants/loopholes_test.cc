@@ -92,6 +92,17 @@ TEST(Loopholes, AMessageSlotIsNotPersistent) {
             "values there; move it");
 }
 
+// Members combine and fetch elements, row after row.
+TEST(Loopholes, ACollectiveTakesOneBlock) {
+  const std::string text = TextOf(BasePlanNamed("permute to the next device"));
+  const std::string spaced =
+      absl::StrReplaceAll(text, {{"!g1 0 2", "!g1 0 1 x 2 every 3"}});
+  ASSERT_NE(text, spaced);
+  EXPECT_EQ(SaidOf(spaced),
+            "plan @f: command 4 collective: found gpu:1 !g1 in 2 blocks; "
+            "expected one block; copy first");
+}
+
 // A node that computes is no exchange, whatever its shardings say.
 TEST(Loopholes, ACollectiveComputesNothing) {
   const std::string text =

@@ -110,7 +110,7 @@ const std::map<std::string, int>& RareKinds() {
   static const auto* const kinds = new std::map<std::string, int>{
       {"lower capacity", 2},    {"reorder member", 2}, {"swap invocations", 1},
       {"let steps overlap", 1}, {"change batch", 2},   {"rename port", 2},
-      {"respell range", 0},
+      {"respell range", 0},  // other words for the same plan
   };
   return *kinds;
 }

@@ -45,7 +45,7 @@ std::string RespellRange(Plan& plan, Random& random) {
   if (!id.has_value()) return "";
   Buffer& buffer = entry.buffers[id->index];
   const Range other = SpelledOtherwise(buffer.range, random);
-  if (other == buffer.range) return "";
+  if (Spelled(other) == Spelled(buffer.range)) return "";
   buffer.range = other;
   return absl::StrCat("wrote !", buffer.name, " as ", Spelled(other));
 }

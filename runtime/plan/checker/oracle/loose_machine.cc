@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/checker/oracle/port_places.h"
 #include "runtime/plan/checker/oracle/roles.h"
 
 namespace partita {
@@ -25,51 +26,7 @@ int Called(const std::vector<Port>& ports, int port,
   return it == names.end() ? -1 : static_cast<int>(it - names.begin());
 }
 
-const Placement& HeldAt(const Graph& graph, ValueId id) {
-  const Value& value = graph.value(id);
-  return value.defining_node.valid() ? graph.node(value.defining_node).placement
-                                     : graph.input_placement(value.index);
-}
-
-Division HeldDivision(const Graph& graph, ValueId id) {
-  const Value& value = graph.value(id);
-  if (value.defining_node.valid()) {
-    return ResultDivision(graph.node(value.defining_node), value.index);
-  }
-  const Placement& placement = HeldAt(graph, id);
-  Division division;
-  division.members = std::max<int>(1, placement.devices.size());
-  if (division.members > 1 && !placement.results.empty()) {
-    division.sharding = placement.results[0];
-  }
-  return division;
-}
-
-int HeldMember(const Graph& graph, ValueId id, const std::string& device) {
-  const auto& devices = HeldAt(graph, id).devices;
-  const auto it = std::find(devices.begin(), devices.end(), device);
-  return it == devices.end() ? 0 : static_cast<int>(it - devices.begin());
-}
-
 }  // namespace
-
-std::vector<int64_t> PlacesOfPort(const Unrolled& program,
-                                  const Command& command) {
-  const Graph& graph = *program.entry->graph;
-  const bool feed = command.kind == Kind::kFeed;
-  const ValueId id = (feed ? graph.inputs() : graph.outputs())[command.port];
-  const Port& port =
-      (feed ? program.entry->inputs : program.entry->outputs)[command.port];
-  const int64_t size = graph.type(id).num_bytes();
-  const int64_t base =
-      port.type.num_bytes() == size ? 0 : command.instance.micro_batch * size;
-  const DeviceId device = program.entry->streams[command.stream.index].device;
-  std::vector<int64_t> places = PlacesInWhole(
-      graph.type(id), HeldDivision(graph, id),
-      HeldMember(graph, id, program.plan->devices[device.index].traits.name));
-  for (int64_t& place : places) place += base;
-  return places;
-}
 
 std::string MachineState::Key() const {
   std::string key(phase.begin(), phase.end());

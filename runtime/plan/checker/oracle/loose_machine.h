@@ -27,10 +27,6 @@ struct MachineState {
   std::string Key() const;
 };
 
-// For each byte that a feed writes or a fetch reads, its place in the port.
-std::vector<int64_t> PlacesOfPort(const Unrolled& program,
-                                  const Command& command);
-
 // Runs ops one start or end at a time, as a caller chooses among those that are
 // possible. Says what went wrong, if anything.
 class LooseMachine {

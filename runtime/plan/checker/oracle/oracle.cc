@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "runtime/plan/checker/oracle/loose_machine.h"
+#include "runtime/plan/checker/oracle/port_places.h"
 #include "runtime/plan/checker/oracle/reference.h"
 #include "runtime/plan/checker/oracle/roles.h"
 #include "runtime/plan/checker/oracle/semantics.h"

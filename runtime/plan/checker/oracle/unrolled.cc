@@ -4,12 +4,12 @@
 #include "runtime/plan/checker/oracle/unrolled.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "runtime/plan/checker/oracle/op_partners.h"
 #include "runtime/plan/checker/oracle/roles.h"
 #include "runtime/plan/checker/oracle/semantics.h"
 
@@ -221,155 +221,6 @@ void AddOps(Unrolled& unrolled) {
       unrolled.ops.push_back(std::move(op));
     }
   }
-}
-
-// The parts of its collective that a part cannot do without: whose bytes reach
-// it, or who do another thing than it expects.
-std::vector<int> ReachedBy(const Unrolled& unrolled, const Op& op) {
-  const NodeId node = op.what->instance.node;
-  const OpView view = unrolled.entry->graph->view(node);
-  const std::vector<Role> roles = RolesIn(view);
-  const int wanted = roles[op.what->instance.member].is_handed;
-  std::vector<int> awaited;
-  for (int part : op.partners) {
-    const Instance& other = unrolled.ops[part].what->instance;
-    const int given =
-        other.node == node ? roles[other.member].hands_over : wanted;
-    const bool reaches = wanted >= 0 && given >= 0 &&
-                         (other.node != node || Reaches(view, given, wanted));
-    if (reaches) awaited.push_back(part);
-  }
-  return awaited;
-}
-
-// Messages and collectives are numbered in each stream, each step anew.
-void NumberMeetings(Unrolled& unrolled) {
-  std::map<std::vector<int>, int> counts;
-  std::map<std::vector<int>, std::vector<int>> parts;
-  std::map<std::vector<int>, int> sends;
-  std::map<std::vector<int>, std::vector<int>> records;
-  for (int i = 0; i < static_cast<int>(unrolled.ops.size()); ++i) {
-    Op& op = unrolled.ops[i];
-    const Command& command = *op.what;
-    if (command.kind == Kind::kRecord) {
-      records[{op.step, command.event.index}].push_back(i);
-    } else if (command.kind == Kind::kCollective) {
-      const int group = command.group.index;
-      op.number = counts[{0, op.step, group, command.stream.index}]++;
-      parts[{op.step, group, op.number}].push_back(i);
-    } else if (command.kind == Kind::kSend) {
-      op.number = counts[{1, op.step, command.channel.index}]++;
-      sends[{op.step, command.channel.index, op.number}] = i;
-    } else if (command.kind == Kind::kRecv) {
-      op.number = counts[{2, op.step, command.channel.index}]++;
-    }
-  }
-  for (Op& op : unrolled.ops) {
-    const Command& command = *op.what;
-    if (command.kind == Kind::kWait) {
-      op.partners = records[{op.step, command.event.index}];
-    } else if (command.kind == Kind::kCollective) {
-      op.partners = parts[{op.step, command.group.index, op.number}];
-      op.awaited = ReachedBy(unrolled, op);
-    } else if (command.kind == Kind::kRecv) {
-      auto send = sends.find({op.step, command.channel.index, op.number});
-      if (send == sends.end()) continue;
-      op.partners = op.awaited = {send->second};
-      unrolled.ops[send->second].receiver =
-          static_cast<int>(&op - unrolled.ops.data());
-    }
-  }
-}
-
-const Channel& ChannelOf(const Unrolled& unrolled, const Op& op) {
-  return unrolled.entry->channels[op.what->channel.index];
-}
-
-// A message takes as many bytes of its slot as it has, in one row.
-void PlaceMessages(Unrolled& unrolled) {
-  for (Op& op : unrolled.ops) {
-    if (op.what->kind != Kind::kSend) continue;
-    const std::vector<BufferId>& slots = ChannelOf(unrolled, op).slots;
-    if (slots.empty()) continue;
-    Buffer slot =
-        unrolled.entry->buffers[slots[op.number % slots.size()].index];
-    slot.range = {slot.range.offset,
-                  static_cast<int64_t>(op.operands[0].size()), 1, 0};
-    op.slot = unrolled.AddressesOf(slot, op.step);
-  }
-}
-
-struct Touched {
-  Addresses reads;
-  Addresses writes;
-};
-
-Touched TouchedBy(const Op& op) {
-  Touched touched;
-  const auto append = [](const Addresses& from, Addresses& to) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  for (const Addresses& operand : op.operands) append(operand, touched.reads);
-  for (const Addresses& result : op.results) append(result, touched.writes);
-  append(op.workspace, touched.writes);
-  std::sort(touched.reads.begin(), touched.reads.end());
-  std::sort(touched.writes.begin(), touched.writes.end());
-  return touched;
-}
-
-bool Meet(const Addresses& a, const Addresses& b) {
-  auto i = a.begin();
-  auto j = b.begin();
-  while (i != a.end() && j != b.end()) {
-    if (*i == *j) return true;
-    *i < *j ? ++i : ++j;
-  }
-  return false;
-}
-
-// Messages of one slot of a channel follow one another.
-bool ShareASlot(const Unrolled& unrolled, const Op& a, const Op& b) {
-  if (a.what->kind != Kind::kSend || a.what->channel != b.what->channel ||
-      a.step != b.step) {
-    return false;
-  }
-  const int slots = static_cast<int>(ChannelOf(unrolled, a).slots.size());
-  return a.number % slots == b.number % slots;
-}
-
-void FindSlotTouches(Unrolled& unrolled, const std::vector<Touched>& touched) {
-  const int count = static_cast<int>(unrolled.ops.size());
-  for (int s = 0; s < count; ++s) {
-    Op& send = unrolled.ops[s];
-    if (send.slot.empty()) continue;
-    Addresses slot = send.slot;
-    std::sort(slot.begin(), slot.end());
-    for (int i = 0; i < count; ++i) {
-      Op& op = unrolled.ops[i];
-      if (i == s || ShareASlot(unrolled, op, send)) continue;
-      const bool writes = Meet(slot, touched[i].writes) || Meet(slot, op.slot);
-      if (!writes && !Meet(slot, touched[i].reads)) continue;
-      op.slot_touches.push_back({s, writes});
-      send.slot_touched_by.push_back(i);
-    }
-  }
-}
-
-void FindConflicts(Unrolled& unrolled) {
-  std::vector<Touched> touched;
-  for (const Op& op : unrolled.ops) touched.push_back(TouchedBy(op));
-  const int count = static_cast<int>(unrolled.ops.size());
-  for (int i = 0; i < count; ++i) {
-    for (int j = 0; j < count; ++j) {
-      if (i == j || !(Meet(touched[i].writes, touched[j].writes) ||
-                      Meet(touched[i].writes, touched[j].reads) ||
-                      Meet(touched[i].reads, touched[j].writes))) {
-        continue;
-      }
-      unrolled.ops[i].conflicts.push_back(j);
-    }
-  }
-  FindSlotTouches(unrolled, touched);
 }
 
 // A byte of a buffer that lies outside the part that it belongs to.

@@ -1,0 +1,170 @@
+// Waiting until others have come to rest, or have ended.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/mutants/hold.h"
+
+#include <algorithm>
+#include <map>
+#include <thread>
+#include <utility>
+
+namespace partita {
+namespace {
+
+using Kind = Command::Kind;
+using std::chrono::microseconds;
+
+// Streams that only wait for others are at rest after this long.
+constexpr microseconds kQuiet(60);
+// A thread that is between two commands may be late for this long.
+constexpr microseconds kLate(3000);
+constexpr microseconds kLook(10);
+
+bool WaitsForOthers(Kind kind) {
+  return kind == Kind::kWait || kind == Kind::kCollective ||
+         kind == Kind::kSend || kind == Kind::kRecv;
+}
+
+}  // namespace
+
+HoldingObserver::HoldingObserver(
+    const Entry& entry, std::vector<Command> commands,
+    std::function<void(uint64_t step, int command)> touch)
+    : entry_(entry), commands_(std::move(commands)), touch_(std::move(touch)) {
+  FindPartners();
+  last_of_stream_.resize(commands_.size());
+  std::map<int, int> last;
+  for (size_t c = 0; c < commands_.size(); ++c) {
+    last[commands_[c].stream.index] = static_cast<int>(c);
+  }
+  for (const auto& [stream, command] : last) last_of_stream_[command] = true;
+}
+
+// Parts of one collective, and the two ends of a message without a slot.
+void HoldingObserver::FindPartners() {
+  std::map<std::vector<int>, int> counts;
+  std::map<std::vector<int>, std::vector<int>> meetings;
+  std::vector<std::vector<int>> keys(commands_.size());
+  for (size_t c = 0; c < commands_.size(); ++c) {
+    const Command& command = commands_[c];
+    if (command.kind == Kind::kCollective) {
+      const int number =
+          counts[{0, command.group.index, command.stream.index}]++;
+      keys[c] = {0, command.group.index, number};
+    } else if (command.kind == Kind::kSend || command.kind == Kind::kRecv) {
+      if (entry_.channels[command.channel.index].capacity > 0) continue;
+      const int end = command.kind == Kind::kSend ? 1 : 2;
+      keys[c] = {1, command.channel.index,
+                 counts[{end, command.channel.index}]++};
+    }
+    if (!keys[c].empty()) meetings[keys[c]].push_back(static_cast<int>(c));
+  }
+  for (const std::vector<int>& key : keys) {
+    partners_.push_back(key.empty() ? std::vector<int>() : meetings[key]);
+  }
+}
+
+void HoldingObserver::Begin(Hold hold, std::chrono::milliseconds patience) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  hold_ = hold;
+  patience_ = patience;
+  released_ = stuck_ = false;
+  states_.assign(entry_.streams.size(), State::kIdle);
+  phases_.clear();
+  moved_ = Clock::now();
+}
+
+std::vector<HoldingObserver::Phase>& HoldingObserver::PhasesOf(uint64_t step) {
+  std::vector<Phase>& phases = phases_[step];
+  if (phases.empty()) phases.resize(commands_.size(), Phase::kQueued);
+  return phases;
+}
+
+void HoldingObserver::Move(int command, State state) {
+  states_[commands_[command].stream.index] = state;
+  moved_ = Clock::now();
+}
+
+bool HoldingObserver::IsHeld(int command) const {
+  return (hold_.what == Hold::What::kCommand && hold_.index == command) ||
+         (hold_.what == Hold::What::kStream &&
+          hold_.index == commands_[command].stream.index);
+}
+
+bool HoldingObserver::IsAtRest(int stream) const {
+  for (int s = 0; s < static_cast<int>(states_.size()); ++s) {
+    if (s != stream && states_[s] == State::kBusy) return false;
+  }
+  return true;
+}
+
+void HoldingObserver::WaitForOthers(int command) {
+  const int stream = commands_[command].stream.index;
+  while (true) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      const auto still = Clock::now() - moved_;
+      if (still > kLate || (still > kQuiet && IsAtRest(stream))) return;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+bool HoldingObserver::MayBeLaunched(uint64_t step, int command) {
+  const std::vector<Phase>& phases = PhasesOf(step);
+  const std::vector<int>& partners = partners_[command];
+  for (int c = 0; c < command; ++c) {
+    const bool partner = std::count(partners.begin(), partners.end(), c) > 0;
+    if (phases[c] == Phase::kEnded) continue;
+    if (!partner || phases[c] == Phase::kQueued) return false;
+  }
+  return true;
+}
+
+void HoldingObserver::WaitForTurn(uint64_t step, int command) {
+  while (true) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (released_ || MayBeLaunched(step, command)) return;
+      if (Clock::now() - moved_ > patience_) {
+        stuck_ = released_ = true;
+        return;
+      }
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+void HoldingObserver::Before(uint64_t step, int command) {
+  const bool in_order = hold_.what == Hold::What::kLaunchOrder;
+  if (in_order) {
+    WaitForTurn(step, command);
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    touch_(step, command);
+    PhasesOf(step)[command] = Phase::kBegun;
+    Move(command, IsHeld(command)                           ? State::kHeld
+                  : WaitsForOthers(commands_[command].kind) ? State::kWaits
+                                                            : State::kBusy);
+  }
+  if (IsHeld(command)) {
+    WaitForOthers(command);
+    std::lock_guard<std::mutex> lock(mutex_);
+    Move(command, WaitsForOthers(commands_[command].kind) ? State::kWaits
+                                                          : State::kBusy);
+  }
+}
+
+void HoldingObserver::After(uint64_t step, int command) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  PhasesOf(step)[command] = Phase::kEnded;
+  Move(command, last_of_stream_[command] ? State::kIdle : State::kBusy);
+}
+
+bool HoldingObserver::stuck() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return stuck_;
+}
+
+}  // namespace partita
