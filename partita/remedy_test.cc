@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/builder/examples/models.h"
 #include "placement/machine/sample_machines.h"
@@ -68,17 +69,22 @@ TEST(Remedy, StepsThatDoNotOverlapTakeLess) {
   EXPECT_FALSE(remedy->without_pins);
 }
 
+// How many parts that takes is up to the layouts of the processor's kernels:
+// as many as are named do, and half as many do not.
 TEST(Remedy, ATrainingsBatchInPartsTakesLess) {
   const Module step = *MnistTraining({.batch = 32});
   const Machine machine = EqualCpus(1, 1200 << 10);
   CompileOptions options;
   options.strategy = "single";
   const absl::Status refusal = Compile(step.Clone(), machine, options).status();
-  EXPECT_TRUE(absl::StrContains(refusal.message(),
-                                "; try strategy single in 4 micro-batches ("))
-      << refusal.message();
   const auto remedy = RemedyOf(refusal);
-  ASSERT_TRUE(remedy.has_value());
+  ASSERT_TRUE(remedy.has_value()) << refusal;
+  EXPECT_GT(remedy->micro_batches, 1);
+  EXPECT_TRUE(absl::StrContains(
+      refusal.message(),
+      absl::StrCat("; try strategy single in ", remedy->micro_batches,
+                   " micro-batches (")))
+      << refusal.message();
   options.micro_batches = remedy->micro_batches;
   EXPECT_TRUE(Compile(step.Clone(), machine, options).ok());
   options.micro_batches /= 2;

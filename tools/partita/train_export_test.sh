@@ -112,7 +112,9 @@ labels = [3, 1, 4, 1, 5, 2, 6, 5]
 with open("one/p.npy", "rb") as file:
     content = file.read()
 one = array.array("f", content[content.index(b"\n") + 1:])
-assert len(one) == 512 and all(abs(a - b) < 1e-6 for a, b in zip(one, told))
+# Logits reach 35, where an f32 is rounded by up to 2e-6, in each of four layers' sums. Of the first sample's probabilities
+# in float64 those of a batch of 8 are 8e-7 off (AVX2), those of a batch of 1, which another kernel sums up, 3.8e-6.
+assert len(one) == 512 and all(abs(a - b) < 2e-5 for a, b in zip(one, told))
 loss = -sum(math.log(told[512 * i + label]) for i, label in enumerate(labels)) / 8
 print("loss", loss, test["loss"])
 assert abs(loss - test["loss"]) < 1e-4, "the exported model tells another loss"
