@@ -192,7 +192,13 @@ TEST(ImportErrors, AnUnknownAttributeIsNotIgnored) {
   attribute.set_f(0.5f);
   EXPECT_EQ(ErrorOf(model),
             "UNIMPLEMENTED: m: Relu (node act): found attribute leak; expected "
-            "attributes that this importer knows");
+            "none, as the op has no attribute");
+  attribute.set_name("alpha");
+  *model.mutable_graph()->mutable_node(0)->add_attribute() = attribute;
+  model.mutable_graph()->mutable_node(0)->set_op_type("Elu");
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: Elu (node act): found attribute alpha twice; "
+            "expected each attribute at most once");
 }
 
 TEST(ImportErrors, ACycleIsRefused) {

@@ -126,6 +126,12 @@ SketchedModel& SketchedModel::Attr(const std::string& name,
   return *this;
 }
 
+SketchedModel& SketchedModel::Attr(const std::string& name,
+                                   const std::string& word) {
+  NewAttr(name, onnx::AttributeProto::STRING).set_s(word);
+  return *this;
+}
+
 absl::StatusOr<Module> SketchedModel::Import(
     const ImportOptions& options) const {
   // A file in memory, under a name that can be opened.

@@ -39,6 +39,7 @@ class SketchedModel {
                       int type);
   SketchedModel& Attr(const std::string& name,
                       const std::vector<int64_t>& values);
+  SketchedModel& Attr(const std::string& name, const std::string& word);
 
   absl::StatusOr<Module> Import(const ImportOptions& options = {}) const;
   // The outputs of the imported model as text, "i64[2] 1 2", or the error
