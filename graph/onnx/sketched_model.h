@@ -21,6 +21,9 @@ class SketchedModel {
   // Types are onnx::TensorProto::DataType.
   SketchedModel& Input(const std::string& name, int type,
                        const std::vector<int64_t>& dims);
+  // What the model says of a value between its nodes.
+  SketchedModel& Value(const std::string& name, int type,
+                       const std::vector<int64_t>& dims);
   SketchedModel& Output(const std::string& name);
   SketchedModel& Output(const std::string& name, int type,
                         const std::vector<int64_t>& dims);
