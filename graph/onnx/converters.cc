@@ -6,18 +6,24 @@
 
 namespace partita {
 
+std::vector<const ConverterRow*> AllConverters() {
+  std::vector<const ConverterRow*> rows;
+  for (absl::Span<const ConverterRow> family :
+       {ElementwiseConverters(), LinearConverters(), PoolConverters(),
+        NormConverters(), ReduceConverters(), MoveConverters(),
+        ResizeConverters(), ShapeConverters(), IndexConverters(),
+        SourceConverters()}) {
+    for (const ConverterRow& row : family) rows.push_back(&row);
+  }
+  return rows;
+}
+
 const ConverterRow* FindConverter(absl::string_view op_type) {
   static const auto& table = *[] {
     auto* rows =
         new absl::flat_hash_map<absl::string_view, const ConverterRow*>;
-    for (absl::Span<const ConverterRow> family :
-         {ElementwiseConverters(), LinearConverters(), PoolConverters(),
-          NormConverters(), ReduceConverters(), MoveConverters(),
-          ResizeConverters(), ShapeConverters(), IndexConverters(),
-          SourceConverters()}) {
-      for (const ConverterRow& row : family) {
-        rows->emplace(row.op_type, &row);
-      }
+    for (const ConverterRow* row : AllConverters()) {
+      rows->emplace(row->op_type, row);
     }
     return rows;
   }();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/onnx/tensor_proto.h"
@@ -44,12 +45,17 @@ bool IsFixed(const onnx::TensorShapeProto::Dimension& dim) {
   return dim.has_dim_value() && dim.dim_value() > 0;
 }
 
+bool IsNamed(const onnx::TensorShapeProto::Dimension& dim) {
+  static constexpr absl::string_view kUnknown[] = {"", "?", "*", "-1", "None"};
+  return !absl::c_linear_search(kUnknown, dim.dim_param());
+}
+
 std::string ShapeText(const onnx::TensorShapeProto& shape) {
   std::vector<std::string> dims;
   for (const auto& dim : shape.dim()) {
-    dims.push_back(!dim.dim_param().empty() ? dim.dim_param()
-                   : dim.has_dim_value()    ? absl::StrCat(dim.dim_value())
-                                            : "?");
+    dims.push_back(IsNamed(dim)          ? dim.dim_param()
+                   : dim.has_dim_value() ? absl::StrCat(dim.dim_value())
+                                         : "?");
   }
   return absl::StrJoin(dims, ", ");
 }
@@ -65,18 +71,36 @@ absl::Status CheckExtents(const onnx::TensorShapeProto& shape,
   return absl::OkStatus();
 }
 
-absl::Status CheckDeclared(const onnx::ValueInfoProto& declared,
-                           const TensorType& type, absl::string_view what) {
-  if (!declared.type().has_tensor_type()) return absl::OkStatus();
-  const onnx::TypeProto::Tensor& tensor = declared.type().tensor_type();
-  PARTITA_RETURN_IF_ERROR(CheckExtents(tensor.shape(), what));
-  if (DTypeAgrees(tensor, type.dtype) && ShapeAgrees(tensor, type.dims)) {
+absl::Status CheckDeclaredExtents(const onnx::ValueInfoProto& declared,
+                                  absl::string_view what) {
+  return CheckExtents(declared.type().tensor_type().shape(), what);
+}
+
+absl::Status CheckDeclaredDType(const onnx::ValueInfoProto& declared,
+                                const TensorType& type,
+                                absl::string_view what) {
+  if (!declared.type().has_tensor_type() ||
+      DTypeAgrees(declared.type().tensor_type(), type.dtype)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      what, ": found ", type.ToString(), "; expected ",
-      DTypeText(tensor.elem_type()), "[", ShapeText(tensor.shape()),
-      "], as the model declares it; mend the declaration or the node"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, ": found ", FoundAndDeclared(type, declared),
+                   "; mend the declaration or the node"));
+}
+
+bool IsDeclaredAs(const onnx::ValueInfoProto& declared,
+                  const TensorType& type) {
+  if (!declared.type().has_tensor_type()) return true;
+  const onnx::TypeProto::Tensor& tensor = declared.type().tensor_type();
+  return DTypeAgrees(tensor, type.dtype) && ShapeAgrees(tensor, type.dims);
+}
+
+std::string FoundAndDeclared(const TensorType& type,
+                             const onnx::ValueInfoProto& declared) {
+  const onnx::TypeProto::Tensor& tensor = declared.type().tensor_type();
+  return absl::StrCat(type.ToString(), "; expected ",
+                      DTypeText(tensor.elem_type()), "[",
+                      ShapeText(tensor.shape()), "], as the model declares it");
 }
 
 }  // namespace partita

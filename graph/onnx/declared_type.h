@@ -15,6 +15,10 @@ namespace partita {
 // Some exporters write -1 or 0 for an extent that is open.
 bool IsFixed(const onnx::TensorShapeProto::Dimension& dim);
 
+// Equal names are equal extents. "?", "None" and their like name nothing: what
+// exporters write for an extent that they do not know.
+bool IsNamed(const onnx::TensorShapeProto::Dimension& dim);
+
 // "batch, 3, ?": names, extents, and what is neither.
 std::string ShapeText(const onnx::TensorShapeProto& shape);
 
@@ -22,9 +26,20 @@ std::string ShapeText(const onnx::TensorShapeProto& shape);
 absl::Status CheckExtents(const onnx::TensorShapeProto& shape,
                           absl::string_view what);
 
+// The same of a declared tensor.
+absl::Status CheckDeclaredExtents(const onnx::ValueInfoProto& declared,
+                                  absl::string_view what);
+
+// The declaration, as far as it goes, names the element type of `type`.
+absl::Status CheckDeclaredDType(const onnx::ValueInfoProto& declared,
+                                const TensorType& type, absl::string_view what);
+
 // The declaration, as far as it goes, agrees with `type`.
-absl::Status CheckDeclared(const onnx::ValueInfoProto& declared,
-                           const TensorType& type, absl::string_view what);
+bool IsDeclaredAs(const onnx::ValueInfoProto& declared, const TensorType& type);
+
+// "f32[2, 3]; expected f32[batch, 4], as the model declares it"
+std::string FoundAndDeclared(const TensorType& type,
+                             const onnx::ValueInfoProto& declared);
 
 }  // namespace partita
 

@@ -11,8 +11,7 @@
 namespace partita {
 
 std::string JoinedFaults(absl::Span<const std::string> faults) {
-  constexpr size_t kMaxFaults = 20;
-  const size_t shown = std::min(faults.size(), kMaxFaults);
+  const size_t shown = std::min(faults.size(), kMaxShownFaults);
   std::string text = absl::StrJoin(faults.subspan(0, shown), "\n  ");
   if (shown < faults.size()) {
     absl::StrAppend(&text, "\n  and ", faults.size() - shown, " more");

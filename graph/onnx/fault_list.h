@@ -4,13 +4,16 @@
 #ifndef PARTITA_GRAPH_ONNX_FAULT_LIST_H_
 #define PARTITA_GRAPH_ONNX_FAULT_LIST_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/types/span.h"
 
 namespace partita {
 
-// One a line, indented; of more than twenty the rest is counted.
+inline constexpr size_t kMaxShownFaults = 20;
+
+// One a line, indented; of more than kMaxShownFaults the rest is counted.
 std::string JoinedFaults(absl::Span<const std::string> faults);
 
 }  // namespace partita

@@ -43,6 +43,7 @@ class GraphImporter {
     PARTITA_RETURN_IF_ERROR(AddInputs());
     PARTITA_RETURN_IF_ERROR(AddNodes());
     PARTITA_RETURN_IF_ERROR(SetOutputs());
+    PARTITA_RETURN_IF_ERROR(CheckDeclarations());
     if (options_.weights_as_variables) MakeVariables();
     return std::move(module_);
   }
@@ -225,13 +226,50 @@ class GraphImporter {
             absl::StrCat("output ", output.name(),
                          ": found no node that gives it; expected one"));
       }
-      PARTITA_RETURN_IF_ERROR(CheckDeclared(output, graph_.type(it->second),
-                                            WhatOf(output.name())));
+      const TensorType& type = graph_.type(it->second);
+      const std::string what = WhatOf("output", output.name());
+      PARTITA_RETURN_IF_ERROR(CheckDeclaredExtents(output, what));
+      PARTITA_RETURN_IF_ERROR(CheckDeclaredDType(output, type, what));
       outputs.push_back(it->second);
       names.push_back(output.name());
     }
     graph_.SetOutputs(std::move(outputs), std::move(names));
     return absl::OkStatus();
+  }
+
+  // What nobody reads may be stale: nodes alone say what is computed.
+  absl::Status CheckDeclarations() const {
+    std::vector<std::string> stale;
+    AddStale("output", proto_.output(), stale);
+    AddStale("value", proto_.value_info(), stale);
+    if (stale.empty()) return absl::OkStatus();
+    const std::string faults = JoinedFaults(stale);
+    if (options_.strict_types) {
+      return MendedBy(ImportOption::kStrictTypes,
+                      absl::InvalidArgumentError(absl::StrCat(
+                          faults, "; mend the declaration or the node")));
+    }
+    if (options_.warn != nullptr) {
+      options_.warn(
+          absl::StrCat(faults, "; goes on with what the nodes compute"));
+    }
+    return absl::OkStatus();
+  }
+
+  template <typename Declarations>
+  void AddStale(absl::string_view kind, const Declarations& declarations,
+                std::vector<std::string>& stale) const {
+    for (const onnx::ValueInfoProto& declared : declarations) {
+      const auto it = values_.find(declared.name());
+      if (it == values_.end()) continue;
+      const TensorType& type = graph_.type(it->second);
+      if (IsDeclaredAs(declared, type)) continue;
+      // Where of those that are shown: each is looked for among all nodes.
+      stale.push_back(absl::StrCat(
+          stale.size() < kMaxShownFaults ? WhatOf(kind, declared.name())
+                                         : declared.name(),
+          ": found ", FoundAndDeclared(type, declared)));
+    }
   }
 
   // After all nodes: converters may need to know a weight's values.
@@ -268,13 +306,13 @@ class GraphImporter {
   }
 
   // "output y (node act)"
-  std::string WhatOf(const std::string& output) const {
+  std::string WhatOf(absl::string_view kind, const std::string& value) const {
     for (const onnx::NodeProto& node : proto_.node()) {
-      if (absl::c_linear_search(node.output(), output)) {
-        return absl::StrCat("output ", output, " (node ", NameOf(node), ")");
+      if (absl::c_linear_search(node.output(), value)) {
+        return absl::StrCat(kind, " ", value, " (node ", NameOf(node), ")");
       }
     }
-    return absl::StrCat("output ", output);
+    return absl::StrCat(kind, " ", value);
   }
 
   const onnx::GraphProto& proto_;

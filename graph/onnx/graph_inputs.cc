@@ -23,8 +23,13 @@ using Dimension = onnx::TensorShapeProto::Dimension;
 
 std::string NameOf(const std::string& input, int position,
                    const Dimension& dim) {
-  if (!dim.dim_param().empty()) return dim.dim_param();
+  if (IsNamed(dim)) return dim.dim_param();
   return absl::StrCat(input, ".", position);
+}
+
+// One without dimensions is a scalar's.
+bool HasShape(const onnx::ValueInfoProto& input) {
+  return input.type().tensor_type().has_shape();
 }
 
 void AddOnce(const std::string& name, std::vector<std::string>& names) {
@@ -51,7 +56,7 @@ class InputReader {
       PARTITA_ASSIGN_OR_RETURN(TensorType type, TypeOf(*input));
       inputs.push_back({input->name(), std::move(type)});
     }
-    if (!unbound_.empty()) return Unbound();
+    if (!unbound_.empty() || !shapeless_.empty()) return Unbound();
     for (GraphInput& input : inputs) PARTITA_RETURN_IF_ERROR(BindValues(input));
     return inputs;
   }
@@ -120,13 +125,15 @@ class InputReader {
     if (given != options_.shapes.end()) {
       PARTITA_RETURN_IF_ERROR(CheckGivenShape(input, given->second));
       type.dims.assign(given->second.begin(), given->second.end());
+    } else if (!HasShape(input)) {
+      shapeless_.push_back(input.name());
     } else {
       for (int i = 0; i < shape.dim_size(); ++i) {
         type.dims.push_back(Extent(input.name(), i, shape.dim(i)));
       }
     }
-    if (options_.batch.has_value() && shape.dim_size() > 0 &&
-        !IsFixed(shape.dim(0))) {
+    if (options_.batch.has_value() && !type.dims.empty() &&
+        (!HasShape(input) || !IsFixed(shape.dim(0)))) {
       type.dims[0] = *options_.batch;
     }
     if (absl::Status status = CheckType(type); !status.ok()) {
@@ -143,7 +150,7 @@ class InputReader {
     for (int i = 0; fits && i < shape.dim_size(); ++i) {
       fits = !IsFixed(shape.dim(i)) || shape.dim(i).dim_value() == given[i];
     }
-    if (!input.type().tensor_type().has_shape()) return absl::OkStatus();
+    if (!HasShape(input)) return absl::OkStatus();
     if (fits) return CheckDimsAgree(input.name(), shape, given);
     return absl::InvalidArgumentError(absl::StrCat(
         "shape of ", input.name(), ": found [", absl::StrJoin(given, ", "),
@@ -181,12 +188,25 @@ class InputReader {
   }
 
   absl::Status Unbound() const {
+    if (shapeless_.empty()) {
+      return MendedBy(
+          ImportOption::kDims,
+          absl::InvalidArgumentError(absl::StrCat(
+              "found symbolic dimensions without a value: ",
+              absl::StrJoin(unbound_, ", "),
+              "; expected an extent for each, or whole shapes of the inputs")));
+    }
+    std::string found = absl::StrCat("found inputs without a shape: ",
+                                     absl::StrJoin(shapeless_, ", "));
+    if (!unbound_.empty()) {
+      absl::StrAppend(&found, ", and symbolic dimensions without a value: ",
+                      absl::StrJoin(unbound_, ", "));
+    }
     return MendedBy(
-        ImportOption::kDims,
+        unbound_.empty() ? ImportOption::kShapes : ImportOption::kDims,
         absl::InvalidArgumentError(absl::StrCat(
-            "found symbolic dimensions without a value: ",
-            absl::StrJoin(unbound_, ", "),
-            "; expected an extent for each, or whole shapes of the inputs")));
+            found, "; expected the whole shape of each input without one",
+            unbound_.empty() ? "" : ", and an extent for each dimension")));
   }
 
   absl::Status BindValues(GraphInput& input) const {
@@ -217,7 +237,8 @@ class InputReader {
 
   const ImportOptions& options_;
   std::vector<const onnx::ValueInfoProto*> inputs_;
-  std::vector<std::string> unbound_;
+  std::vector<std::string> unbound_;    // dimensions
+  std::vector<std::string> shapeless_;  // inputs
 };
 
 }  // namespace

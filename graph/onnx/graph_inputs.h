@@ -25,7 +25,8 @@ struct GraphInput {
 };
 
 // In order, without those that are initializers too, as old models list them.
-// Errors: a type that is no tensor of numbers; dimensions without an extent; a
+// Errors: a type that is no tensor of numbers; inputs without a shape;
+// dimensions without an extent; a
 // dimension or input in `options` that the graph does not have; a shape or
 // values that do not fit.
 absl::StatusOr<std::vector<GraphInput>> ReadGraphInputs(

@@ -17,10 +17,10 @@ namespace partita {
 // folder; none of these files may change while the module lives (MappedFile).
 // Scopes come from node names, locations name the ONNX node. Errors: NotFound
 // or InvalidArgument for a file that is no model or is cut short;
-// InvalidArgument naming the dimensions that `options` must bind, what it binds
-// that the model does not have, or an output that is not as the model declares
-// it; Unimplemented listing every node whose op or attribute is not supported
-// or newer than the model's opset.
+// InvalidArgument naming the dimensions and shapes that `options` must bind,
+// what it binds that the model does not have, or an output of another element
+// type than the model declares; Unimplemented listing every node whose op or
+// attribute is not supported or newer than the model's opset.
 absl::StatusOr<Module> ImportOnnx(const std::string& path,
                                   const ImportOptions& options);
 

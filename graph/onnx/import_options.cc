@@ -21,6 +21,7 @@ constexpr struct {
     {ImportOption::kShapes, "shapes"},
     {ImportOption::kValues, "values"},
     {ImportOption::kGivenExtents, "given extents"},
+    {ImportOption::kStrictTypes, "strict types"},
 };
 
 }  // namespace

@@ -5,19 +5,21 @@
 #define PARTITA_GRAPH_ONNX_IMPORT_OPTIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "graph/number.h"
 
 namespace partita {
 
 struct ImportOptions {
   // Extents of symbolic dimensions, by the name that the model gives them; one
-  // without a name is INPUT.POSITION, as in "x.0".
+  // without a name (declared_type.h) is INPUT.POSITION, as in "x.0".
   std::map<std::string, int64_t> dims;
   // Whole shapes of inputs, by input name; they win over `dims`.
   std::map<std::string, std::vector<int64_t>> shapes;
@@ -30,11 +32,22 @@ struct ImportOptions {
   // Float initializers of one dimension or more become variables, for training.
   // All are trainable but means and variances of batch norms.
   bool weights_as_variables = false;
+  // Types of outputs and of values between the nodes that the model declares
+  // otherwise than its nodes compute them: an error, or else a warning.
+  bool strict_types = false;
+  // Gets each warning; null: nobody is warned.
+  std::function<void(absl::string_view)> warn = nullptr;
 };
 
 // What of ImportOptions an error is about: a field, or extents that `dims` or
 // `shapes` gave and some node cannot compute with.
-enum class ImportOption { kDims, kShapes, kValues, kGivenExtents };
+enum class ImportOption {
+  kDims,
+  kShapes,
+  kValues,
+  kGivenExtents,
+  kStrictTypes
+};
 
 // The option that would mend an error of the importer, if one would: a program
 // adds how its user gives it.

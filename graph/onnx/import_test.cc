@@ -67,6 +67,14 @@ std::string ErrorOf(const onnx::ModelProto& model,
   return ErrorOf(model.SerializeAsString(), options);
 }
 
+std::string InputTypeOf(const onnx::ModelProto& model,
+                        const ImportOptions& options) {
+  const auto module =
+      ImportOnnx(WriteModel(model.SerializeAsString()), options);
+  if (!module.ok()) return module.status().ToString();
+  return module->main().type(module->main().inputs()[0]).ToString();
+}
+
 TEST(ImportErrors, TheModelItselfIsFine) {
   EXPECT_EQ(ErrorOf(ReluModel()), "OK");
 }
@@ -101,6 +109,49 @@ TEST(ImportErrors, UnboundDimensionsAreNamed) {
   EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}, {"x.1", 2}}}), "OK");
 }
 
+// An empty shape is a scalar's; none at all is not known.
+TEST(ImportErrors, InputsWithoutAShapeAreAskedFor) {
+  onnx::ModelProto model = ReluModel();
+  auto& type = *model.mutable_graph()
+                    ->mutable_input(0)
+                    ->mutable_type()
+                    ->mutable_tensor_type();
+  type.clear_shape();
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: found inputs without a shape: x; expected "
+            "the whole shape of each input without one "
+            "[partita/import_option='shapes']");
+  EXPECT_EQ(InputTypeOf(model, {.shapes = {{"x", {4, 5}}}}), "f32[4, 5]");
+  EXPECT_EQ(InputTypeOf(model, {.shapes = {{"x", {}}}}), "f32[]");
+  EXPECT_EQ(InputTypeOf(model, {.shapes = {{"x", {4, 5}}}, .batch = 7}),
+            "f32[7, 5]");
+  onnx::ValueInfoProto& other = *model.mutable_graph()->add_input();
+  other = model.graph().input(0);
+  other.set_name("z");
+  other.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: found inputs without a shape: x, and "
+            "symbolic dimensions without a value: z.0; expected the whole "
+            "shape of each input without one, and an extent for each dimension "
+            "[partita/import_option='dims']");
+  type.mutable_shape();
+  model.mutable_graph()->mutable_input()->RemoveLast();
+  EXPECT_EQ(InputTypeOf(model, {}), "f32[]");
+}
+
+TEST(ImportErrors, DimensionsThatAreNamedByNothingAreTwo) {
+  onnx::ModelProto model = ReluModel();
+  for (const char* name : {"?", "", "None"}) {
+    for (int i : {0, 1}) InputShape(model).mutable_dim(i)->set_dim_param(name);
+    EXPECT_EQ(ErrorOf(model),
+              "INVALID_ARGUMENT: m: found symbolic dimensions without a value: "
+              "x.0, x.1; expected an extent for each, or whole shapes of the "
+              "inputs [partita/import_option='dims']");
+    EXPECT_EQ(InputTypeOf(model, {.dims = {{"x.0", 4}, {"x.1", 5}}}),
+              "f32[4, 5]");
+  }
+}
+
 TEST(ImportErrors, ADimensionThatTheModelDoesNotHaveIsNotIgnored) {
   onnx::ModelProto model = ReluModel();
   EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}}}),
@@ -114,14 +165,6 @@ TEST(ImportErrors, ADimensionThatTheModelDoesNotHaveIsNotIgnored) {
             "INVALID_ARGUMENT: m: extent of bach: found no such symbolic "
             "dimension; expected one of: batch, x.1 "
             "[partita/import_option='dims']");
-}
-
-std::string InputTypeOf(const onnx::ModelProto& model,
-                        const ImportOptions& options) {
-  const auto module =
-      ImportOnnx(WriteModel(model.SerializeAsString()), options);
-  if (!module.ok()) return module.status().ToString();
-  return module->main().type(module->main().inputs()[0]).ToString();
 }
 
 TEST(Import, ABatchIsDimension0WhereItIsOpen) {
@@ -192,7 +235,13 @@ TEST(ImportErrors, AnUnknownAttributeIsNotIgnored) {
   attribute.set_f(0.5f);
   EXPECT_EQ(ErrorOf(model),
             "UNIMPLEMENTED: m: Relu (node act): found attribute leak; expected "
-            "attributes that this importer knows");
+            "none, as the op has no attribute");
+  attribute.set_name("alpha");
+  *model.mutable_graph()->mutable_node(0)->add_attribute() = attribute;
+  model.mutable_graph()->mutable_node(0)->set_op_type("Elu");
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: Elu (node act): found attribute alpha twice; "
+            "expected each attribute at most once");
 }
 
 TEST(ImportErrors, ACycleIsRefused) {

@@ -67,8 +67,10 @@ absl::Status OneHot(NodeImport& node) {
 }
 
 absl::Status TopK(NodeImport& node) {
-  int64_t k = node.Int("k", 0);
-  if (node.has_input(1)) {
+  int64_t k = 0;
+  if (!node.has_input(1)) {
+    k = node.Int("k", 0);
+  } else {
     PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> values,
                              node.Ints(1, "k"));
     if (values.size() != 1) return node.Invalid("no k", "one k");

@@ -154,17 +154,55 @@ SketchedModel Relu(int opset) {
       .Node("Relu", {"x"}, {"y"});
 }
 
-TEST(NodeChecks, DeclaredOutputsAgree) {
+TEST(NodeChecks, StaleShapesAreWarnedOfOrRefused) {
   const std::vector<HostTensor> zeros =
       One(HostTensor(TensorType{DType::kF32, {2, 3}, {}}));
-  EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, {-1, 3}).Run(zeros),
+  std::vector<std::string> warnings;
+  const ImportOptions options = {
+      .warn = [&](absl::string_view text) { warnings.emplace_back(text); }};
+  EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, {-1, 3}).Run(zeros, options),
             "f32[2, 3] 0 0 0 0 0 0");
-  EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, {2, 4}).Run(),
+  EXPECT_TRUE(warnings.empty());
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{2, 4}, {6}, {}}) {
+    EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, dims).Run(zeros, options),
+              "f32[2, 3] 0 0 0 0 0 0");
+  }
+  ASSERT_EQ(warnings.size(), 3u);
+  EXPECT_EQ(warnings[0],
             "output y (node n): found f32[2, 3]; expected f32[2, 4], as the "
+            "model declares it; goes on with what the nodes compute");
+  EXPECT_EQ(warnings[2],
+            "output y (node n): found f32[2, 3]; expected f32[], as the model "
+            "declares it; goes on with what the nodes compute");
+  EXPECT_EQ(
+      Relu(13).Output("y", Proto::FLOAT, {6}).Run({}, {.strict_types = true}),
+      "output y (node n): found f32[2, 3]; expected f32[6], as the model "
+      "declares it; mend the declaration or the node");
+}
+
+TEST(NodeChecks, StaleValuesBetweenNodesToo) {
+  const std::vector<HostTensor> zeros =
+      One(HostTensor(TensorType{DType::kF32, {2, 3}, {}}));
+  const SketchedModel model = Relu(13)
+                                  .Node("Neg", {"y"}, {"z"})
+                                  .Value("y", Proto::FLOAT, {7, 3})
+                                  .Output("z");
+  std::string warned;
+  EXPECT_EQ(model.Run(zeros, {.warn =
+                                  [&](absl::string_view text) {
+                                    warned += std::string(text);
+                                  }}),
+            "f32[2, 3] -0 -0 -0 -0 -0 -0");
+  EXPECT_EQ(warned,
+            "value y (node n): found f32[2, 3]; expected f32[7, 3], as the "
+            "model declares it; goes on with what the nodes compute");
+  EXPECT_EQ(model.Run(zeros, {.strict_types = true}),
+            "value y (node n): found f32[2, 3]; expected f32[7, 3], as the "
             "model declares it; mend the declaration or the node");
-  EXPECT_EQ(Relu(13).Output("y", Proto::FLOAT, {6}).Run(),
-            "output y (node n): found f32[2, 3]; expected f32[6], as the model "
-            "declares it; mend the declaration or the node");
+}
+
+TEST(NodeChecks, DeclaredElementTypesOfOutputsAgree) {
   EXPECT_EQ(Relu(13).Output("y", Proto::INT64, {2, 3}).Run(),
             "output y (node n): found f32[2, 3]; expected i64[2, 3], as the "
             "model declares it; mend the declaration or the node");
@@ -203,6 +241,117 @@ TEST(NodeChecks, OpsetsOfTheModelAndOfItsOps) {
       "found 1 node whose op is not supported:\n"
       "  Gelu (node n), which came with opset 20, in a model of opset 19");
   EXPECT_EQ(gelu(20), "f32[1] 0");
+}
+
+std::string Normalised(int opset, const char* op, const Shape& scale,
+                       const std::vector<float>& values, const Shape& x,
+                       const std::vector<float>& xs, int64_t groups) {
+  SketchedModel model(opset);
+  model.Constant("s", Proto::FLOAT, HostTensor::Of<float>(scale, values))
+      .Input("x", Proto::FLOAT, {x.begin(), x.end()});
+  if (groups > 0) {
+    model.Node(op, {"x", "s", "s"}, {"y"})
+        .Attr("num_groups", groups)
+        .Attr("epsilon", 0.0f);
+  } else {
+    model.Node(op, {"x", "s"}, {"y"}).Attr("epsilon", 0.0f);
+  }
+  return model.Output("y").Run(One(HostTensor::Of<float>(x, xs)));
+}
+
+// Each pair is a group, of -1 and 1.
+TEST(NodeChecks, GroupsHaveAScaleEachUntilOpset20AndChannelsSince) {
+  const std::vector<float> xs = {1, 3, 5, 9};
+  EXPECT_EQ(
+      Normalised(18, "GroupNormalization", {2}, {1, 10}, {1, 4, 1}, xs, 2),
+      "f32[1, 4, 1] 0 2 0 20");
+  EXPECT_EQ(Normalised(21, "GroupNormalization", {4}, {1, 2, 3, 10}, {1, 4, 1},
+                       xs, 2),
+            "f32[1, 4, 1] 0 4 0 20");
+  EXPECT_EQ(Normalised(21, "GroupNormalization", {2}, {1, 10}, {1, 4, 1}, xs, 2)
+                .find("GroupNormalization (node n): "),
+            0u);
+}
+
+TEST(NodeChecks, ALayerNormsScaleBroadcasts) {
+  const std::vector<float> xs = {1, 3, 9, 5};
+  const auto with = [&](const Shape& scale, const std::vector<float>& values) {
+    return Normalised(17, "LayerNormalization", scale, values, {2, 2}, xs, 0);
+  };
+  EXPECT_EQ(with({1}, {10}), "f32[2, 2] -10 10 10 -10");
+  EXPECT_EQ(with({}, {10}), "f32[2, 2] -10 10 10 -10");
+  EXPECT_EQ(with({1, 2}, {1, 2}), "f32[2, 2] -1 2 1 -2");
+  EXPECT_EQ(with({2, 1}, {1, 2}), "f32[2, 2] -1 1 2 -2");
+  EXPECT_EQ(with({3}, {1, 2, 3}),
+            "LayerNormalization (node n): found input 1 f32[3]; expected "
+            "extents that broadcast to f32[2, 2]");
+}
+
+TEST(NodeChecks, BlocksBecomeOuterOrInnerChannels) {
+  const auto with = [](const std::string& mode) {
+    HostTensor x(TensorType{DType::kF32, {1, 2, 2, 2}, {}});
+    for (int i = 0; i < 8; ++i) SetNumber(x, i, Number(i));
+    return SketchedModel(28)
+        .Input("x", Proto::FLOAT, {1, 2, 2, 2})
+        .Node("SpaceToDepth", {"x"}, {"y"})
+        .Attr("blocksize", int64_t{2})
+        .Attr("mode", mode)
+        .Output("y")
+        .Run(One(std::move(x)));
+  };
+  EXPECT_EQ(with("DCR"), "f32[1, 8, 1, 1] 0 4 1 5 2 6 3 7");
+  EXPECT_EQ(with("CRD"), "f32[1, 8, 1, 1] 0 1 2 3 4 5 6 7");
+  EXPECT_EQ(with("RCD"),
+            "SpaceToDepth (node n): found mode \"RCD\"; expected DCR, CRD");
+}
+
+SketchedModel Resize(const std::vector<int64_t>& sizes) {
+  return SketchedModel(19)
+      .Ints("sizes", sizes)
+      .Input("x", Proto::FLOAT, {1, 2, 4})
+      .Node("Resize", {"x", "", "", "sizes"}, {"y"});
+}
+
+TEST(NodeChecks, ResizeOfSomeAxes) {
+  const auto run = [](SketchedModel model) {
+    HostTensor x(TensorType{DType::kF32, {1, 2, 4}, {}});
+    for (int i = 0; i < 8; ++i) SetNumber(x, i, Number(i));
+    return model.Output("y").Run(One(std::move(x)));
+  };
+  EXPECT_EQ(run(Resize({2}).Attr("axes", std::vector<int64_t>{-1})),
+            "f32[1, 2, 2] 0 2 4 6");
+  EXPECT_EQ(run(Resize({2, 1}).Attr("axes", std::vector<int64_t>{2, 1})),
+            "f32[1, 1, 2] 0 2");
+  EXPECT_EQ(run(Resize({2, 1})), "Resize (node n): found 2 sizes; expected 3");
+  EXPECT_EQ(run(Resize({2, 2}).Attr("axes", std::vector<int64_t>{2, -1})),
+            "Resize (node n): found axis 2 twice; expected each axis at most "
+            "once");
+  const auto kept = [&](const std::string& policy) {
+    return run(Resize({2, 2})
+                   .Attr("axes", std::vector<int64_t>{1, 2})
+                   .Attr("keep_aspect_ratio_policy", policy));
+  };
+  EXPECT_EQ(kept("not_larger"), "f32[1, 1, 2] 0 2");
+  EXPECT_EQ(kept("not_smaller"), "f32[1, 2, 4] 0 1 2 3 4 5 6 7");
+  EXPECT_EQ(run(Resize({1, 2, 2})
+                    .Attr("mode", std::string("linear"))
+                    .Attr("antialias", int64_t{1})),
+            "Resize (node n): found attribute antialias = 1 with scale 0.5; "
+            "expected 0, mode nearest or scales of 1 and more");
+  EXPECT_EQ(run(Resize({1, 2, 8})
+                    .Attr("mode", std::string("linear"))
+                    .Attr("antialias", int64_t{1})),
+            run(Resize({1, 2, 8}).Attr("mode", std::string("linear"))));
+}
+
+TEST(NodeChecks, WordsAreThoseOfTheStandard) {
+  EXPECT_EQ(SketchedModel(20)
+                .Input("x", Proto::FLOAT, {1})
+                .Node("Gelu", {"x"}, {"y"})
+                .Attr("approximate", std::string("erf"))
+                .Output("y")
+                .Run(),
+            "Gelu (node n): found approximate \"erf\"; expected none, tanh");
 }
 
 }  // namespace

@@ -174,6 +174,8 @@ absl::Span<const ConverterRow> ShapeConverters();
 absl::Span<const ConverterRow> IndexConverters();
 absl::Span<const ConverterRow> SourceConverters();
 
+// Of all families.
+std::vector<const ConverterRow*> AllConverters();
 // Null if the op is not supported.
 const ConverterRow* FindConverter(absl::string_view op_type);
 

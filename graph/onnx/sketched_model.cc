@@ -53,6 +53,12 @@ SketchedModel& SketchedModel::Input(const std::string& name, int type,
   return *this;
 }
 
+SketchedModel& SketchedModel::Value(const std::string& name, int type,
+                                    const std::vector<int64_t>& dims) {
+  Declare(*model_.mutable_graph()->add_value_info(), name, type, dims);
+  return *this;
+}
+
 SketchedModel& SketchedModel::Output(const std::string& name) {
   model_.mutable_graph()->add_output()->set_name(name);
   return *this;
@@ -123,6 +129,12 @@ SketchedModel& SketchedModel::Attr(const std::string& name,
                                    const std::vector<int64_t>& values) {
   onnx::AttributeProto& attribute = NewAttr(name, onnx::AttributeProto::INTS);
   for (int64_t value : values) attribute.add_ints(value);
+  return *this;
+}
+
+SketchedModel& SketchedModel::Attr(const std::string& name,
+                                   const std::string& word) {
+  NewAttr(name, onnx::AttributeProto::STRING).set_s(word);
   return *this;
 }
 

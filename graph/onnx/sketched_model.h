@@ -21,6 +21,9 @@ class SketchedModel {
   // Types are onnx::TensorProto::DataType.
   SketchedModel& Input(const std::string& name, int type,
                        const std::vector<int64_t>& dims);
+  // What the model says of a value between its nodes.
+  SketchedModel& Value(const std::string& name, int type,
+                       const std::vector<int64_t>& dims);
   SketchedModel& Output(const std::string& name);
   SketchedModel& Output(const std::string& name, int type,
                         const std::vector<int64_t>& dims);
@@ -39,6 +42,7 @@ class SketchedModel {
                       int type);
   SketchedModel& Attr(const std::string& name,
                       const std::vector<int64_t>& values);
+  SketchedModel& Attr(const std::string& name, const std::string& word);
 
   absl::StatusOr<Module> Import(const ImportOptions& options = {}) const;
   // The outputs of the imported model as text, "i64[2] 1 2", or the error

@@ -87,7 +87,7 @@ std::string TimesText(const CompileReport& report) {
 }
 
 UnfitCommand Unfit(const Arguments& arguments, const Machine& machine) {
-  return {"compile", arguments, machine, ReadModel};
+  return {"compile", arguments, machine, ReadModelAgain};
 }
 
 absl::Status StopAfter(const std::string& stage, Module module,

@@ -3,6 +3,7 @@
 
 #include "tools/partita/model_input.h"
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "partita/compile_request.h"
 #include "placement/machine/detect_host.h"
 #include "placement/planner/planner.h"
+#include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 
 namespace partita {
@@ -54,19 +56,23 @@ absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
   }
   PARTITA_ASSIGN_OR_RETURN(const auto shapes, arguments.GetBindings("shape"));
   for (const auto& [input, text] : shapes) {
-    PARTITA_ASSIGN_OR_RETURN(options.shapes[input], ParseInts("shape", text));
+    // No number at all could not be told from one left out.
+    PARTITA_ASSIGN_OR_RETURN(
+        options.shapes[input],
+        ParseInts("shape", text == "scalar" ? "" : absl::string_view(text)));
   }
   PARTITA_ASSIGN_OR_RETURN(const auto values, arguments.GetBindings("bind"));
   for (const auto& [input, text] : values) {
     PARTITA_ASSIGN_OR_RETURN(options.values[input], ParseNumbers("bind", text));
   }
+  options.strict_types = arguments.has("strict-types");
   return options;
 }
 
 // These models have shapes of their own, which no flag changes.
 absl::Status RefuseImportFlags(const std::string& path,
                                const Arguments& arguments) {
-  for (const char* flag : {"dim", "shape", "bind"}) {
+  for (const char* flag : {"dim", "shape", "bind", "strict-types"}) {
     if (!arguments.has(flag)) continue;
     return CalledWrongly(
         absl::StrCat("--", flag, ": found with ", path,
@@ -87,6 +93,8 @@ absl::string_view FlagHint(ImportOption option) {
     case ImportOption::kGivenExtents:
       return "; the inputs' extents were given: if the model computes with "
              "others only, give those by --dim NAME=N or --shape INPUT=N,N,..";
+    case ImportOption::kStrictTypes:
+      return "; without --strict-types it is a warning";
   }
   return "";
 }
@@ -185,9 +193,15 @@ absl::StatusOr<Pin> ReadPin(const std::string& text) {
   return pin;
 }
 
-}  // namespace
+std::function<void(absl::string_view)> WarningsOf(const std::string& path) {
+  return [path](absl::string_view text) {
+    WriteWarning(absl::StrCat(path, ": ", text));
+  };
+}
 
-absl::StatusOr<Module> ReadModel(const Arguments& arguments) {
+absl::StatusOr<Module> ReadModelOf(
+    const Arguments& arguments,
+    const std::function<void(absl::string_view)>& warn) {
   const std::string& path = arguments.positional()[0];
   absl::string_view name = path;
   const bool is_built_in = absl::ConsumePrefix(&name, "builtin:");
@@ -195,15 +209,26 @@ absl::StatusOr<Module> ReadModel(const Arguments& arguments) {
     PARTITA_RETURN_IF_ERROR(RefuseImportFlags(path, arguments));
     return is_built_in ? BuiltInModel(name) : ReadGraphText(path);
   }
-  PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
-                           ReadImportOptions(arguments));
+  PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
+  options.warn = warn;
   return ReadOnnx(path, options);
+}
+
+}  // namespace
+
+absl::StatusOr<Module> ReadModel(const Arguments& arguments) {
+  return ReadModelOf(arguments, WarningsOf(arguments.positional()[0]));
+}
+
+absl::StatusOr<Module> ReadModelAgain(const Arguments& arguments) {
+  return ReadModelOf(arguments, nullptr);
 }
 
 absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
                                        const Arguments& arguments) {
-  PARTITA_ASSIGN_OR_RETURN(const ImportOptions options,
+  PARTITA_ASSIGN_OR_RETURN(ImportOptions options,
                            ReadTrainedOptions(arguments));
+  options.warn = WarningsOf(path);
   return ReadOnnx(path, options);
 }
 

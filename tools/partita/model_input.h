@@ -18,17 +18,23 @@ namespace partita {
 inline constexpr FlagDef kModelFlags[] = {
     {"dim", "NAME=N", "the extent of a symbolic dimension; repeatable", nullptr,
      FileUse::kNone, true},
-    {"shape", "INPUT=N,N,..", "the shape of an input; repeatable", nullptr,
+    {"shape", "INPUT=N,N,..",
+     "the shape of an input, or INPUT=scalar; repeatable", nullptr,
      FileUse::kNone, true},
     {"bind", "INPUT=V,V,..",
      "the value of an input that decides a shape; repeatable", nullptr,
      FileUse::kNone, true},
+    {"strict-types", nullptr,
+     "refuse a model that declares other types of its outputs and values than "
+     "its nodes compute; a warning unless told"},
 };
 
 // An ONNX model, a module as text if the name ends in .graph, or
 // builtin:resnet50 and its like (graph/builder/examples): the command's
-// operand.
+// operand. Warnings go to standard error.
 absl::StatusOr<Module> ReadModel(const Arguments& arguments);
+// The same without a warning, for those who have heard it.
+absl::StatusOr<Module> ReadModelAgain(const Arguments& arguments);
 // An ONNX model as the function "train", its weights as variables.
 absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,
                                        const Arguments& arguments);

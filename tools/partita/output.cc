@@ -36,6 +36,13 @@ absl::Status WriteText(const std::string& path, absl::string_view text) {
   return absl::OkStatus();
 }
 
+void WriteWarning(absl::string_view text) {
+  // A terminal's line of progress is written again at the next stage.
+  std::fprintf(stderr, "%spartita: warning: %s\n",
+               isatty(STDERR_FILENO) ? "\r\033[K" : "",
+               std::string(text).c_str());
+}
+
 Progress::Progress(absl::string_view command) : command_(command) {}
 
 void Progress::Stage(absl::string_view name) {

@@ -14,6 +14,9 @@ namespace partita {
 // To a file, all of it or nothing, or to standard output if `path` is "-".
 absl::Status WriteText(const std::string& path, absl::string_view text);
 
+// "partita: warning: TEXT" on standard error.
+void WriteWarning(absl::string_view text);
+
 // One line on a terminal that says what long work is at; silent elsewhere.
 class Progress {
  public:

@@ -130,7 +130,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
       {.command = "run",
        .arguments = arguments,
        .machine = machine,
-       .read = ReadModel,
+       .read = ReadModelAgain,
        .runs_on_host = !arguments.has("virtual") && !arguments.has("timed")}));
   return std::make_shared<const Plan>(std::move(compiled->plan));
 }
