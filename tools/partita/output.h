@@ -14,6 +14,10 @@ namespace partita {
 // To a file, all of it or nothing, or to standard output if `path` is "-".
 absl::Status WriteText(const std::string& path, absl::string_view text);
 
+// Whether WriteText failed as nobody reads standard output any more: where
+// SIGPIPE is ignored, it is the caller who ends the program then.
+bool HasNoReader(const absl::Status& status);
+
 // One line on a terminal that says what long work is at; silent elsewhere.
 class Progress {
  public:
