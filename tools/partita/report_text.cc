@@ -316,7 +316,8 @@ std::string CompileJson(const Compiled& compiled,
                        {"misplaced_bytes", written->misplaced},
                        {"outside_bytes", written->outside}};
   }
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace partita
