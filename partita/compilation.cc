@@ -108,10 +108,11 @@ absl::Status Compilation::DivideIntoMicroBatches() {
 
 absl::Status Compilation::PlaceFunction(const Planner& planner,
                                         const std::vector<int64_t>& limits,
-                                        const std::vector<bool>& divided_inputs,
+                                        const MicroBatches& parts,
                                         VariableHomes& homes, Graph& function,
                                         EntryNotes& notes) {
-  PlannerOptions options = PlannerOptionsOf(options_);
+  PlannerOptions options = options_.planner;
+  options.micro_batches = parts;
   options.follows_variables = WriteHomes(homes, function);
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,
@@ -126,7 +127,7 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
   DecideHomes(function, homes);
   PARTITA_RETURN_IF_ERROR(
       FillBuckets(function, options_.bucket_bytes.value_or(kUsualBucketBytes),
-                  VaryingValues(function, divided_inputs)));
+                  VaryingValues(function, parts.divided_inputs)));
   PARTITA_RETURN_IF_ERROR(Verify(function));
   return VerifySplit(*before, function);
 }
@@ -141,8 +142,7 @@ absl::StatusOr<Module> Compilation::Place(const Planner& planner,
     for (int i : DecidingOrder(module)) {
       const MicroBatches parts =
           micro_batches_.empty() ? MicroBatches() : micro_batches_[i];
-      PARTITA_RETURN_IF_ERROR(PlaceFunction(planner, limits,
-                                            parts.divided_inputs, homes,
+      PARTITA_RETURN_IF_ERROR(PlaceFunction(planner, limits, parts, homes,
                                             *module.functions()[i], notes[i]));
     }
     return absl::OkStatus();

@@ -73,9 +73,8 @@ class Compilation {
   // has.
   absl::Status PlaceFunction(const Planner& planner,
                              const std::vector<int64_t>& limits,
-                             const std::vector<bool>& divided_inputs,
-                             VariableHomes& homes, Graph& function,
-                             EntryNotes& notes);
+                             const MicroBatches& parts, VariableHomes& homes,
+                             Graph& function, EntryNotes& notes);
   absl::Status BindKernels(Module& module,
                            std::vector<std::vector<ChosenKernel>>& chosen);
   // Lowers the limit of the device that lowering found short; false if that is

@@ -118,11 +118,15 @@ std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options) {
   return std::nullopt;
 }
 
-PlannerOptions PlannerOptionsOf(const CompileOptions& options) {
-  PlannerOptions planner = options.planner;
-  planner.micro_batches = options.micro_batches;
-  planner.schedule = options.schedule.value_or(planner.schedule);
-  return planner;
+std::vector<TellingOption> TellingOptions(const CompileOptions& options) {
+  std::vector<TellingOption> telling;
+  for (const StrategyOption& option : kStrategyOptions) {
+    if (!option.given(options)) continue;
+    const std::vector<std::string> readers = ReadersOf(option);
+    if (readers.size() != 1 || readers[0] == kAuto) continue;
+    telling.push_back({option.name, readers[0]});
+  }
+  return telling;
 }
 
 Goal GoalOf(const CompileOptions& options) {

@@ -27,8 +27,12 @@ struct UnreadOption {
 };
 std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options);
 
-// What planners are told of the micro-batches too.
-PlannerOptions PlannerOptionsOf(const CompileOptions& options);
+// An option that is given and that one strategy alone reads, which it means.
+struct TellingOption {
+  std::string name;  // "device", "stages" or "replicas"
+  std::string strategy;
+};
+std::vector<TellingOption> TellingOptions(const CompileOptions& options);
 
 // What auto keeps the best of.
 Goal GoalOf(const CompileOptions& options);

@@ -10,10 +10,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/atomic_file.h"
 #include "graph/literal_pool.h"
 #include "graph/onnx/export/export.h"
 #include "graph/status_macros.h"
-#include "runtime/plan/atomic_file.h"
 
 namespace partita {
 namespace {

@@ -5,12 +5,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <system_error>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/atomic_file.h"
 #include "graph/fingerprint.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
@@ -86,12 +87,10 @@ absl::Status MakeFolder(const std::string& folder) {
 }
 
 absl::Status Dump(const Graph& graph, const std::string& path) {
-  std::ofstream file(path);
-  file << PrintGraph(graph);
-  file.close();
-  if (file) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(
-      path, ": cannot be written; expected a folder with room to dump into"));
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                           AtomicFile::Create(path));
+  PARTITA_RETURN_IF_ERROR(file->WriteText(PrintGraph(graph)));
+  return file->Commit();
 }
 
 absl::Status InContext(const absl::Status& status, const Pass& pass,

@@ -6,13 +6,13 @@
 #include <deque>
 #include <utility>
 
+#include "graph/atomic_file.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/onnx/export/export.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "partita/onnx_file.h"
-#include "runtime/plan/atomic_file.h"
 
 namespace partita {
 

@@ -11,9 +11,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/atomic_file.h"
 #include "graph/status_macros.h"
 #include "partita/train/batch_inputs.h"
-#include "runtime/plan/atomic_file.h"
 #include "runtime/tensor_file/bad_file.h"
 
 namespace partita {
@@ -93,6 +93,7 @@ absl::Status Trainer::Resume(const std::string& path, ResumeOn resume_on) {
 
 absl::StatusOr<TrainingEnd> Trainer::Run(TrainingObserver& observer) {
   TrainingEnd end = TrainingEnd::kDone;
+  first_step_ = position_.step;
   if (!options_.checkpoint.empty() || position_.step > 0) {
     PARTITA_ASSIGN_OR_RETURN(not_finite_, VariablesNotFinite(session_));
   }
@@ -114,17 +115,19 @@ absl::StatusOr<TrainingEnd> Trainer::Run(TrainingObserver& observer) {
 absl::StatusOr<TrainingEnd> Trainer::RunBatches(Loader& loader,
                                                 TrainingObserver& observer) {
   while (true) {
-    PARTITA_ASSIGN_OR_RETURN(std::optional<LoadedBatch> batch, loader.Next());
-    if (!batch.has_value()) return TrainingEnd::kDone;
-    PARTITA_ASSIGN_OR_RETURN(const TrainingStep step, Step(*batch));
-    PARTITA_RETURN_IF_ERROR(observer.OnStep(step));
-    PARTITA_RETURN_IF_ERROR(CheckLoss(step, *batch));
-    batch.reset();
+    absl::StatusOr<std::optional<LoadedBatch>> batch = loader.Next();
+    if (!batch.ok()) return KeepDespite(batch.status());
+    if (!batch->has_value()) return TrainingEnd::kDone;
+    PARTITA_ASSIGN_OR_RETURN(const TrainingStep step, Step(**batch));
+    absl::Status told = observer.OnStep(step);
+    PARTITA_RETURN_IF_ERROR(CheckLoss(step, **batch));
+    batch->reset();
     Advance();
-    if (IsCheckpointDue()) PARTITA_RETURN_IF_ERROR(KeepCheckpoint());
-    if (position_.batch == 0) {
-      PARTITA_RETURN_IF_ERROR(observer.OnEpoch(step.epoch));
+    if (told.ok() && IsCheckpointDue()) {
+      PARTITA_RETURN_IF_ERROR(KeepCheckpoint());
     }
+    if (told.ok() && position_.batch == 0) told = observer.OnEpoch(step.epoch);
+    if (!told.ok()) return KeepDespite(told);
     if (observer.WantsStop()) return TrainingEnd::kStopped;
   }
 }
@@ -186,6 +189,19 @@ void Trainer::Advance() {
 bool Trainer::IsCheckpointDue() const {
   const int64_t every = options_.every > 0 ? options_.every : steps_per_epoch();
   return position_.step % every == 0;
+}
+
+absl::Status Trainer::KeepDespite(const absl::Status& failure) {
+  if (options_.checkpoint.empty() || position_.step == first_step_) {
+    return failure;
+  }
+  const absl::Status kept = KeepCheckpoint();
+  return WithMessage(
+      failure,
+      kept.ok()
+          ? absl::StrCat(failure.message(), "; the training after step ",
+                         position_.step, " is kept in ", options_.checkpoint)
+          : absl::StrCat(failure.message(), "\n  ", kept.message()));
 }
 
 // The loss is that of the weights before the step.

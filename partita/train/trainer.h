@@ -49,7 +49,7 @@ struct TrainingStep {
   int64_t labels = 0;
 };
 
-// Whom a training tells how it goes. Errors end it.
+// Whom a training tells how it goes. Errors end it, with a checkpoint.
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
@@ -87,7 +87,8 @@ class Trainer {
   absl::Status Resume(const std::string& path,
                       ResumeOn resume_on = ResumeOn::kSamePlan);
 
-  // Ends with a checkpoint if a path is given, unless by an error.
+  // Ends with a checkpoint if a path is given, unless a step failed, or what it
+  // made is not to be kept.
   absl::StatusOr<TrainingEnd> Run(TrainingObserver& observer);
 
   const TrainingPosition& position() const { return position_; }
@@ -112,6 +113,9 @@ class Trainer {
   void Advance();
   // Writes one if the position is not that of the last.
   absl::Status KeepCheckpoint();
+  // The same, if this run has done a step: `failure`, which is of what is
+  // around the steps, with what became of them.
+  absl::Status KeepDespite(const absl::Status& failure);
   absl::Status CheckVariables() const;
   bool IsCheckpointDue() const;
 
@@ -122,6 +126,7 @@ class Trainer {
   TrainingPosition position_;
   bool resumed_by_another_plan_ = false;
   double seconds_waited_ = 0;
+  int64_t first_step_ = 0;               // of this run
   int64_t kept_step_ = -1;               // of the last checkpoint; -1: none yet
   std::vector<std::string> not_finite_;  // variables, as Run began
 };

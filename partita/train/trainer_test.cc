@@ -515,6 +515,48 @@ TEST(Trainer, AStopWhileTheEpochIsToldIsHeard) {
   EXPECT_EQ(access(path.c_str(), F_OK), 0);
 }
 
+// Where it can be told no more, as on a full disk, what was trained is kept.
+TEST(Trainer, AnObserverThatFailsCostsNoStep) {
+  class FailsAfter final : public TrainingObserver {
+   public:
+    FailsAfter(int64_t steps, int64_t epochs)
+        : steps_(steps), epochs_(epochs) {}
+    absl::Status OnStep(const TrainingStep& step) override {
+      if (step.step + 1 < steps_) return absl::OkStatus();
+      absl::Status full = absl::ResourceExhaustedError("table: found no room");
+      full.SetPayload("test", absl::Cord("kept too"));
+      return full;
+    }
+    absl::Status OnEpoch(int64_t epoch) override {
+      if (epoch + 1 < epochs_) return absl::OkStatus();
+      return absl::ResourceExhaustedError("report: found no room");
+    }
+    bool WantsStop() override { return false; }
+
+   private:
+    const int64_t steps_;
+    const int64_t epochs_;
+  };
+  const std::string whole = TrainedAtOnce();
+  const std::string path = TestPath("told");
+  unlink(path.c_str());
+  FailsAfter in_epoch(8, 3), at_its_end(18, 2);
+  StopsAfter rest(0);
+  const absl::Status first = TrainOn(path, in_epoch).status();
+  EXPECT_EQ(first.message(),
+            absl::StrCat("table: found no room; the training after step 8 is "
+                         "kept in ",
+                         path));
+  EXPECT_EQ(first.GetPayload("test"), absl::Cord("kept too"));
+  EXPECT_EQ(TrainOn(path, at_its_end).status().message(),
+            absl::StrCat("report: found no room; the training after step 12 is "
+                         "kept in ",
+                         path));
+  EXPECT_EQ(*TrainOn(path, rest), TrainingEnd::kDone);
+  EXPECT_EQ(rest.losses.size(), 6u);
+  EXPECT_EQ(FileContent(path), whole);
+}
+
 TEST(Trainer, AnEvaluationMayBeStopped) {
   const auto session = VirtualSession(SharedPlan());
   int asked = 0;

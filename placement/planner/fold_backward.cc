@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
+#include "graph/instance.h"
 #include "graph/op_view.h"
 
 namespace partita {
@@ -15,17 +17,21 @@ constexpr int kNoPlace = -1;
 
 class Folder {
  public:
-  Folder(const CostModel& costs, const Flow& flow)
-      : costs_(costs), graph_(costs.graph()), flow_(flow) {
+  Folder(const CostModel& costs, const Flow& flow,
+         const MicroBatches& micro_batches)
+      : costs_(costs),
+        graph_(costs.graph()),
+        flow_(flow),
+        micro_batches_(micro_batches) {
     const size_t count = flow.items.size();
     line_.place.assign(count, kNoPlace);
     line_.backward.assign(count, true);
-    line_.after_sum.assign(count, false);
+    line_.once.assign(count, false);
   }
 
   FoldedLine Run() {
     FindForward();
-    FindSums();
+    if (micro_batches_.count > 1) FindOnce();
     for (int i = Count() - 1; i >= 0; --i) {
       if (line_.backward[i]) line_.place[i] = PlaceOf(i);
     }
@@ -65,13 +71,15 @@ class Folder {
     }
   }
 
-  void FindSums() {
+  // A sum over micro-batches is added to in each of them. What reads one, such
+  // as how many labels of the whole batch count, may itself run in each.
+  void FindOnce() {
+    const std::vector<bool> varies =
+        VaryingValues(graph_, micro_batches_.divided_inputs);
     for (int i = 0; i < Count(); ++i) {
-      bool after = graph_.view(flow_.items[i].node).is(kAccumulate);
-      for (ValueId source : flow_.items[i].sources) {
-        after |= MakerOf(source) >= 0 && line_.after_sum[MakerOf(source)];
-      }
-      line_.after_sum[i] = after;
+      const OpView op = graph_.view(flow_.items[i].node);
+      line_.once[i] = !op.is(kAccumulate) && op.num_results() > 0 &&
+                      !varies[op.result(0).id().index];
     }
   }
 
@@ -81,8 +89,7 @@ class Folder {
     for (ValueId stored : flow_.items[item].stored) {
       place = std::max(place, PlaceOfVariable(stored));
     }
-    const NodeId node = flow_.items[item].node;
-    if (line_.after_sum[item] && !graph_.view(node).is(kAccumulate)) {
+    if (line_.once[item] && (place != kNoPlace || ReadsComputed(item))) {
       return place;
     }
     for (ValueId source : flow_.items[item].sources) {
@@ -90,12 +97,18 @@ class Folder {
       if (maker < 0 || line_.backward[maker]) continue;
       place = std::max(place, line_.place[maker]);
     }
-    for (ValueId result : graph_.node(node).results) {
+    for (ValueId result : graph_.node(flow_.items[item].node).results) {
       for (int reader : flow_.values[result.index].readers) {
         place = std::max(place, line_.place[reader]);
       }
     }
     return place;
+  }
+
+  bool ReadsComputed(int item) const {
+    return absl::c_any_of(flow_.items[item].sources, [this](ValueId source) {
+      return MakerOf(source) >= 0;
+    });
   }
 
   int PlaceOfVariable(ValueId stored) const {
@@ -122,13 +135,15 @@ class Folder {
   const CostModel& costs_;
   const Graph& graph_;
   const Flow& flow_;
+  const MicroBatches& micro_batches_;
   FoldedLine line_;
 };
 
 }  // namespace
 
-FoldedLine FoldBackward(const CostModel& costs, const Flow& flow) {
-  return Folder(costs, flow).Run();
+FoldedLine FoldBackward(const CostModel& costs, const Flow& flow,
+                        const MicroBatches& micro_batches) {
+  return Folder(costs, flow, micro_batches).Run();
 }
 
 }  // namespace partita

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "placement/cost/cost_model.h"
+#include "placement/partition/micro_batches.h"
 #include "placement/planner/flow.h"
 
 namespace partita {
@@ -15,9 +16,8 @@ struct FoldedLine {
   std::vector<int> place;               // by item of the flow
   std::vector<std::vector<int>> items;  // by place
   std::vector<bool> backward;           // by item
-  // By item: it needs a sum over all micro-batches, so that a step runs it
-  // once.
-  std::vector<bool> after_sum;
+  // By item: a step runs it once, not in each of several micro-batches.
+  std::vector<bool> once;
 };
 
 // Places are the forward items in the graph's order: what the outputs need. All
@@ -26,9 +26,11 @@ struct FoldedLine {
 //   1. the first forward reader of a variable that it reads, as the gradient
 //      and the update of a weight do,
 //   2. the makers of the forward values that it reads,
-//   3. the backward items that read it, those aside that run once a step and
-//      read no variable: these follow their largest operand.
-FoldedLine FoldBackward(const CostModel& costs, const Flow& flow);
+//   3. the backward items that read it.
+// A backward item that runs once a step goes by 1 alone, or else follows its
+// largest operand; only where nothing is computed for it does it go by 3.
+FoldedLine FoldBackward(const CostModel& costs, const Flow& flow,
+                        const MicroBatches& micro_batches);
 
 }  // namespace partita
 

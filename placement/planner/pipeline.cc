@@ -40,7 +40,8 @@ class Pipeline {
       : request_(request),
         costs_(request.costs),
         flow_(request.costs),
-        line_(FoldBackward(request.costs, flow_)) {
+        line_(
+            FoldBackward(request.costs, flow_, request.options.micro_batches)) {
     has_pins_ = absl::c_any_of(flow_.items, [&](const FlowItem& item) {
       return request_.pin(item.node) != nullptr;
     });
@@ -77,8 +78,8 @@ class Pipeline {
     return span;
   }
 
-  // 1. Bytes that cross into each place, there or back, and that are live while
-  // it runs.
+  // 1. Bytes that cross into each place in a micro-batch, there or back, and
+  // that are live while it runs.
   void Sweep() {
     const size_t n = line_.items.size();
     std::vector<int64_t> crossing(n + 2, 0), living(n + 2, 0);
@@ -92,8 +93,9 @@ class Pipeline {
       living[first] += bytes;
       living[span.last + 1] -= bytes;
       if (value.maker < 0) continue;  // inputs are fed where they are read
-      crossing[span.first + 1] += bytes;
-      crossing[span.last + 1] -= bytes;
+      const int64_t moved = bytes / SharesOf(value.maker);
+      crossing[span.first + 1] += moved;
+      crossing[span.last + 1] -= moved;
     }
     std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
     std::partial_sum(living.begin(), living.end(), living.begin());
@@ -109,6 +111,14 @@ class Pipeline {
       }
       living_[place] += workspace;
     }
+  }
+
+  int micro_batches() const { return request_.options.micro_batches.count; }
+
+  // Of what an item makes: a step has one sum, or what is made of it, for all
+  // micro-batches.
+  int SharesOf(int maker) const {
+    return line_.once[maker] || IsSum(maker) ? micro_batches() : 1;
   }
 
   bool IsStoredValue(size_t v) const {
@@ -144,9 +154,7 @@ class Pipeline {
     }
     const NodeCost& cost = costs_.cost(item.node, device);
     if (!cost.can_run) return kNever;
-    return line_.after_sum[index]
-               ? cost.seconds / request_.options.micro_batches
-               : cost.seconds;
+    return line_.once[index] ? cost.seconds / micro_batches() : cost.seconds;
   }
 
   LinePiece MakePiece(int p, const Attempt& attempt) const {
@@ -205,7 +213,7 @@ class Pipeline {
       const FlowValue& value = flow_.values[v];
       if (IsStoredValue(v)) continue;
       if (value.maker >= 0 &&
-          (line_.backward[value.maker] || line_.after_sum[value.maker])) {
+          (line_.backward[value.maker] || line_.once[value.maker])) {
         continue;
       }
       std::vector<int> backward;
@@ -222,8 +230,9 @@ class Pipeline {
     }
     AddStored(line.pieces);
     AddKept(line.pieces);
-    line.micro_batches = request_.options.micro_batches;
-    line.keeps_all = request_.options.schedule == PipelineSchedule::kGPipe;
+    line.micro_batches = micro_batches();
+    line.keeps_all =
+        request_.options.micro_batches.schedule == PipelineSchedule::kGPipe;
     for (int device : attempt.devices) {
       line.limits.push_back(attempt.limits[device]);
     }

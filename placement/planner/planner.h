@@ -68,10 +68,8 @@ struct PlannerOptions {
   // `data`: variables whose gradients have so many bytes or more are updated in
   // parts, one by each replica (DivideUpdates); nothing: all by every replica.
   std::optional<int64_t> divided_update_bytes;
-  // The graph is that of one of so many micro-batches of a step, and how stages
-  // take them up.
-  int micro_batches = 1;
-  PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
+  // The graph is that of one micro-batch of so many, as stages take them up.
+  MicroBatches micro_batches;
   // Another function of the module decided where variables lie: their nodes
   // have these placements, and what reads them stays there.
   bool follows_variables = false;

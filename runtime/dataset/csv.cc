@@ -19,9 +19,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
+#include "graph/utf8.h"
 #include "runtime/dataset/array_dataset.h"
 #include "runtime/dataset/csv_rows.h"
-#include "runtime/dataset/utf8.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "runtime/tensor_file/file_bytes.h"
 

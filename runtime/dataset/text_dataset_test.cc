@@ -10,8 +10,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "graph/utf8.h"
 #include "runtime/dataset/sample_text.h"
-#include "runtime/dataset/utf8.h"
 #include "runtime/dataset/vocabulary.h"
 
 namespace partita {

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/status_macros.h"
-#include "runtime/dataset/utf8.h"
+#include "graph/utf8.h"
 #include "runtime/tensor_file/bad_file.h"
 
 namespace partita {

@@ -9,13 +9,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "graph/utf8.h"
 
 namespace partita {
 namespace {
 
 std::string Quoted(absl::string_view text) {
   std::string quoted = "\"";
-  for (char c : text) {
+  for (char c : ValidUtf8(text)) {
     if (c == '"' || c == '\\') {
       absl::StrAppend(&quoted, "\\", absl::string_view(&c, 1));
     } else if (static_cast<unsigned char>(c) < 0x20) {

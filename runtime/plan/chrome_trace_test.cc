@@ -44,5 +44,16 @@ TEST(ChromeTraceTest, AnyNameGivesValidJson) {
   EXPECT_EQ(parsed["traceEvents"][2]["name"], "q\"\t");
 }
 
+// Names of a text module may be any bytes, as in %$"\\xff".
+TEST(ChromeTraceTest, BytesThatAreNotUtf8AreReplaced) {
+  Timeline timeline;
+  timeline.tracks = {{"cpu:\xc3", "\xed\xa0\x80"}};
+  timeline.spans = {{0, "\xff\xc3\xa9", "k", 0, 1, {{"x", "\xc0\x80"}}}};
+  const nlohmann::json parsed =
+      nlohmann::json::parse(ChromeTraceJson({timeline}), nullptr, false);
+  ASSERT_FALSE(parsed.is_discarded());
+  EXPECT_EQ(parsed["traceEvents"][2]["name"], "\xef\xbf\xbd\xc3\xa9");
+}
+
 }  // namespace
 }  // namespace partita

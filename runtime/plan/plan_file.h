@@ -25,12 +25,13 @@ struct PlanFileOptions {
 
 // Bytes of constants: in the plan's own file, and in files that it refers to.
 // What a pass folded or packed lies in no file, and what is not aligned there,
-// or overlaps another constant, cannot be used there: such constants are
-// embedded always.
+// overlaps another constant, or lies outside the plan's folder, which reading
+// never leaves, cannot be used there: such constants are embedded always.
 struct WrittenWeights {
   int64_t embedded = 0;
   int64_t referenced = 0;
   int64_t misplaced = 0;  // of those embedded: not aligned, or overlapping
+  int64_t outside = 0;  // of those embedded: in no file below the plan's folder
 };
 
 // Writes beside `path` under another name, and takes that name only when all
@@ -49,16 +50,13 @@ struct ReadPlanOptions {
   // their places and sizes are checked. (Images and metadata are always
   // compared with their hashes, and the gaps between the parts are zero.)
   bool verify_hashes = true;
-  // Weights are looked for in the plan's folder and below, or where their
-  // absolute path says; with this also above it.
-  bool allow_parent_folders = false;
 };
 
-// Maps the file; constants stay in it and in the files that it references. Any
-// bytes at all are safe to read: what does not fit is InvalidArgument, and no
-// byte of a constant is read twice. Every id of the plan refers to something;
-// whether it is a good plan is the checker's
-// question.
+// Maps the file; constants stay in it and in the files that it references,
+// which must lie in its folder or below. Any bytes at all are safe to read:
+// what does not fit is InvalidArgument, and no byte of a constant is read
+// twice. Every id of the plan refers to something; whether it is a good plan is
+// the checker's question.
 absl::StatusOr<Plan> ReadPlan(const std::string& path,
                               const ReadPlanOptions& options = {});
 

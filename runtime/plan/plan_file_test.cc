@@ -47,6 +47,7 @@ class PlanFile : public testing::Test {
     folder_ = absl::StrCat(testing::TempDir(), "/plan_file_", getpid());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
+    folder_ = fs::canonical(folder_);
     path_ = folder_ + "/m.plan";
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -252,6 +253,35 @@ TEST_F(PlanFile, ReferencedWeightsStayWhereTheyAre) {
                          "expected a file that can be read; correct its name "
                          "or its rights; it is what the plan was compiled "
                          "from"));
+}
+
+// Reading never leaves the plan's folder, so what lies elsewhere is copied.
+TEST_F(PlanFile, WeightsOutsideThePlansFolderAreEmbedded) {
+  const std::string weights = folder_ + "/w.bin";
+  const Plan plan = PlanOver(weights);
+  fs::create_directory(folder_ + "/plans");
+  const std::string path = folder_ + "/plans/m.plan";
+  const auto written = WritePlan(plan, path, {WeightStorage::kReference});
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(written->referenced, 0);
+  EXPECT_EQ(written->outside, 6000);
+  fs::remove(weights);
+  EXPECT_TRUE(ReadPlan(path).ok()) << ReadPlan(path).status();
+}
+
+TEST_F(PlanFile, ALinkOutOfThePlansFolderIsNotFollowed) {
+  fs::create_directory(folder_ + "/plans");
+  const std::string weights = folder_ + "/plans/w.bin";
+  const std::string path = folder_ + "/plans/m.plan";
+  ASSERT_TRUE(
+      WritePlan(PlanOver(weights), path, {WeightStorage::kReference}).ok());
+  ASSERT_TRUE(ReadPlan(path).ok()) << ReadPlan(path).status();
+  fs::rename(weights, folder_ + "/w.bin");
+  fs::create_symlink("../w.bin", weights);
+  EXPECT_TRUE(absl::StrContains(
+      ReadPlan(path).status().message(),
+      "outside; expected a file in the plan's folder or below; "))
+      << ReadPlan(path).status();
 }
 
 TEST_F(PlanFile, NamesWhatIsWrongWithAHeader) {

@@ -33,7 +33,8 @@ class Collector {
   int ConstantOf(LiteralId id);
   // Leaves the bytes in their file, if that is wanted and can be.
   void Refer(StoredConstant& constant);
-  bool StaysAt(const LiteralPool::FileRange& range, StoredConstant& constant);
+  bool StaysAt(const LiteralPool::FileRange& range, const std::string& path,
+               StoredConstant& constant);
   int FileIndex(const std::string& path);
 
   const Plan& plan_;
@@ -112,14 +113,20 @@ void Collector::Refer(StoredConstant& constant) {
   const auto range = pool_.file_range(constant.literal);
   // What lies in an older plan moves on to the new one, which may replace it.
   if (!range.has_value() || LooksLikePlanFile(range->file->bytes())) return;
-  if (!StaysAt(*range, constant)) stored_.misplaced += constant.size;
+  const std::optional<std::string> path =
+      StoredWeightPath(plan_path_, range->file->path());
+  if (!path.has_value()) {
+    stored_.outside += constant.size;
+  } else if (!StaysAt(*range, *path, constant)) {
+    stored_.misplaced += constant.size;
+  }
 }
 
 bool Collector::StaysAt(const LiteralPool::FileRange& range,
-                        StoredConstant& constant) {
+                        const std::string& path, StoredConstant& constant) {
   const int element = BitsOf(pool_.type(constant.literal).dtype) / 8;
   if (range.offset % element != 0) return false;
-  const int file = FileIndex(StoredWeightPath(plan_path_, range.file->path()));
+  const int file = FileIndex(path);
   // Of tensors of a model that overlap, one stays in its file.
   if (!taken_[file].Take(range.offset, constant.size)) return false;
   constant.file = file;

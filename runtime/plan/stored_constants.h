@@ -35,7 +35,8 @@ struct StoredConstants {
   std::vector<StoredLiteral> literals;
   absl::flat_hash_map<LiteralId, int> places;  // in `literals`
   std::vector<std::string> files;
-  int64_t misplaced = 0;  // bytes that could not stay in their file
+  int64_t misplaced = 0;  // WrittenWeights
+  int64_t outside = 0;
 };
 
 // What the plan's text does not hold in full, in the order of first use:

@@ -121,8 +121,8 @@ std::shared_ptr<const MappedFile> LiteralUnpacker::FileOf(int file) {
     return nullptr;
   }
   if (opened_[file] != nullptr) return opened_[file];
-  const absl::StatusOr<std::string> path = OpenedWeightPath(
-      plan_file_->path(), files_[file], options_.allow_parent_folders);
+  const absl::StatusOr<std::string> path =
+      OpenedWeightPath(plan_file_->path(), files_[file]);
   if (!path.ok()) {
     reader_.Update(path.status());
     return nullptr;

@@ -14,45 +14,63 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path Absolute(const std::string& path) {
+constexpr char kWayOut[] =
+    "; put the file below the plan's folder and compile the model there, or "
+    "compile it with --weights embed";
+
+// What is not there yet stays as it is written.
+fs::path WithoutLinks(const fs::path& path) {
   std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
-  return (error ? fs::path(path) : absolute).lexically_normal();
+  fs::path found = fs::weakly_canonical(fs::absolute(path, error), error);
+  return error ? path : found;
 }
 
-bool LeavesFolder(const fs::path& path) {
-  return std::any_of(path.begin(), path.end(),
-                     [](const fs::path& part) { return part == ".."; });
+fs::path FolderOf(const std::string& plan_path) {
+  return WithoutLinks(plan_path).parent_path();
+}
+
+bool IsBelow(const fs::path& folder, const fs::path& path) {
+  const auto [end, _] =
+      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+absl::Status Leaves(const std::string& stored_path, absl::string_view how) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("weights: found ", stored_path, ", ", how,
+                   "; expected a file in the plan's folder or below", kWayOut));
 }
 
 }  // namespace
 
-std::string StoredWeightPath(const std::string& plan_path,
-                             const std::string& weight_path) {
-  const fs::path weights = Absolute(weight_path);
-  const fs::path relative =
-      weights.lexically_relative(Absolute(plan_path).parent_path());
-  return relative.empty() || LeavesFolder(relative) ? weights.string()
-                                                    : relative.string();
+std::optional<std::string> StoredWeightPath(const std::string& plan_path,
+                                            const std::string& weight_path) {
+  const fs::path folder = FolderOf(plan_path);
+  const fs::path weights = WithoutLinks(weight_path);
+  if (!IsBelow(folder, weights)) return std::nullopt;
+  return weights.lexically_relative(folder).string();
 }
 
 absl::StatusOr<std::string> OpenedWeightPath(const std::string& plan_path,
-                                             const std::string& stored_path,
-                                             bool allow_parent_folders) {
+                                             const std::string& stored_path) {
   if (stored_path.empty() || stored_path.find('\0') != std::string::npos) {
     return absl::InvalidArgumentError(
         "weights: found an empty path or one with a zero byte; expected the "
         "path of a file");
   }
-  if (!allow_parent_folders && LeavesFolder(stored_path)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "weights: found ", stored_path,
-        "; expected a path without `..`; put the file below the plan's folder, "
-        "or allow parent folders if you trust the plan"));
+  const fs::path stored(stored_path);
+  if (stored.is_absolute()) return Leaves(stored_path, "an absolute path");
+  // Before links are followed, so that nothing is asked of the files outside.
+  const fs::path folder = FolderOf(plan_path);
+  if (!IsBelow(folder, (folder / stored).lexically_normal())) {
+    return Leaves(stored_path, "which leaves the plan's folder");
   }
-  const fs::path path(stored_path);
-  if (path.is_absolute()) return stored_path;
-  return (fs::path(plan_path).parent_path() / path).string();
+  const fs::path path = WithoutLinks(folder / stored);
+  if (!IsBelow(folder, path)) {
+    return Leaves(stored_path,
+                  absl::StrCat("a link to ", path.string(), ", outside"));
+  }
+  return path.string();
 }
 
 }  // namespace partita

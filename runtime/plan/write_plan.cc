@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "graph/atomic_file.h"
 #include "graph/status_macros.h"
-#include "runtime/plan/atomic_file.h"
 #include "runtime/plan/pack_plan.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/plan_format.h"
@@ -49,7 +49,8 @@ std::vector<StoredImage> LayOut(int64_t& end,
 }
 
 WrittenWeights Count(const StoredConstants& stored) {
-  WrittenWeights weights{.misplaced = stored.misplaced};
+  WrittenWeights weights{.misplaced = stored.misplaced,
+                         .outside = stored.outside};
   for (const StoredConstant& constant : stored.constants) {
     (constant.file < 0 ? weights.embedded : weights.referenced) +=
         constant.size;

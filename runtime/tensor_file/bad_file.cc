@@ -3,6 +3,9 @@
 
 #include "runtime/tensor_file/bad_file.h"
 
+#include <string>
+
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
 namespace partita {
@@ -14,9 +17,17 @@ absl::Status BadFile(absl::string_view where, absl::string_view found,
                                                  fix.empty() ? "" : "; ", fix));
 }
 
+absl::Status WithMessage(const absl::Status& status,
+                         absl::string_view message) {
+  absl::Status changed(status.code(), message);
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    changed.SetPayload(type, absl::Cord(std::string(payload)));
+  });
+  return changed;
+}
+
 absl::Status AtPlace(absl::string_view where, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat(where, ": ", status.message()));
+  return WithMessage(status, absl::StrCat(where, ": ", status.message()));
 }
 
 }  // namespace partita

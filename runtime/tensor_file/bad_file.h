@@ -14,6 +14,8 @@ namespace partita {
 absl::Status BadFile(absl::string_view where, absl::string_view found,
                      absl::string_view expected, absl::string_view fix = "");
 
+// The same with another message.
+absl::Status WithMessage(const absl::Status& status, absl::string_view message);
 // `status` with `where: ` in front.
 absl::Status AtPlace(absl::string_view where, const absl::Status& status);
 

@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/atomic_file.h"
 #include "graph/status_macros.h"
-#include "runtime/plan/atomic_file.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "runtime/tensor_file/safetensors_header.h"
 

@@ -38,29 +38,6 @@ absl::StatusOr<Compiled> CompileOn(int devices, int64_t memory,
                  options);
 }
 
-// Stages wait for each other while the pipeline fills and drains: of equal
-// ones (p - 1) / (m + p - 1) of the time.
-TEST(PipelineTraining, TheBubbleIsThatOfTheBook) {
-  const PerceptronSizes sizes = {.layers = 8, .width = 128, .batch = 1024};
-  constexpr int kStages = 4;
-  Machine machine = EqualCpus(kStages, kTrainingMemory);
-  for (Link& link : machine.links) link.bandwidth = 1e13;
-  for (const int micro_batches : {2, 4, 8}) {
-    for (const PipelineSchedule schedule : {k1F1B, kGPipe}) {
-      SCOPED_TRACE(absl::StrCat(micro_batches, " micro-batches"));
-      const auto compiled = Compile(PerceptronTraining(sizes), machine,
-                                    InStages(kStages, micro_batches, schedule));
-      ASSERT_TRUE(compiled.ok()) << compiled.status();
-      const EntryReport& entry = compiled->report.entries[0];
-      double busy = 0;
-      for (const DeviceUse& device : entry.devices) busy += device.busy_seconds;
-      const double bubble = 1 - busy / (kStages * entry.step_seconds);
-      const double expected = (kStages - 1.0) / (micro_batches + kStages - 1.0);
-      EXPECT_NEAR(bubble, expected, 0.12);
-    }
-  }
-}
-
 // The first of four stages keeps what four micro-batches left, and not eight.
 TEST(PipelineTraining, OneForwardOneBackwardTakesLessMemory) {
   const PerceptronSizes sizes = {.layers = 8, .width = 64, .batch = 2048};

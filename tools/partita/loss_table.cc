@@ -4,7 +4,6 @@
 #include "tools/partita/loss_table.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,18 +13,19 @@
 #include <system_error>
 #include <tuple>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/atomic_file.h"
 #include "graph/status_macros.h"
-#include "runtime/plan/atomic_file.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "tools/partita/train_report.h"
 
 namespace partita {
 namespace {
 
-constexpr char kHead[] = "step,epoch,loss,seconds";
+constexpr absl::string_view kHead = "step,epoch,loss,seconds\n";
 
 absl::Status NoTable(const std::string& path, int64_t line,
                      absl::string_view expected) {
@@ -39,8 +39,9 @@ absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
   std::ifstream file(path);
   if (!file.is_open()) return WriteFailure(path, "cannot be read", errno);
   std::string text;
-  if (!std::getline(file, text) || file.eof() || text != kHead) {
-    return NoTable(path, 1, kHead);
+  if (!std::getline(file, text) || file.eof() ||
+      absl::StrCat(text, "\n") != kHead) {
+    return NoTable(path, 1, absl::StripTrailingAsciiWhitespace(kHead));
   }
   uintmax_t size = text.size() + 1;
   for (int64_t line = 2; std::getline(file, text) && !file.eof(); ++line) {
@@ -54,36 +55,25 @@ absl::StatusOr<uintmax_t> SizeOfSteps(const std::string& path, int64_t steps) {
   return size;
 }
 
-// While there is one, a write of this thread to a pipe whose reader has gone
-// fails, and no longer kills the process.
-class BrokenPipesFail {
- public:
-  BrokenPipesFail() {
-    sigemptyset(&broken_pipe_);
-    sigaddset(&broken_pipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &broken_pipe_, &before_);
-  }
-  ~BrokenPipesFail() {
-    const timespec no_wait = {};
-    while (sigtimedwait(&broken_pipe_, nullptr, &no_wait) < 0 &&
-           errno == EINTR) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  BrokenPipesFail(const BrokenPipesFail&) = delete;
-  BrokenPipesFail& operator=(const BrokenPipesFail&) = delete;
+bool IsDeviceOrPipe(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) &&
+         !std::filesystem::is_regular_file(path, error);
+}
 
- private:
-  sigset_t broken_pipe_;
-  sigset_t before_;
-};
+absl::Status WriteHead(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                           AtomicFile::Create(path));
+  PARTITA_RETURN_IF_ERROR(file->WriteText(kHead));
+  return file->Commit();
+}
 
 }  // namespace
 
-absl::StatusOr<LossTable> LossTable::Open(const std::string& path, bool appends,
+absl::StatusOr<LossTable> LossTable::Open(const std::string& path,
                                           uintmax_t size) {
-  const int fd = OpenToWrite(path, O_CREAT | (appends ? O_APPEND : O_TRUNC));
-  std::FILE* file = fd < 0 ? nullptr : fdopen(fd, appends ? "a" : "w");
+  const int fd = OpenToWrite(path, O_APPEND);
+  std::FILE* file = fd < 0 ? nullptr : fdopen(fd, "a");
   if (file == nullptr) {
     const int error = errno;
     if (fd >= 0) close(fd);
@@ -95,8 +85,12 @@ absl::StatusOr<LossTable> LossTable::Open(const std::string& path, bool appends,
 }
 
 absl::StatusOr<LossTable> LossTable::Create(const std::string& path) {
-  PARTITA_ASSIGN_OR_RETURN(LossTable table, Open(path, /*appends=*/false, 0));
-  PARTITA_RETURN_IF_ERROR(table.Write(absl::StrCat(kHead, "\n")));
+  if (!IsDeviceOrPipe(path)) {
+    PARTITA_RETURN_IF_ERROR(WriteHead(path));
+    return Open(path, kHead.size());
+  }
+  PARTITA_ASSIGN_OR_RETURN(LossTable table, Open(path, 0));
+  PARTITA_RETURN_IF_ERROR(table.Write(kHead));
   return table;
 }
 
@@ -108,7 +102,7 @@ absl::StatusOr<LossTable> LossTable::Continue(const std::string& path,
   PARTITA_ASSIGN_OR_RETURN(const uintmax_t size, SizeOfSteps(path, steps));
   std::filesystem::resize_file(path, size, error);
   if (error) return WriteFailure(path, "cannot be written", error.value());
-  return Open(path, /*appends=*/true, size);
+  return Open(path, size);
 }
 
 absl::Status LossTable::Add(int64_t step, int64_t epoch, double loss,
@@ -117,8 +111,7 @@ absl::Status LossTable::Add(int64_t step, int64_t epoch, double loss,
                                WithoutSignOfNan(loss), seconds));
 }
 
-absl::Status LossTable::Write(const std::string& row) {
-  const BrokenPipesFail pipes;
+absl::Status LossTable::Write(absl::string_view row) {
   if (std::fwrite(row.data(), 1, row.size(), file_.get()) == row.size()) {
     size_ += static_cast<off_t>(row.size());
     return absl::OkStatus();

@@ -23,7 +23,8 @@ namespace partita {
 // the table lacks; it is not synced to the disk.
 class LossTable {
  public:
-  // With the head of the columns; replaces a file of that name.
+  // With the head of the columns; replaces a file of that name, which stays as
+  // it is where there is no room for that.
   static absl::StatusOr<LossTable> Create(const std::string& path);
   // Goes on behind the rows of the first `steps` steps. Those behind them are
   // of a training that went on from there before: they are cut off. The same as
@@ -33,7 +34,8 @@ class LossTable {
                                             int64_t steps);
 
   // ResourceExhausted if the file has no room; it ends with a whole row then.
-  // An error, and no signal, if it is a pipe whose reader has gone.
+  // An error if it is a pipe whose reader has gone, and the signal if the
+  // program does not ignore SIGPIPE.
   absl::Status Add(int64_t step, int64_t epoch, double loss, double seconds);
 
  private:
@@ -43,9 +45,9 @@ class LossTable {
   LossTable(const std::string& path, std::FILE* file, off_t size)
       : path_(path), file_(file), size_(size) {}
   // `size` bytes, which are whole rows, are there to go on behind.
-  static absl::StatusOr<LossTable> Open(const std::string& path, bool appends,
+  static absl::StatusOr<LossTable> Open(const std::string& path,
                                         uintmax_t size);
-  absl::Status Write(const std::string& row);
+  absl::Status Write(absl::string_view row);
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;

@@ -6,10 +6,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -19,6 +23,7 @@ namespace partita {
 namespace {
 
 TEST(LossTable, APipeIsWrittenOnceSomethingReadsIt) {
+  std::signal(SIGPIPE, SIG_IGN);
   const std::string pipe =
       absl::StrCat(testing::TempDir(), "/losses.", getpid());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -39,6 +44,31 @@ TEST(LossTable, APipeIsWrittenOnceSomethingReadsIt) {
             absl::StrCat(pipe, ": cannot be written: Broken pipe"));
   EXPECT_EQ(table->Add(3, 1, 0.5, 4).message(),
             absl::StrCat(pipe, ": cannot be written: Broken pipe"));
+}
+
+// Which may be one of a long training.
+TEST(LossTable, WithoutRoomForANewOneTheOldOneStays) {
+  const std::string path =
+      absl::StrCat(testing::TempDir(), "/no_room.", getpid());
+  ASSERT_TRUE(LossTable::Create(path)->Add(1, 1, 0.5, 2).ok());
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit lower = {.rlim_cur = 4, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &lower), 0);
+  const absl::Status status = LossTable::Create(path).status();
+  const absl::Status of_new = LossTable::Create(path + ".new").status();
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_EQ(status.message(),
+            absl::StrCat(path,
+                         ": cannot be written: File too large; after 4 bytes, "
+                         "which are removed again; allow larger files, or name "
+                         "one on another disk"));
+  std::ifstream in(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}),
+            "step,epoch,loss,seconds\n1,1,0.5,2.000000\n");
+  EXPECT_EQ(of_new.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(access((path + ".new").c_str(), F_OK), 0);
 }
 
 // While it lives, this thread reads no file whose mode forbids it, root or not.

@@ -88,8 +88,17 @@ absl::Status CheckOperands(const Subcommand& command,
                    takes_one ? absl::StrCat("one ", command.operand) : "none"));
 }
 
+// As of any program whose output nobody reads: whoever started it sees what it
+// would have seen, but what was at work has ended in order.
+[[noreturn]] void EndUnread() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+  std::_Exit(kFailed);  // it was blocked
+}
+
 int ExitCode(const absl::Status& status) {
   if (status.ok()) return 0;
+  if (HasNoReader(status)) EndUnread();
   std::fprintf(stderr, "partita: %s\n", std::string(status.message()).c_str());
   return IsCalledWrongly(status) ? kCalledWrongly : kFailed;
 }
@@ -183,8 +192,10 @@ void HoldStandardStreams() {
 
 int main(int argc, char** argv) {
   partita::HoldStandardStreams();
-  // A file that may not grow is an error of the write, not the program's end.
+  // A file that may not grow, and a pipe that nobody reads, are errors of the
+  // write, not the program's end.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
   std::set_terminate(partita::OnTerminate);
   const absl::Span<const char* const> words(argv, argc);
   try {

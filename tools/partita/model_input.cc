@@ -157,11 +157,34 @@ absl::Status CheckBatch(const std::string& path, const Graph& graph,
       "dynamic_axes"));
 }
 
-absl::Status CheckStrategyReads(const CompileOptions& options) {
+// Who says how many stages means strategy pipeline, and need not say so.
+absl::Status ReadStrategy(const Arguments& arguments, CompileOptions& options) {
+  options.strategy = arguments.Get("strategy", "auto");
+  const std::vector<TellingOption> telling = TellingOptions(options);
+  if (arguments.has("strategy") || telling.empty()) return absl::OkStatus();
+  options.strategy = telling[0].strategy;
+  for (const TellingOption& other : telling) {
+    if (other.strategy == options.strategy) continue;
+    return CalledWrongly(absl::StrCat(
+        "--", other.name, ": found it, which means --strategy ", other.strategy,
+        ", with --", telling[0].name, ", which means --strategy ",
+        options.strategy, "; expected one of them"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStrategyReads(const Arguments& arguments,
+                                const CompileOptions& options) {
   const auto unread = FindUnreadOption(options);
   if (!unread.has_value()) return absl::OkStatus();
+  const std::vector<TellingOption> telling = TellingOptions(options);
+  const std::string found =
+      arguments.has("strategy") || telling.empty()
+          ? absl::StrCat("strategy ", options.strategy)
+          : absl::StrCat("--", telling[0].name, ", which means --strategy ",
+                         options.strategy);
   return CalledWrongly(absl::StrCat(
-      "--", unread->name, ": found it with strategy ", options.strategy,
+      "--", unread->name, ": found it with ", found,
       ", which does not read it; expected ", "--strategy ", unread->readers));
 }
 
@@ -265,7 +288,6 @@ std::vector<std::string> PipelineScheduleNames() { return {"1f1b", "gpipe"}; }
 
 absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   CompileOptions options;
-  options.strategy = arguments.Get("strategy", "auto");
   if (arguments.has("goal")) {
     options.goal = arguments.Get("goal", "") == "latency" ? Goal::kLatency
                                                           : Goal::kThroughput;
@@ -298,7 +320,8 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
                            ? PipelineSchedule::kGPipe
                            : PipelineSchedule::kOneForwardOneBackward;
   }
-  PARTITA_RETURN_IF_ERROR(CheckStrategyReads(options));
+  PARTITA_RETURN_IF_ERROR(ReadStrategy(arguments, options));
+  PARTITA_RETURN_IF_ERROR(CheckStrategyReads(arguments, options));
   PARTITA_RETURN_IF_ERROR(CheckScheduleHasParts(options));
   PARTITA_ASSIGN_OR_RETURN(const int64_t depth,
                            arguments.GetInt("depth", 1, 1, 64));

@@ -55,7 +55,9 @@ inline constexpr FlagDef kPlacementFlags[] = {
     {"machine", "FILE", "the machine, as JSON; this host if left out", nullptr,
      FileUse::kReads},
     {"strategy", "NAME",
-     "auto (default), single, pinned, data, pipeline or list", StrategyNames},
+     "auto (default, unless another flag means one), single, pinned, data, "
+     "pipeline or list",
+     StrategyNames},
     {"goal", "NAME",
      "for --strategy auto: the least latency, or the most throughput (default "
      "where steps overlap)",
@@ -65,10 +67,10 @@ inline constexpr FlagDef kPlacementFlags[] = {
      "devices or split over them along a dimension of their results, where it "
      "can be divided; repeatable",
      nullptr, FileUse::kNone, true},
-    {"device", "NAME", "for --strategy single: which one"},
-    {"stages", "N", "for --strategy pipeline: how many"},
+    {"device", "NAME", "means --strategy single: which one"},
+    {"stages", "N", "means --strategy pipeline: how many"},
     {"replicas", "N",
-     "for --strategy data: how many; all equal devices unless told"},
+     "means --strategy data: how many; all equal devices unless told"},
     {"bucket-size", "MIB",
      "of gradients and small values that replicas exchange at once; 0: each by "
      "itself; 4 unless told"},

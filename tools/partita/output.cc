@@ -5,22 +5,24 @@
 
 #include <unistd.h>
 
-#include <cstddef>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "graph/atomic_file.h"
 #include "graph/status_macros.h"
-#include "runtime/plan/atomic_file.h"
 
 namespace partita {
 namespace {
 
+constexpr char kNoReader[] = "partita/no-reader";
+
 absl::Status WriteToFile(const std::string& path, absl::string_view text) {
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
                            AtomicFile::Create(path));
-  PARTITA_RETURN_IF_ERROR(file->Write(absl::Span<const std::byte>(
-      reinterpret_cast<const std::byte*>(text.data()), text.size())));
+  PARTITA_RETURN_IF_ERROR(file->WriteText(text));
   return file->Commit();
 }
 
@@ -28,12 +30,23 @@ absl::Status WriteToFile(const std::string& path, absl::string_view text) {
 
 absl::Status WriteText(const std::string& path, absl::string_view text) {
   if (path != "-") return WriteToFile(path, text);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      std::fflush(stdout) != 0) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+      std::fflush(stdout) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno != EPIPE) {
     return absl::ResourceExhaustedError(
         "standard output: found it closed or full; expected room for the text");
   }
-  return absl::OkStatus();
+  absl::Status status = absl::ResourceExhaustedError(
+      "standard output: found that nobody reads it any more; expected a "
+      "reader up to the end");
+  status.SetPayload(kNoReader, absl::Cord());
+  return status;
+}
+
+bool HasNoReader(const absl::Status& status) {
+  return status.GetPayload(kNoReader).has_value();
 }
 
 void WriteWarning(absl::string_view text) {

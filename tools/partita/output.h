@@ -17,6 +17,10 @@ absl::Status WriteText(const std::string& path, absl::string_view text);
 // "partita: warning: TEXT" on standard error.
 void WriteWarning(absl::string_view text);
 
+// Whether WriteText failed as nobody reads standard output any more: where
+// SIGPIPE is ignored, it is the caller who ends the program then.
+bool HasNoReader(const absl::Status& status);
+
 // One line on a terminal that says what long work is at; silent elsewhere.
 class Progress {
  public:

@@ -264,6 +264,13 @@ graph @large(%x: f32[64, 64]) -> f32[64, 64] {
 END
 two() { "$partita" "$1" "$scratch/two.graph" --machine "$cpus" "${@:2}"; }
 expect 0 "proved form" two compile --dump "$scratch/dumps"
+without_room() { (ulimit -f 0; two "$@"); }
+expect 1 "01_remove_dead.small.graph: cannot be written: File too large" without_room compile --dump "$scratch/no_dumps"
+expect 0 "" find "$scratch/no_dumps" -type d -empty
+if [[ -n $(find "$scratch/no_dumps" -type f) ]]; then
+  echo "FAILED: a dump without room leaves no file"
+  failures=$((failures + 1))
+fi
 for entry in small large; do
   expect 0 "graph @$entry" cat "$scratch/dumps/01_remove_dead.$entry.graph"
 done

@@ -165,12 +165,17 @@ std::string CandidatesText(const CompileReport& report) {
 // Nothing of a plan without constants.
 std::string WeightsText(const WrittenWeights& written) {
   if (written.embedded == 0 && written.referenced == 0) return "";
-  const std::string why =
-      written.misplaced == 0
-          ? ""
-          : absl::StrCat(" (", RoundedByteSize(written.misplaced),
-                         " that lie unaligned, or over others, in the model's "
-                         "files)");
+  std::string why;
+  if (written.misplaced > 0) {
+    absl::StrAppend(&why, " (", RoundedByteSize(written.misplaced),
+                    " that lie unaligned, or over others, in the model's "
+                    "files)");
+  }
+  if (written.outside > 0) {
+    absl::StrAppend(&why, " (", RoundedByteSize(written.outside),
+                    " as the model's files lie outside the plan's folder; "
+                    "write the plan beside or above them to leave them there)");
+  }
   return absl::StrCat("weights ", RoundedByteSize(written.embedded),
                       " in the plan file", why, ", ",
                       RoundedByteSize(written.referenced),
@@ -308,9 +313,11 @@ std::string CompileJson(const Compiled& compiled,
   if (written.has_value()) {
     json["weights"] = {{"embedded_bytes", written->embedded},
                        {"referenced_bytes", written->referenced},
-                       {"misplaced_bytes", written->misplaced}};
+                       {"misplaced_bytes", written->misplaced},
+                       {"outside_bytes", written->outside}};
   }
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace partita

@@ -15,6 +15,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/atomic_file.h"
 #include "graph/builder/loss_scaling.h"
 #include "graph/core_ops.h"
 #include "graph/fingerprint.h"
@@ -27,7 +28,6 @@
 #include "partita/train/exported_evaluation.h"
 #include "partita/train/trainer.h"
 #include "placement/planner/refusal.h"
-#include "runtime/plan/atomic_file.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/tensor_file/bad_file.h"
 #include "tools/partita/input_files.h"
@@ -446,6 +446,15 @@ absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
   interruption.Obey();
 }
 
+// A program that nobody reads ends without a word; what became of hours of
+// training is worth one.
+absl::Status ToldIfUnread(const absl::Status& status, Progress& progress) {
+  if (!HasNoReader(status)) return status;
+  progress.Done();
+  std::fprintf(stderr, "partita: %s\n", std::string(status.message()).c_str());
+  return status;
+}
+
 struct Opened {
   TrainRequest request;
   TrainableModel model;
@@ -495,15 +504,17 @@ absl::Status Run(const Arguments& arguments) {
   if (!as_json) {
     PARTITA_RETURN_IF_ERROR(WriteText("-", TrainBeginText(report)));
   }
-  PARTITA_RETURN_IF_ERROR(RunTraining(*trainer,
-                                      {.session = session.get(),
-                                       .test = model.test.samples,
-                                       .batch_size = model.batch,
-                                       .workers = request.workers,
-                                       .interruption = &*interruption,
-                                       .traces = arguments.has("trace"),
-                                       .tells_epochs = !as_json},
-                                      arguments, progress, report));
+  PARTITA_RETURN_IF_ERROR(
+      ToldIfUnread(RunTraining(*trainer,
+                               {.session = session.get(),
+                                .test = model.test.samples,
+                                .batch_size = model.batch,
+                                .workers = request.workers,
+                                .interruption = &*interruption,
+                                .traces = arguments.has("trace"),
+                                .tells_epochs = !as_json},
+                               arguments, progress, report),
+                   progress));
   if (interruption->came()) {
     report.interrupted = true;
     if (!arguments.has("checkpoint")) {
@@ -523,13 +534,15 @@ absl::Status Run(const Arguments& arguments) {
   }
   progress.Done();
   // What could not be made of the model is told behind what there is to tell.
-  PARTITA_RETURN_IF_ERROR(
-      WriteText("-", as_json ? TrainJson(report) : TrainEndText(report)));
-  // Last, so that a disk without room for it costs nothing else.
+  const absl::Status told =
+      WriteText("-", as_json ? TrainJson(report) : TrainEndText(report));
+  // Last, so that a disk without room for it costs nothing else; and whoever
+  // reads what is told may have stopped reading.
   if (!report.trace.empty()) {
     PARTITA_RETURN_IF_ERROR(
         WriteText(arguments.Get("trace", ""), report.trace));
   }
+  PARTITA_RETURN_IF_ERROR(told);
   if (report.interrupted) interruption->Obey();
   return used;
 }
@@ -546,7 +559,8 @@ const Subcommand kTrainCommand = {
         "on an --input for each of its\ninputs with --labels.\n"
         "With --checkpoint the training is kept in a file every so many "
         "steps, and at\nSIGINT and SIGTERM, after the step that is being "
-        "done; --resume continues it\nbit for bit as if it had never been "
+        "done, or where nobody\nreads its output any more; --resume continues "
+        "it\nbit for bit as if it had never been "
         "interrupted. A checkpoint of another model,\nof other options, "
         "another dataset or another plan is refused by name; with\n"
         "--another-plan the training goes on by another plan, to rounding.\n"

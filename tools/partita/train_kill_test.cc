@@ -117,6 +117,7 @@ class Program {
   ~Program() { std::fclose(output_); }
 
   void Signal(int signal) { kill(pid_, signal); }
+  void StopReading() { close(fileno(output_)); }
   // Waits until there is one.
   std::string ReadLine() {
     std::string line;
@@ -277,6 +278,24 @@ TEST(TrainKill, AskedToEndItKeepsTheTraining) {
     EXPECT_TRUE(EndedWell(rest.Wait()));
     EXPECT_EQ(ReadWritten(path), undisturbed);
   }
+}
+
+// As of `partita train ... | head`: whoever started it sees it end by SIGPIPE.
+TEST(TrainKill, WithoutAReaderItKeepsTheTraining) {
+  const Written undisturbed = Undisturbed(kTalkative);
+  const std::string path = Path("unread");
+  {
+    Program program(CommandLine(path, kTalkative));
+    program.ReadLine();  // it begins to train
+    program.StopReading();
+    EXPECT_TRUE(EndedBy(program.Wait(), SIGPIPE));
+  }
+  ASSERT_TRUE(Exists(path));
+  EXPECT_NE(ReadWritten(path), undisturbed);
+  Program rest(CommandLine(path, kTalkative));
+  rest.ReadLines("");
+  EXPECT_TRUE(EndedWell(rest.Wait()));
+  EXPECT_EQ(ReadWritten(path), undisturbed);
 }
 
 TEST(TrainKill, AskedToEndWithoutACheckpointItTellsThatNothingIsKept) {

@@ -7,16 +7,18 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/utf8.h"
 #include "tools/viewer/scope_tree.h"
 
 namespace partita {
 namespace {
 
 // Quotes and backslashes escaped, so that nothing in a name is an escape of
-// Graphviz's; control characters shown as spaces.
+// Graphviz's; control characters shown as spaces,
+// and what is not UTF-8 as U+FFFD.
 std::string Quoted(absl::string_view text) {
   std::string quoted = "\"";
-  for (char c : text) {
+  for (char c : ValidUtf8(text)) {
     if (c == '"' || c == '\\') quoted.push_back('\\');
     quoted.push_back(static_cast<unsigned char>(c) < 0x20 ? ' ' : c);
   }

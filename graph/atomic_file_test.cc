@@ -1,7 +1,7 @@
 // Files that appear whole or not at all, whatever happens to their writer.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/plan/atomic_file.h"
+#include "graph/atomic_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

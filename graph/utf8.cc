@@ -1,7 +1,7 @@
 // Decoding refuses what RFC 3629 does: overlong forms, surrogates, truncation.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/dataset/utf8.h"
+#include "graph/utf8.h"
 
 #include <cstddef>
 
@@ -17,6 +17,8 @@ constexpr Form kForms[] = {{0, 0x80, 0x00},
                            {0x80, 0xe0, 0xc0},
                            {0x800, 0xf0, 0xe0},
                            {0x10000, 0xf8, 0xf0}};
+
+constexpr uint32_t kReplacement = 0xfffd;
 
 }  // namespace
 
@@ -52,6 +54,20 @@ void AppendCodePoint(uint32_t code, std::string& text) {
   while (more-- > 0) {
     text.push_back(static_cast<char>(0x80 | (code >> (6 * more) & 0x3f)));
   }
+}
+
+std::string ValidUtf8(absl::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const absl::string_view before = text;
+    if (TakeCodePoint(text).has_value()) {
+      valid.append(before.data(), before.size() - text.size());
+    } else {
+      AppendCodePoint(kReplacement, valid);
+      text.remove_prefix(1);
+    }
+  }
+  return valid;
 }
 
 }  // namespace partita

@@ -1,8 +1,8 @@
 // A file that appears whole or not at all.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_RUNTIME_PLAN_ATOMIC_FILE_H_
-#define PARTITA_RUNTIME_PLAN_ATOMIC_FILE_H_
+#ifndef PARTITA_GRAPH_ATOMIC_FILE_H_
+#define PARTITA_GRAPH_ATOMIC_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +31,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   absl::Status Write(absl::Span<const std::byte> bytes);
+  absl::Status WriteText(absl::string_view text);
   // Writes zeros up to `offset`, which must not lie behind.
   absl::Status PadTo(int64_t offset);
   int64_t offset() const { return offset_; }
@@ -70,4 +71,4 @@ absl::Status CheckWritable(const std::string& path);
 
 }  // namespace partita
 
-#endif  // PARTITA_RUNTIME_PLAN_ATOMIC_FILE_H_
+#endif  // PARTITA_GRAPH_ATOMIC_FILE_H_

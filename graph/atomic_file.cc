@@ -1,7 +1,7 @@
 // Writing, syncing and renaming.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/plan/atomic_file.h"
+#include "graph/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -194,6 +194,10 @@ absl::Status AtomicFile::Write(absl::Span<const std::byte> bytes) {
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
+}
+
+absl::Status AtomicFile::WriteText(absl::string_view text) {
+  return Write({reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 
 absl::Status AtomicFile::PadTo(int64_t offset) {

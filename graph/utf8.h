@@ -1,8 +1,8 @@
 // UTF-8 (RFC 3629), one character at a time.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_RUNTIME_DATASET_UTF8_H_
-#define PARTITA_RUNTIME_DATASET_UTF8_H_
+#ifndef PARTITA_GRAPH_UTF8_H_
+#define PARTITA_GRAPH_UTF8_H_
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,10 @@ bool IsCodePoint(uint32_t code);
 // Cuts the first character off `text`, or nothing if it is not well-formed.
 std::optional<uint32_t> TakeCodePoint(absl::string_view& text);
 void AppendCodePoint(uint32_t code, std::string& text);
+// The text with U+FFFD in the place of each byte that is not well-formed: what
+// a name of any bytes is written as where others read UTF-8.
+std::string ValidUtf8(absl::string_view text);
 
 }  // namespace partita
 
-#endif  // PARTITA_RUNTIME_DATASET_UTF8_H_
+#endif  // PARTITA_GRAPH_UTF8_H_

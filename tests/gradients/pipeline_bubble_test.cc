@@ -1,0 +1,49 @@
+// Predicted bubbles of what strategy `pipeline` cuts by itself.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "tests/gradients/pipeline_bubbles.h"
+#include "tests/gradients/pipeline_steps.h"
+
+namespace partita {
+namespace {
+
+TEST(PipelineBubble, OfEqualLayersIsThatOfTheBook) {
+  const PerceptronSizes sizes = {.layers = 8, .width = 128, .batch = 1024};
+  for (const int micro_batches : {2, 4, 8}) {
+    for (Cut cut : AllCuts()) {
+      if (cut.stages != 4 || cut.micro_batches != 8) continue;
+      cut.micro_batches = micro_batches;
+      SCOPED_TRACE(cut.ToString());
+      const auto compiled = InStages(PerceptronTraining(sizes), cut);
+      ASSERT_TRUE(compiled.ok()) << compiled.status();
+      EXPECT_NEAR(BubbleOf(*compiled), BubbleOfTheBook(cut), 0.12);
+    }
+  }
+}
+
+class OfAModelWithClasses : public testing::TestWithParam<StagedModel> {};
+
+// How many labels count is summed over all micro-batches before the backward
+// pass of any of them: it still runs in each, beside what it goes back through.
+TEST_P(OfAModelWithClasses, IsThatOfTheBookOrOfPins) {
+  for (const Cut& cut : AllCuts()) {
+    SCOPED_TRACE(cut.ToString());
+    const auto compiled = InStages(GetParam().make(), cut);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    const double bubble = BubbleOf(*compiled);
+    const auto most = MostBubble(GetParam(), cut, bubble);
+    ASSERT_TRUE(most.ok()) << most.status();
+    EXPECT_LE(bubble, *most);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(PipelineBubble, OfAModelWithClasses,
+                         testing::Values(kStagedGpt, kStagedMnist),
+                         [](const auto& model) {
+                           return std::string(model.param.name);
+                         });
+
+}  // namespace
+}  // namespace partita

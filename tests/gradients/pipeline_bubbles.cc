@@ -1,0 +1,129 @@
+// Models, their cuts, and predicted bubbles.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/gradients/pipeline_bubbles.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/builder/examples/models.h"
+#include "graph/status_macros.h"
+#include "gtest/gtest.h"
+#include "placement/machine/sample_machines.h"
+#include "tests/gradients/training_steps.h"
+
+namespace partita {
+namespace {
+
+constexpr int kBlocks = 4;
+constexpr double kPoint = 0.01;
+
+Machine EqualStages(const Cut& cut) {
+  Machine machine = EqualCpus(cut.stages, kTrainingMemory);
+  for (MachineDevice& device : machine.devices) {
+    for (double& flops : device.traits.peak_flops) flops *= cut.speed;
+    device.traits.memory_bandwidth *= cut.speed;
+  }
+  // What crosses takes next to no time, as in the book.
+  for (Link& link : machine.links) link.bandwidth = 1e13 * cut.speed;
+  return machine;
+}
+
+std::string DeviceOf(int stage) { return absl::StrCat("cpu:", stage); }
+
+Module Gpt() {
+  auto module = GptTraining({.batch = 32,
+                             .layers = kBlocks,
+                             .width = 64,
+                             .heads = 2,
+                             .context = 32,
+                             .vocabulary = 64});
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+std::vector<Pin> GptPins(int stages) {
+  std::vector<Pin> pins = {{"embedding*", {DeviceOf(0)}}};
+  for (int block = 0; block < kBlocks; ++block) {
+    pins.push_back({absl::StrCat("block", block + 1, "*"),
+                    {DeviceOf(block * stages / kBlocks)}});
+  }
+  pins.push_back({"head*", {DeviceOf(stages - 1)}});
+  return pins;
+}
+
+Module Mnist() {
+  auto module = MnistTraining({.batch = 256});
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+std::vector<Pin> MnistPins(int stages) {
+  std::vector<Pin> pins = {{"conv1*", {DeviceOf(0)}},
+                           {"conv2*", {DeviceOf(1)}}};
+  pins.push_back({"fc1*", {DeviceOf(stages == 2 ? 1 : 2)}});
+  pins.push_back({"fc2*", {DeviceOf(stages == 2 ? 1 : 3)}});
+  return pins;
+}
+
+}  // namespace
+
+const StagedModel kStagedGpt = {"GPT", Gpt, GptPins};
+const StagedModel kStagedMnist = {"MNIST", Mnist, MnistPins};
+
+std::string Cut::ToString() const {
+  return absl::StrCat(stages, " stages, ", micro_batches, " micro-batches, ",
+                      schedule == PipelineSchedule::kGPipe ? "GPipe" : "1F1B");
+}
+
+std::vector<Cut> AllCuts(double speed) {
+  std::vector<Cut> cuts;
+  for (const int stages : {2, 4}) {
+    for (const int micro_batches : {8, 32}) {
+      for (const PipelineSchedule schedule :
+           {PipelineSchedule::kOneForwardOneBackward,
+            PipelineSchedule::kGPipe}) {
+        cuts.push_back({stages, micro_batches, schedule, speed});
+      }
+    }
+  }
+  return cuts;
+}
+
+absl::StatusOr<Compiled> InStages(Module module, const Cut& cut,
+                                  const std::vector<Pin>& pins) {
+  CompileOptions options;
+  options.strategy = pins.empty() ? "pipeline" : "pinned";
+  if (pins.empty()) options.planner.stages = cut.stages;
+  options.pins = pins;
+  options.micro_batches = cut.micro_batches;
+  options.schedule = cut.schedule;
+  return Compile(std::move(module), EqualStages(cut), options);
+}
+
+double BubbleOf(const Compiled& compiled, double seconds) {
+  const std::vector<DeviceUse>& devices = compiled.report.entries[0].devices;
+  double busy = 0;
+  for (const DeviceUse& device : devices) busy += device.busy_seconds;
+  return 1 - busy / (static_cast<double>(devices.size()) * seconds);
+}
+
+double BubbleOf(const Compiled& compiled) {
+  return BubbleOf(compiled, compiled.report.entries[0].step_seconds);
+}
+
+double BubbleOfTheBook(const Cut& cut) {
+  return (cut.stages - 1.0) / (cut.micro_batches + cut.stages - 1.0);
+}
+
+absl::StatusOr<double> MostBubble(const StagedModel& model, const Cut& cut,
+                                  double found) {
+  const double book = BubbleOfTheBook(cut) + kPoint;
+  if (found <= book) return book;
+  PARTITA_ASSIGN_OR_RETURN(const Compiled by_hand,
+                           InStages(model.make(), cut, model.pins(cut.stages)));
+  return std::max(BubbleOf(by_hand) + kPoint, book);
+}
+
+}  // namespace partita
