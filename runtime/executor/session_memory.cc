@@ -142,6 +142,8 @@ absl::Status SessionMemory::Load(bool constants_in_place) {
   for (const Entry& entry : plan_.entries) {
     for (const PersistentValue& value : entry.persistent) {
       const Buffer& buffer = entry.buffers[value.buffer.index];
+      // A value of no bytes has no place, only the offset of what is behind it.
+      if (buffer.range.empty()) continue;
       if (devices_[buffer.device.index]->is_timed()) continue;
       const std::pair place(buffer.device.index, buffer.range.offset);
       if (!loaded.insert(place).second) {
