@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/resample.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -236,7 +237,6 @@ std::vector<double> Doubles(const HostTensor& tensor) {
   return values;
 }
 
-// Sizes from scales round down, as ONNX has it.
 absl::StatusOr<ResizeSpec> SpecOf(NodeImport& node, int scales_at,
                                   int sizes_at) {
   const Shape& dims = node.type(0).dims;
@@ -266,13 +266,12 @@ absl::StatusOr<ResizeSpec> SpecOf(NodeImport& node, int scales_at,
                         absl::StrCat(dims.size()));
   }
   for (size_t i = 0; i < dims.size(); ++i) {
-    const double size =
-        std::floor(static_cast<double>(dims[i]) * spec.scales[i]);
-    if (!(size >= 0 && size < 1e12)) {
+    const int64_t size = ResizedExtent(dims[i], spec.scales[i]);
+    if (size < 0) {
       return node.Invalid(absl::StrCat("scale ", spec.scales[i]),
                           "a positive scale of reasonable size");
     }
-    spec.sizes.push_back(static_cast<int64_t>(size));
+    spec.sizes.push_back(size);
   }
   return spec;
 }
