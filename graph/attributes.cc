@@ -4,6 +4,8 @@
 #include "graph/attributes.h"
 
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
 namespace partita {
 namespace {
@@ -17,7 +19,40 @@ auto LowerBound(Entries& entries, absl::string_view name) {
       });
 }
 
+bool SameFloat(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+template <typename T>
+bool SameHeld(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, double>) {
+    return SameFloat(a, b);
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameFloat);
+  } else {
+    return a == b;
+  }
+}
+
 }  // namespace
+
+bool SameValue(const AttributeValue& a, const AttributeValue& b) {
+  return a.index() == b.index() &&
+         std::visit(
+             [&b](const auto& held) {
+               return SameHeld(held, std::get<std::decay_t<decltype(held)>>(b));
+             },
+             a);
+}
+
+bool operator==(const Attributes& a, const Attributes& b) {
+  return std::equal(a.entries_.begin(), a.entries_.end(), b.entries_.begin(),
+                    b.entries_.end(),
+                    [](const Attributes::Entry& x, const Attributes::Entry& y) {
+                      return x.first == y.first &&
+                             SameValue(x.second, y.second);
+                    });
+}
 
 Attributes::Attributes(std::initializer_list<Entry> entries) {
   for (const Entry& entry : entries) Set(entry.first, entry.second);

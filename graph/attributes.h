@@ -34,6 +34,10 @@ enum class AttributeKind : uint8_t {
   kNumber,
 };
 
+// Floats are equal by their bits: -0.0 is not 0.0, and a NaN equals the NaN of
+// its own bits.
+bool SameValue(const AttributeValue& a, const AttributeValue& b);
+
 inline AttributeKind KindOf(const AttributeValue& value) {
   return static_cast<AttributeKind>(value.index());
 }
@@ -53,7 +57,8 @@ class Attributes {
   void Remove(absl::string_view name);
   const std::vector<Entry>& entries() const { return entries_; }
 
-  friend bool operator==(const Attributes&, const Attributes&) = default;
+  // The same names with the same values (SameValue).
+  friend bool operator==(const Attributes& a, const Attributes& b);
 
  private:
   std::vector<Entry> entries_;

@@ -3,6 +3,8 @@
 
 #include "graph/number.h"
 
+#include <bit>
+
 namespace partita {
 
 Number::Number(double value) : held_(value) {
@@ -16,6 +18,13 @@ Number::Number(double value) : held_(value) {
   } else if (value > 0 && value < kTwoTo64) {
     held_ = static_cast<uint64_t>(value);
   }
+}
+
+bool operator==(const Number& a, const Number& b) {
+  const auto* x = std::get_if<double>(&a.held_);
+  const auto* y = std::get_if<double>(&b.held_);
+  if (x == nullptr || y == nullptr) return a.held_ == b.held_;
+  return std::bit_cast<uint64_t>(*x) == std::bit_cast<uint64_t>(*y);
 }
 
 double Number::ToDouble() const { return To<double>(); }

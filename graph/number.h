@@ -40,7 +40,8 @@ T Narrow(double value) {
 
 // An integer of 64 bits, with or without a sign, or a double: a double holds
 // no integer beyond 2^53 exactly. Equal numbers compare equal however they were
-// made, but -0.0, which a float element shows, is not 0, and a NaN equals none.
+// made, but -0.0, which a float element shows, is not 0, and a NaN equals the
+// NaN of its own bits.
 class Number {
  public:
   using Held = std::variant<int64_t, uint64_t, double>;
@@ -66,7 +67,7 @@ class Number {
   template <typename T>
   T To() const;
 
-  friend bool operator==(const Number&, const Number&) = default;
+  friend bool operator==(const Number& a, const Number& b);
 
  private:
   Held held_ = int64_t{0};

@@ -125,8 +125,8 @@ Attributes WithoutDefaults(const OpDef& op, const Attributes& attributes) {
   Attributes kept;
   for (const auto& [name, value] : attributes.entries()) {
     const AttrDef* attr = FindAttr(op, name);
-    const bool is_default =
-        attr != nullptr && !attr->required && DefaultValue(*attr) == value;
+    const bool is_default = attr != nullptr && !attr->required &&
+                            SameValue(DefaultValue(*attr), value);
     if (!is_default) kept.Set(name, value);
   }
   return kept;

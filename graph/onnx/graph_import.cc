@@ -39,6 +39,7 @@ class GraphImporter {
 
   absl::StatusOr<Module> Run() && {
     PARTITA_RETURN_IF_ERROR(CheckOps());
+    FindReaders();
     PARTITA_RETURN_IF_ERROR(AddInitializers());
     PARTITA_RETURN_IF_ERROR(AddInputs());
     PARTITA_RETURN_IF_ERROR(AddNodes());
@@ -101,13 +102,47 @@ class GraphImporter {
     return Define(name, graph_.AddConstant(literal, name));
   }
 
-  // Exporters keep one of several weights that have the same values, as they
-  // have before any training, and give the others by this op. What is trained
-  // must be apart again.
-  bool IsSharedWeight(const onnx::NodeProto& node) const {
-    return options_.weights_as_variables && node.op_type() == "Identity" &&
-           node.input_size() == 1 && node.output_size() == 1 &&
-           absl::c_linear_search(weight_names_, node.input(0));
+  // What reads each name directly, Identity aside.
+  void FindReaders() {
+    for (const onnx::NodeProto& node : proto_.node()) {
+      if (node.op_type() == "Identity") continue;
+      const bool is_norm = node.op_type() == "BatchNormalization";
+      for (int i = 0; i < node.input_size(); ++i) {
+        (is_norm && i >= 3 ? statistics_ : others_).insert(node.input(i));
+      }
+    }
+  }
+
+  // One initializer is one variable, through any number of Identity nodes. But
+  // exporters keep one of several initializers of the same values, as an
+  // untrained batch norm's scale and running variance: a running statistic is
+  // apart from all else.
+  bool IsOtherRole(const onnx::NodeProto& node) const {
+    if (!options_.weights_as_variables || node.op_type() != "Identity" ||
+        node.input_size() != 1 || node.output_size() != 1) {
+      return false;
+    }
+    const auto read = values_.find(node.input(0));
+    if (read == values_.end()) return false;
+    const std::string& weight = graph_.value(read->second).name;
+    if (!absl::c_linear_search(weight_names_, weight)) return false;
+    return statistics_.contains(node.output(0)) ||
+           (statistics_.contains(weight) && others_.contains(node.output(0)));
+  }
+
+  // Those that are no statistics are one variable still.
+  absl::Status DefineOtherRole(const onnx::NodeProto& node) {
+    const ValueId weight = values_.at(node.input(0));
+    const std::string& name = node.output(0);
+    const auto trained = trained_.find(weight);
+    if (!statistics_.contains(name) && trained != trained_.end()) {
+      return Define(name, trained->second);
+    }
+    PARTITA_RETURN_IF_ERROR(DefineWeight(
+        name,
+        graph_.view(graph_.value(weight).defining_node).attr_literal("value")));
+    if (!statistics_.contains(name)) trained_[weight] = values_.at(name);
+    return absl::OkStatus();
   }
 
   absl::Status Define(const std::string& name, ValueId value) {
@@ -182,12 +217,7 @@ class GraphImporter {
   }
 
   absl::Status AddNode(const onnx::NodeProto& proto) {
-    if (IsSharedWeight(proto)) {
-      const NodeId weight =
-          graph_.value(values_.at(proto.input(0))).defining_node;
-      return DefineWeight(proto.output(0),
-                          graph_.view(weight).attr_literal("value"));
-    }
+    if (IsOtherRole(proto)) return DefineOtherRole(proto);
     NodeImport node(proto, opset_, graph_, known_, values_, weights_);
     for (const std::string& input : proto.input()) {
       if (input.empty() || values_.contains(input)) continue;
@@ -324,6 +354,9 @@ class GraphImporter {
   KnownValues known_;
   absl::flat_hash_map<std::string, ValueId> values_;  // by ONNX name
   std::vector<std::string> weight_names_;  // of constants, initializers first
+  absl::flat_hash_set<std::string> statistics_;    // read as such
+  absl::flat_hash_set<std::string> others_;        // read in another way
+  absl::flat_hash_map<ValueId, ValueId> trained_;  // beside a statistic
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/resample.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -93,7 +94,6 @@ absl::StatusOr<std::vector<double>> ScalesOf(NodeImport& node, int scales_at) {
   return values;
 }
 
-// Sizes from scales round down, as ONNX has it.
 absl::Status SetByScales(NodeImport& node, const Ints& axes, int scales_at,
                          ResizeSpec& spec) {
   PARTITA_ASSIGN_OR_RETURN(const std::vector<double> scales,
@@ -101,11 +101,12 @@ absl::Status SetByScales(NodeImport& node, const Ints& axes, int scales_at,
   PARTITA_RETURN_IF_ERROR(
       ExpectOnePerAxis(node, scales.size(), "scales", axes));
   for (size_t i = 0; i < axes.size(); ++i) {
-    const double extent = static_cast<double>(node.type(0).dims[axes[i]]);
+    const int64_t extent = node.type(0).dims[axes[i]];
     spec.scales[axes[i]] = scales[i];
     PARTITA_ASSIGN_OR_RETURN(
         spec.sizes[axes[i]],
-        SizeOf(node, scales[i], std::floor(extent * scales[i])));
+        SizeOf(node, scales[i],
+               static_cast<double>(ResizedExtent(extent, scales[i]))));
   }
   return absl::OkStatus();
 }

@@ -102,10 +102,11 @@ constexpr ScalarFunction kCeluFunction = {
         },
     .keeps_zero = true};
 
+// Here and in shrink a NaN is beyond no bound: it gives 0, as in ONNX.
 constexpr ScalarFunction kThresholdedReluFunction = {
     .on_double =
         [](Doubles x, const OpView& op) {
-          return x[0] <= op.attr_float("alpha") ? 0.0 : x[0];
+          return x[0] > op.attr_float("alpha") ? x[0] : 0.0;
         },
     .keeps_zero = true};
 
@@ -114,7 +115,7 @@ constexpr ScalarFunction kShrinkFunction = {
       const double lambda = op.attr_float("lambda");
       if (x[0] < -lambda) return x[0] + op.attr_float("bias");
       if (x[0] > lambda) return x[0] - op.attr_float("bias");
-      return std::isnan(x[0]) ? x[0] : 0.0;
+      return 0.0;
     }};
 
 double Softsign(double x) { return x / (1 + std::fabs(x)); }

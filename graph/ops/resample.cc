@@ -54,19 +54,19 @@ absl::Status CheckScales(const OpView& op) {
                "leave scales out, or give one per dimension");
 }
 
-double RawCoordinate(const std::string& mode, const AxisMap& map, int64_t i) {
-  const double at = static_cast<double>(i);
-  if (mode == "asymmetric") return at / map.scale;
-  if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / map.scale;
+// In f32 throughout, with one rounding an operation, as ONNX Runtime has it.
+float RawCoordinate(const std::string& mode, const AxisMap& map, int64_t i) {
+  const float at = static_cast<float>(i);
+  const float scale = static_cast<float>(map.scale);
+  if (mode == "asymmetric") return at / scale;
+  if (mode == "tf_half_pixel_for_nn") return (at + 0.5f) / scale;
   if (mode == "align_corners") {
-    // ONNX's reference takes the extent that the scale asks for, fraction and
-    // all, not the one that it is rounded down to.
-    const double extent = map.scale * static_cast<double>(map.from);
     return map.to == 1 ? 0
-                       : at * static_cast<double>(map.from - 1) / (extent - 1);
+                       : at * static_cast<float>(map.from - 1) /
+                             static_cast<float>(map.to - 1);
   }
   if (mode == "pytorch_half_pixel" && map.to == 1) return 0;
-  return (at + 0.5) / map.scale - 0.5;
+  return (at + 0.5f) / scale - 0.5f;
 }
 
 // Beyond three elements outside the tensor every position is the same; so
@@ -77,13 +77,17 @@ double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
   return std::clamp(at, -4.0, static_cast<double>(map.from) + 3);
 }
 
+// What lies this near the middle of two elements is in the middle, as f32 may
+// miss it: ONNX Runtime's figure.
+constexpr double kMiddle = 1e-6;
+
 int64_t Nearest(const std::string& rounding, double at) {
   if (rounding == "floor") return static_cast<int64_t>(std::floor(at));
   if (rounding == "ceil") return static_cast<int64_t>(std::ceil(at));
   if (rounding == "round_prefer_floor") {
-    return static_cast<int64_t>(std::ceil(at - 0.5));
+    return static_cast<int64_t>(std::ceil(at - 0.5 - kMiddle));
   }
-  return static_cast<int64_t>(std::floor(at + 0.5));
+  return static_cast<int64_t>(std::floor(at + 0.5 + kMiddle));
 }
 
 double CoordinateOf(const OpView& op, const AxisMap& map, int64_t i) {
@@ -127,6 +131,11 @@ Sample BlendAt(const OpView& op, const AxisMap& map, double at) {
 
 }  // namespace
 
+int64_t ResizedExtent(int64_t extent, double scale) {
+  const float size = static_cast<float>(extent) * static_cast<float>(scale);
+  return size >= 0 && size < 1e12f ? static_cast<int64_t>(size) : -1;
+}
+
 absl::Status CheckResample(const OpView& op) {
   PARTITA_RETURN_IF_ERROR(CheckNames(op));
   if (op.attr_string("mode") != "nearest") {
@@ -139,6 +148,12 @@ absl::Status CheckResample(const OpView& op) {
 
 AxisMap MapOf(const OpView& op, int dim, int64_t from, int64_t to) {
   const std::vector<double>& scales = op.attr_floats("scales");
+  // What keeps all extents is a copy, whatever the scales are.
+  const Shape& dims = op.operand_type(0).dims;
+  const std::vector<int64_t>& sizes = op.attr_ints("sizes");
+  if (std::equal(dims.begin(), dims.end(), sizes.begin(), sizes.end())) {
+    return {from, to, 1};
+  }
   return {from, to,
           scales.empty() ? static_cast<double>(to) / static_cast<double>(from)
                          : scales[dim]};

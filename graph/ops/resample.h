@@ -19,6 +19,10 @@ inline constexpr std::array<AttrDef, kMaxAttrDefs> kResampleAttrs = {
      StringAttr("nearest", "round_prefer_floor"), FloatAttr("cubic_a", -0.75),
      BoolAttr("exclude_outside", false)}};
 
+// The extent that a scale makes of another: their product in f32, rounded down,
+// as ONNX Runtime has it; -1 if it is no extent.
+int64_t ResizedExtent(int64_t extent, double scale);
+
 // Checks these attributes for an operand 0 that it names in messages.
 absl::Status CheckResample(const OpView& op);
 

@@ -119,7 +119,7 @@ Result LeakyRelu(const OpView& op, Operands x) {
   return Select(x[0] < Zero(x[0]), x[0] * op.attr_float("alpha"), x[0]);
 }
 Result ThresholdedRelu(const OpView& op, Operands x) {
-  return Select(x[0] <= Like(x[0], op.attr_float("alpha")), Zero(x[0]), x[0]);
+  return Select(Like(x[0], op.attr_float("alpha")) < x[0], x[0], Zero(x[0]));
 }
 Result Prelu(const OpView&, Operands x) {
   return Select(x[0] < Zero(x[0]), x[0] * x[1], x[0]);
@@ -127,8 +127,8 @@ Result Prelu(const OpView&, Operands x) {
 Result Shrink(const OpView& op, Operands x) {
   const double lambda = op.attr_float("lambda");
   const double bias = op.attr_float("bias");
-  const Register inside = Select(IsNan(x[0]), x[0], Zero(x[0]));
-  const Register above = Select(Like(x[0], lambda) < x[0], x[0] - bias, inside);
+  const Register above =
+      Select(Like(x[0], lambda) < x[0], x[0] - bias, Zero(x[0]));
   return Select(x[0] < -lambda, x[0] + bias, above);
 }
 Result Gelu(const OpView& op, Operands x) {

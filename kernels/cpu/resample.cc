@@ -2,6 +2,8 @@
 // those asked for.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "graph/ops/resample.h"
+
 #include <cmath>
 
 #include "graph/op_def.h"
@@ -24,19 +26,19 @@ bool ScalesAreRatios(const OpView& node) {
   return true;
 }
 
-// At whole multiples every rule but the corners' takes the pixel that the
-// division gives.
+// At whole multiples oneDNN takes the element that the division gives. Whether
+// the op does is asked of it, position by position.
 bool NearestAgrees(const OpView& node) {
-  const std::string& coordinates = node.attr_string("coordinates");
-  const std::string& rounding = node.attr_string("nearest");
   const Shape& from = node.operand_type(0).dims;
   const Shape& to = node.result_type(0).dims;
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (to[i] % from[i] != 0) return false;
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (from[d] == 0 || to[d] % from[d] != 0) return false;
+    const AxisMap map = MapOf(node, static_cast<int>(d), from[d], to[d]);
+    for (int64_t i = 0; i < to[d]; ++i) {
+      if (NearestTo(node, map, i) != i / (to[d] / from[d])) return false;
+    }
   }
-  if (coordinates == "asymmetric") return rounding == "floor";
-  return coordinates == "half_pixel" &&
-         (rounding == "round_prefer_floor" || rounding == "round_prefer_ceil");
+  return true;
 }
 
 bool Accepts(const OpView& node) {

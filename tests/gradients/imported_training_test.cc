@@ -204,6 +204,38 @@ TEST(ImportedTraining, WeightsThatTheExporterSharedAreApartAgain) {
   EXPECT_NE(ToNumbers(state["bias"]), ToNumbers(state["mean"]));
 }
 
+// However often it is read; what is trained is one weight of all its readers.
+TEST(ImportedTraining, OneInitializerIsOneVariableThroughIdentities) {
+  const auto model = [](bool through_identities) {
+    SketchedModel m(17);
+    m.Input("x", kFloat, {5, 3}).Constant("w", kFloat, Weights({3, 3}, 0));
+    if (through_identities) {
+      m.Node("Identity", {"w"}, {"a"}).Node("Identity", {"w"}, {"b"});
+    }
+    m.Node("MatMul", {"x", through_identities ? "a" : "w"}, {"h"})
+        .Node("Relu", {"h"}, {"r"})
+        .Node("MatMul", {"r", through_identities ? "b" : "w"}, {"y"})
+        .Output("y", kFloat, {5, 3});
+    return m;
+  };
+  const auto shared = Training(model(false), "cross-entropy");
+  const auto module = Training(model(true), "cross-entropy");
+  ASSERT_TRUE(module.ok()) << module.status();
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  EXPECT_EQ(module->FindVariable("a"), nullptr);
+  EXPECT_EQ(module->FindVariable("b"), nullptr);
+  ASSERT_NE(module->FindVariable("w"), nullptr);
+  State found(*module), expected(*shared);
+  std::vector<HostTensor> inputs;
+  inputs.push_back(Weights({5, 3}, 1));
+  inputs.push_back(DrawnIndices({5}, 3));
+  for (int step = 0; step < 20; ++step) {
+    EXPECT_EQ(ToNumbers(found.Step(*module->FindFunction("train"), inputs)),
+              ToNumbers(expected.Step(*shared->FindFunction("train"), inputs)));
+  }
+  EXPECT_EQ(ToNumbers(found["w"]), ToNumbers(expected["w"]));
+}
+
 // As models for inference often end: the scores are what is trained.
 TEST(ImportedTraining, ASoftmaxAtTheEndIsPartOfTheLoss) {
   const auto scores = Training(Exported(), "cross-entropy");

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/export/node_export.h"
 #include "graph/ops/op_list.h"
+#include "graph/ops/resample.h"
 
 namespace partita {
 namespace {
@@ -104,8 +105,7 @@ bool AreRatios(const std::vector<double>& scales, const Ints& sizes,
 bool GiveSizes(const std::vector<double>& scales, const Ints& sizes,
                const Shape& dims) {
   for (size_t i = 0; i < scales.size(); ++i) {
-    const double size = std::floor(static_cast<double>(dims[i]) * scales[i]);
-    if (size != static_cast<double>(sizes[i]) ||
+    if (ResizedExtent(dims[i], scales[i]) != sizes[i] ||
         scales[i] != static_cast<double>(static_cast<float>(scales[i]))) {
       return false;
     }
