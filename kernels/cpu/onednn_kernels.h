@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "graph/kernel_catalog.h"
 #include "kernels/kernel.h"
 
@@ -19,7 +20,9 @@ struct LayoutWish;
 struct OnednnFamily;
 
 // Asks oneDNN for primitive descriptors at the device's number of threads,
-// without generating code, and remembers the answers. What only an
+// without generating code, and remembers the answers. They are those of a
+// process whose oneDNN uses the device's instruction set, whatever this process
+// uses: nothing is offered for a set that CheckOnednn refuses. What only an
 // implementation of oneDNN's reference loops could do is not offered for fused
 // nodes, so that they are not fused.
 class OnednnCatalog : public KernelCatalog {
@@ -32,6 +35,10 @@ class OnednnCatalog : public KernelCatalog {
   mutable std::mutex mutex_;  // guards what follows
   mutable absl::flat_hash_map<std::string, std::vector<KernelChoice>> answers_;
 };
+
+// Whether the catalog can answer for the device, and could so far. Unavailable,
+// with what to do, where oneDNN cannot be asked for its instruction set.
+absl::Status CheckOnednn(const DeviceTraits& device);
 
 // A stand-in reorders what it is given into the layouts in which oneDNN is
 // fastest, and its results back: the plan's layouts are another device's.

@@ -136,7 +136,7 @@ bool AllAre(const OpView& node, DType dtype) {
 
 bool IsBf16Product(const OpView& node) {
   return AllAre(node, DType::kBF16) && !node.is(kFused) &&
-         node.num_operands() == 2 && VectorChannels() == 16;
+         node.num_operands() == 2;
 }
 
 std::optional<dnnl::memory::desc> WishedDesc(

@@ -63,7 +63,8 @@ struct OnednnRecipe {
 
 struct OnednnFamily {
   const char* kernel;  // "onednn.conv"
-  // Whether `describe` may be asked at all: the op, dtypes and attributes.
+  // Whether `describe` may be asked at all: the op, dtypes and attributes. The
+  // same whatever instructions oneDNN uses.
   bool (*accepts)(const OpView& node);
   // The layouts to try for Choices.
   std::vector<LayoutWish> (*wishes)(const OpView& node);
