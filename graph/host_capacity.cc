@@ -12,6 +12,8 @@
 #include <fstream>
 #include <thread>
 
+#include "graph/instruction_set.h"
+
 namespace partita {
 namespace {
 
@@ -72,29 +74,28 @@ int64_t UsableMemory() {
   return memory;
 }
 
-std::vector<std::string> InstructionSets() {
+}  // namespace
+
+std::vector<std::string> UsableIsas() {
   std::vector<std::string> isas;
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    isas.push_back("avx512");
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    isas.push_back("avx2");
-  }
-  if (__builtin_cpu_supports("sse4.2")) isas.push_back("sse4");
-#endif
+  if (MayUse(InstructionSet::kAvx512Amx)) isas.push_back("avx512_amx");
+  if (MayUse(InstructionSet::kAvx512Bf16)) isas.push_back("avx512_bf16");
+  if (MayUse(InstructionSet::kAvx512)) isas.push_back("avx512");
+  if (MayUse(InstructionSet::kAvx2)) isas.push_back("avx2");
+  if (MayUse(InstructionSet::kSse4)) isas.push_back("sse4");
   return isas;
 }
 
-}  // namespace
-
 HostCapacity ThisHost() {
-  return {UsableCores(), UsableMemory(), InstructionSets()};
+  return {UsableCores(), UsableMemory(), UsableIsas()};
 }
 
-std::vector<std::string> CpuIsas() { return {"avx512", "avx2", "sse4"}; }
+std::vector<std::string> CpuIsas() {
+  return {"avx512_amx", "avx512_bf16", "avx512", "avx2", "sse4"};
+}
+
+std::string VectorIsa(const std::string& isa) {
+  return isa.rfind("avx512_", 0) == 0 ? "avx512" : isa;
+}
 
 }  // namespace partita

@@ -15,14 +15,21 @@ struct HostCapacity {
   // Cores of the affinity mask, less if a cgroup or OMP_THREAD_LIMIT says so.
   int threads = 1;
   int64_t memory = 0;  // bytes in all, free or not, less if a cgroup says so
-  // DeviceTraits::isa that the processor has, best first; none if unknown.
-  std::vector<std::string> isas;
+  std::vector<std::string> isas;  // as UsableIsas
 };
 
 HostCapacity ThisHost();
 
+// Every DeviceTraits::isa whose instructions this process may use
+// (instruction_set.h), best first; none if unknown.
+std::vector<std::string> UsableIsas();
+
 // Every DeviceTraits::isa that a CPU may have, best first.
 std::vector<std::string> CpuIsas();
+
+// Of those that differ in products of bf16 alone, the plain one: "avx512" for
+// "avx512_amx". Vectors of f32, and generated code, are the same.
+std::string VectorIsa(const std::string& isa);
 
 }  // namespace partita
 

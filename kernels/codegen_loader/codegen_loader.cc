@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/host_capacity.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/companion_file.h"
@@ -53,7 +54,7 @@ absl::StatusOr<std::string> BuildSharedObject(
   if (!function.ok()) return function.status();
   std::string object;
   std::string error;
-  if ((*function)(&programs, std::string(isa).c_str(), &object, &error)) {
+  if ((*function)(&programs, VectorIsa(std::string(isa)).c_str(), &object, &error)) {
     return object;
   }
   return absl::UnavailableError(

@@ -94,9 +94,11 @@ TEST(OnednnConv, OneChannelIsReadRowMajorAndBlocksAreWritten) {
 }
 
 OneNode WeightGradient(const Shape& x, const Shape& dy, int64_t kernel,
-                       int64_t groups = 1) {
+                       int64_t groups = 1, const Ints& strides = {1, 1}) {
   return OneNode(kConvWeightGradient, {F32(x), F32(dy)},
-                 {{"kernel", Ints{kernel, kernel}}, {"groups", groups}});
+                 {{"kernel", Ints{kernel, kernel}},
+                  {"groups", groups},
+                  {"strides", strides}});
 }
 
 bool HasBlockedGradients() {
@@ -128,6 +130,16 @@ TEST(OnednnConvWeightGradient, OneChannelAndGroups) {
   ExpectRight(WeightGradient({2, 1, 12, 12}, {2, 10, 8, 8}, 5));
   ExpectRight(WeightGradient({2, 8, 9, 9}, {2, 12, 7, 7}, 3, 2));
   ExpectRight(WeightGradient({2, 16, 9, 9}, {2, 16, 7, 7}, 3, 16));
+}
+
+// With channels last a kernel of oneDNN's wrote beyond its scratchpad.
+TEST(OnednnConvWeightGradient, StridesOverFewerChannelsThanABlock) {
+  for (int64_t channels : {1, 2, 3, 4, 6, 7, 8, 12, 15}) {
+    const std::string all = Offered(
+        WeightGradient({4, channels, 28, 28}, {4, 16, 14, 14}, 1, 1, {2, 2}));
+    EXPECT_TRUE(absl::StrContains(all, "(acdb acdb)")) << all;
+  }
+  ExpectRight(WeightGradient({4, 3, 28, 28}, {4, 16, 28, 14}, 1, 1, {1, 2}));
 }
 
 TEST(OnednnConvTranspose, StridesPadsAndGroups) {

@@ -12,6 +12,7 @@
 #include "graph/status_macros.h"
 #include "kernels/cpu/fused_chain.h"
 #include "kernels/cpu/memory_desc.h"
+#include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "kernels/cpu/post_ops.h"
 
@@ -249,9 +250,9 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   attributes.set_post_ops(post.ops);
 
   OnednnRecipe recipe;
-  recipe.primitive =
+  recipe.primitive = WithoutKnownFault(
       Primitive(transposed, method, *source_desc, *weights_desc, bias_desc,
-                *result_desc, WindowOf(op, rank - 2), attributes);
+                *result_desc, WindowOf(op, rank - 2), attributes));
   if (!recipe.primitive) return NotOffered("no such convolution");
   const memory::desc source = recipe.primitive.query_md(dnnl::query::src_md);
   const memory::desc packed =
@@ -302,7 +303,8 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
 
 namespace {
 
-// oneDNN asks for the forward convolution that the gradient belongs to.
+// oneDNN asks for the forward convolution that the gradient belongs to, also
+// where it looks for the next implementation.
 dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
                                              const memory::desc& weights,
                                              const memory::desc& result,
@@ -315,11 +317,11 @@ dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
                                       w.strides, w.dilates, w.before, w.after),
       attributes, CpuEngine(), /*allow_empty=*/true);
   if (!forward) return {};
-  return dnnl::convolution_backward_weights::primitive_desc(
+  return WithoutKnownFault(dnnl::convolution_backward_weights::primitive_desc(
       dnnl::convolution_backward_weights::desc(kAlgorithm, source, weights,
                                                result, w.strides, w.dilates,
                                                w.before, w.after),
-      attributes, CpuEngine(), forward, /*allow_empty=*/true);
+      attributes, CpuEngine(), forward, /*allow_empty=*/true));
 }
 
 // The type with all the channels that its blocks have room for. Those that only

@@ -85,16 +85,15 @@ IsaProcess& IsaProcess::For(const std::string& isa) {
 
 absl::Status IsaProcess::Check() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!started_) {
-    started_ = true;
-    status_ = Start();
-  }
   return status_;
 }
 
 absl::StatusOr<std::string> IsaProcess::Ask(const std::string& question) {
-  PARTITA_RETURN_IF_ERROR(Check());
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (!started_) {
+    started_ = true;
+    status_ = Start();
+  }
   PARTITA_RETURN_IF_ERROR(status_);
   if (!SendText(socket_, question)) return Fail("it ended");
   return Receive();

@@ -24,11 +24,10 @@ class IsaProcess {
   // That of a DeviceTraits::isa, one in a process. It lives for ever.
   static IsaProcess& For(const std::string& isa);
 
-  // Starts it if it has not been started. Unavailable, with what to do, where
-  // there is no such process or it has failed.
+  // Unavailable, with what to do, if it was asked and failed.
   absl::Status Check();
 
-  // The answer to a text.
+  // The answer to a text, or what Check says then.
   absl::StatusOr<std::string> Ask(const std::string& question);
 
  private:

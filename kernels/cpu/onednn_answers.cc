@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/status_macros.h"
+#include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_isa.h"
 #include "kernels/cpu/onednn_seconds.h"
 #include "kernels/cpu/relaid_primitive.h"
@@ -78,7 +79,10 @@ absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
     return NotOffered("bf16 without AVX-512");
   }
   try {
-    return family.describe(node, wish);
+    PARTITA_ASSIGN_OR_RETURN(OnednnRecipe recipe, family.describe(node, wish));
+    const OnednnFault* fault = KnownFault(recipe.primitive);
+    if (fault != nullptr) return NotOffered(fault->reason);
+    return recipe;
   } catch (const dnnl::error& error) {
     return NotOffered(dnnl_status2str(error.status));
   }

@@ -27,6 +27,8 @@ std::vector<KernelChoice> AskOnednn(const OpView& node,
                                     const DeviceTraits& device);
 
 // The family's recipe for such layouts, with oneDNN's exceptions as a Status.
+// Whatever is chosen or bound comes by here: nothing that is known to be wrong
+// does.
 absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
                                       const OpView& node,
                                       const LayoutWish& wish);

@@ -36,8 +36,8 @@ class OnednnCatalog : public KernelCatalog {
   mutable absl::flat_hash_map<std::string, std::vector<KernelChoice>> answers_;
 };
 
-// Whether the catalog can answer for the device, and could so far. Unavailable,
-// with what to do, where oneDNN cannot be asked for its instruction set.
+// Unavailable, with what to do, if a catalog was asked about such a device and
+// had no answer, as oneDNN could not be asked for its instruction set.
 absl::Status CheckOnednn(const DeviceTraits& device);
 
 // A stand-in reorders what it is given into the layouts in which oneDNN is

@@ -7,13 +7,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/host_capacity.h"
+#include "kernels/codegen/read_program.h"
 
 namespace partita {
 namespace {
@@ -68,22 +70,10 @@ absl::StatusOr<void*> Open(const KernelImage& image) {
 }  // namespace
 
 bool ProcessorRuns(absl::string_view target) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (target == "x86-64-sse4") {
-    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-  }
-  const bool has_avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (target == "x86-64-avx2") return has_avx2;
-  if (target == "x86-64-avx512") {
-    return has_avx2 && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-  }
-#endif
-  return false;
+  const std::vector<std::string> isas = UsableIsas();
+  return std::any_of(isas.begin(), isas.end(), [&](const std::string& isa) {
+    return target == ImageTarget(isa);
+  });
 }
 
 absl::Status TrustImage(const KernelImage& image) {

@@ -11,7 +11,7 @@
 
 namespace partita {
 
-// Whether this processor has the instructions of an image's target.
+// Whether this process may use the instructions of an image's target.
 bool ProcessorRuns(absl::string_view target);
 
 // Maps the image, once for all images of the same bytes and for as long as the

@@ -20,9 +20,7 @@ template <typename Loop, typename... Args>
   Loop::Run(args...);
 }
 
-// Of this processor, unless the environment's ONEDNN_MAX_CPU_ISA, or
-// DNNL_MAX_CPU_ISA, names less: it holds for oneDNN's kernels and for ours, so
-// that one can try what an older processor would compute.
+// What graph/instruction_set.h lets this process use.
 bool HasAvx512();
 
 // Both instruction sets have multiplications with an addition, rounded once.

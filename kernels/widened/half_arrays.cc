@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "graph/half.h"
+#include "graph/instruction_set.h"
 #include "kernels/team/team.h"
 
 namespace partita {
@@ -53,7 +54,7 @@ void NarrowToF16(const float* from, Half* to, int64_t count) {
 
 #if defined(__x86_64__)
 bool ConvertsF16() {
-  static const bool does = __builtin_cpu_supports("f16c");
+  static const bool does = MayUse(InstructionSet::kF16c);
   return does;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "graph/host_capacity.h"
+#include "graph/instruction_set.h"
 #include "placement/machine/detect_gpus.h"
 
 namespace partita {
@@ -17,16 +18,8 @@ namespace {
 // What one core does in one cycle, in f32 operations: two fused multiply-adds
 // of a vector, or with SSE one add and one multiply.
 double F32PerCycle(const std::string& isa) {
-  if (isa == "avx512") return 64;
+  if (VectorIsa(isa) == "avx512") return 64;
   return isa == "avx2" ? 32 : 8;
-}
-
-bool HasBf16() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16");
-#else
-  return false;
-#endif
 }
 
 // The clock under load is not known; this is what servers hold, about.
@@ -45,7 +38,8 @@ MachineDevice DetectCpu() {
   const double f32 = traits.threads * kNominalHertz * F32PerCycle(traits.isa);
   traits.peak_flops[static_cast<int>(DType::kF32)] = f32;
   traits.peak_flops[static_cast<int>(DType::kF64)] = f32 / 2;
-  traits.peak_flops[static_cast<int>(DType::kBF16)] = HasBf16() ? 2 * f32 : f32;
+  const bool has_bf16 = MayUse(InstructionSet::kAvx512Bf16);
+  traits.peak_flops[static_cast<int>(DType::kBF16)] = has_bf16 ? 2 * f32 : f32;
   traits.memory_bandwidth =
       std::min(traits.threads * kBandwidthPerCore, kMostBandwidth);
   traits.launch_seconds = 1e-6;

@@ -131,11 +131,13 @@ TEST(MachineTest, AWrongTypeIsShownWithWhatWasExpected) {
 TEST(MachineTest, AnInstructionSetIsOneThatKernelsKnow) {
   EXPECT_EQ(ErrorOf("avx512", "avx9"),
             "two.json: devices[0].isa: found \"avx9\"; expected one of "
-            "avx512, avx2, sse4, or no isa for any other CPU; did you mean "
+            "avx512_amx, avx512_bf16, avx512, avx2, sse4, or no isa, which "
+            "means avx2; did you mean "
             "avx2?");
   EXPECT_EQ(ErrorOf("avx512", "neon"),
             "two.json: devices[0].isa: found \"neon\"; expected one of "
-            "avx512, avx2, sse4, or no isa for any other CPU");
+            "avx512_amx, avx512_bf16, avx512, avx2, sse4, or no isa, which "
+            "means avx2");
   for (const char* isa : {"avx2", "sm90", "sm_", "sm_9", "sm_9x", "sm_0090"}) {
     EXPECT_EQ(
         ErrorOf("\"cuda\"", absl::StrCat("\"cuda\", \"isa\": \"", isa, "\"")),

@@ -1,0 +1,29 @@
+// With ONEDNN_MAX_CPU_ISA=sse41 in the environment (BUILD), as on a processor
+// of 2008.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/instruction_set.h"
+
+#include "graph/host_capacity.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+TEST(InstructionSet, TheEnvironmentTakesAwayWhatTheProcessorMayHave) {
+  for (InstructionSet set :
+       {InstructionSet::kF16c, InstructionSet::kAvx2, InstructionSet::kAvx512,
+        InstructionSet::kAvx512Bf16}) {
+    EXPECT_FALSE(MayUse(set));
+  }
+}
+
+TEST(InstructionSet, TheHostHasNoMoreThanThat) {
+  const std::vector<std::string> isas = ThisHost().isas;
+  EXPECT_EQ(isas, UsableIsas());
+  EXPECT_EQ(isas.empty(), !MayUse(InstructionSet::kSse4));
+  for (const std::string& isa : isas) EXPECT_EQ(isa, "sse4");
+}
+
+}  // namespace
+}  // namespace partita

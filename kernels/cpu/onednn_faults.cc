@@ -1,0 +1,105 @@
+// The list of faults; each row says why it is there.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/onednn_faults.h"
+
+#include <string>
+#include <tuple>
+
+#include "absl/strings/match.h"
+#include "kernels/cpu/onednn_recipe.h"
+
+namespace partita {
+namespace {
+
+// Null for what is no convolution.
+const dnnl_convolution_desc_t* ConvolutionOf(
+    const dnnl::primitive_desc& primitive) {
+  const dnnl_convolution_desc_t* convolution = nullptr;
+  const dnnl_status_t status = dnnl_primitive_desc_query(
+      primitive.get(), dnnl_query_convolution_d, 0, &convolution);
+  return status == dnnl_success ? convolution : nullptr;
+}
+
+// oneDNN #6035. The kernel knows no strides: it first copies the rows that are
+// read. The space of a thread for them is booked for the channels there are,
+// and addressed by whole blocks of channels: with fewer, a thread writes over
+// the next one's space, and over the barrier behind it or the bytes behind the
+// scratchpad. More room at the end is no cure.
+bool CopiesRowsBeyondTheirSpace(const dnnl::primitive_desc& primitive) {
+  const dnnl_convolution_desc_t* convolution = ConvolutionOf(primitive);
+  if (convolution == nullptr ||
+      convolution->prop_kind != dnnl_backward_weights) {
+    return false;
+  }
+  const dnnl_memory_desc_t source =
+      primitive.query_md(dnnl::query::src_md).data;
+  bool is_strided = false;
+  for (int axis = 0; axis < source.ndims - 2; ++axis) {
+    is_strided |= convolution->strides[axis] > 1;
+  }
+  const bool channels_last = source.format_desc.blocking.inner_nblks == 0;
+  const int block =
+      absl::StrContains(ImplementationName(primitive), "avx512") ? 16 : 8;
+  return is_strided && channels_last && source.dims[1] < block;
+}
+
+// oneDNN PR 5568. The room for the copy of the image is booked as if windows
+// that leave elements out had none between them.
+bool LeavesElementsOut(const dnnl::primitive_desc& primitive) {
+  const dnnl_convolution_desc_t* convolution = ConvolutionOf(primitive);
+  if (convolution == nullptr ||
+      (convolution->prop_kind != dnnl_forward_inference &&
+       convolution->prop_kind != dnnl_forward_training)) {
+    return false;
+  }
+  const dnnl_memory_desc_t& weights = convolution->weights_desc;
+  const int spatial = primitive.query_md(dnnl::query::src_md).data.ndims - 2;
+  for (int axis = 0; axis < spatial; ++axis) {
+    const dnnl_dim_t taps = weights.dims[weights.ndims - spatial + axis];
+    if (convolution->strides[axis] > taps) return true;
+  }
+  return false;
+}
+
+constexpr OnednnFault kFaults[] = {
+    {.implementation = "jit_1x1:avx",
+     .mended = {},
+     .has = CopiesRowsBeyondTheirSpace,
+     .reason = "writes beyond its scratchpad (oneDNN #6035)"},
+    {.implementation = "brgconv:avx512_core_amx",
+     .mended = {.major = 3, .minor = 13, .patch = 0},
+     .has = LeavesElementsOut,
+     .reason = "writes over its own copy of the image (oneDNN PR 5568)"},
+};
+
+bool IsMended(const OnednnFault& fault) {
+  const auto number = [](const dnnl_version_t& version) {
+    return std::make_tuple(version.major, version.minor, version.patch);
+  };
+  const dnnl_version_t none = {};
+  if (number(fault.mended) == number(none)) return false;
+  return number(*dnnl_version()) >= number(fault.mended);
+}
+
+}  // namespace
+
+const OnednnFault* KnownFault(const dnnl::primitive_desc& primitive) {
+  const std::string name = ImplementationName(primitive);
+  for (const OnednnFault& fault : kFaults) {
+    if (absl::StartsWith(name, fault.implementation) && !IsMended(fault) &&
+        fault.has(primitive)) {
+      return &fault;
+    }
+  }
+  return nullptr;
+}
+
+dnnl::primitive_desc WithoutKnownFault(dnnl::primitive_desc primitive) {
+  while (primitive && KnownFault(primitive) != nullptr) {
+    if (!primitive.next_impl()) return {};
+  }
+  return primitive;
+}
+
+}  // namespace partita
