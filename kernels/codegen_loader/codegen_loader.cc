@@ -54,7 +54,8 @@ absl::StatusOr<std::string> BuildSharedObject(
   if (!function.ok()) return function.status();
   std::string object;
   std::string error;
-  if ((*function)(&programs, VectorIsa(std::string(isa)).c_str(), &object, &error)) {
+  if ((*function)(&programs, VectorIsa(std::string(isa)).c_str(), &object,
+                  &error)) {
     return object;
   }
   return absl::UnavailableError(

@@ -78,6 +78,9 @@ absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
   if (IsBf16Product(node) && VectorChannels() < 16) {
     return NotOffered("bf16 without AVX-512");
   }
+  if (wish.skipped > 0 && !family.has_alternatives) {
+    return NotOffered("no other implementation");
+  }
   try {
     PARTITA_ASSIGN_OR_RETURN(OnednnRecipe recipe, family.describe(node, wish));
     const OnednnFault* fault = KnownFault(recipe.primitive);

@@ -5,7 +5,9 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/isa_process.h"
 #include "kernels/cpu/node_key.h"
@@ -82,6 +84,82 @@ LayoutWish WishOf(const KernelChoice& choice) {
   return wish;
 }
 
+// One way to compute the node here, in its layouts or in others.
+struct Way {
+  OnednnRecipe recipe;
+  std::string arithmetic;
+  int64_t workspace = 0;
+  double seconds = 0;  // with the reorders around it
+};
+using Ways = std::vector<Way>;
+
+// More implementations than oneDNN has for anything.
+constexpr int kMostImplementations = 16;
+
+Way WayOf(const OpView& node, OnednnRecipe recipe, const DeviceTraits& device,
+          double seconds) {
+  const LayoutWish given = GivenWish(node);
+  Way way;
+  way.arithmetic = ArithmeticIn(given, recipe, device.threads);
+  way.workspace = RelaidWorkspace(node, given, recipe);
+  way.seconds = seconds;
+  way.recipe = std::move(recipe);
+  return way;
+}
+
+// In the layouts that the node has, by oneDNN's implementation of this number.
+absl::StatusOr<Way> GivenWay(const OnednnFamily& family, const OpView& node,
+                             const DeviceTraits& device, int number) {
+  LayoutWish wish = GivenWish(node);
+  wish.skipped = number;
+  PARTITA_ASSIGN_OR_RETURN(OnednnRecipe recipe, Describe(family, node, wish));
+  std::vector<Layout> results;
+  for (const auto& layout : wish.results) results.push_back(*layout);
+  const double seconds = OnednnSeconds(node, recipe, device) +
+                         ReorderSeconds(node, recipe.results, results, device);
+  return WayOf(node, std::move(recipe), device, seconds);
+}
+
+bool IsPlans(const Way& way, const KernelBinding& binding) {
+  if (binding.arithmetic.empty()) return !IsReferenceLoop(way.arithmetic);
+  return absl::c_linear_search(
+      std::vector<std::string>(absl::StrSplit(binding.arithmetic, " | ")),
+      way.arithmetic);
+}
+
+// Reference loops are bound where the plan says so, and else not: another
+// library has something better.
+void DropReferenceLoops(const KernelBinding& binding, Ways& ways) {
+  std::erase_if(ways, [&](const Way& way) {
+    return IsReferenceLoop(way.arithmetic) && !IsPlans(way, binding);
+  });
+}
+
+// The plan's own, or else the fastest; of those that fit.
+const Way* BestWithin(const Ways& ways, const KernelBinding& binding) {
+  const Way* best = nullptr;
+  for (const Way& way : ways) {
+    if (way.workspace > binding.workspace) continue;
+    if (!binding.arithmetic.empty() && IsPlans(way, binding)) return &way;
+    if (best == nullptr || way.seconds < best->seconds) best = &way;
+  }
+  return best;
+}
+
+absl::StatusOr<LibraryKernel> BindWay(const OnednnFamily& family,
+                                      const OpView& node, const Way& way,
+                                      int team) {
+  LibraryKernel bound;
+  bound.identity = {family.kernel, way.arithmetic};
+  if (Exactly(way.recipe) == GivenWish(node)) {
+    bound.in_place = way.recipe.in_place;
+    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(way.recipe, team));
+  } else {
+    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakeRelaid(node, way.recipe, team));
+  }
+  return bound;
+}
+
 }  // namespace
 
 std::vector<KernelChoice> OnednnCatalog::Choices(
@@ -105,6 +183,31 @@ absl::Status CheckOnednn(const DeviceTraits& device) {
   return IsaProcess::For(device.isa).Check();
 }
 
+namespace {
+
+// All that oneDNN has in the layouts that the node has, and then what it offers
+// in others, with reorders around.
+Ways AllWays(const OnednnCatalog& catalog, const OnednnFamily& family,
+             const OpView& node, const DeviceTraits& device) {
+  Ways ways;
+  for (int i = 0; i < kMostImplementations; ++i) {
+    auto way = GivenWay(family, node, device, i);
+    if (way.ok()) ways.push_back(*std::move(way));
+  }
+  DeviceTraits here = device;
+  here.isa.clear();
+  for (const KernelChoice& choice : catalog.Choices(node, here)) {
+    if (choice.kernel != family.kernel) continue;
+    auto recipe = Describe(family, node, WishOf(choice));
+    if (!recipe.ok()) continue;
+    ways.push_back(WayOf(node, *std::move(recipe), device,
+                         RelaidSeconds(node, choice, device)));
+  }
+  return ways;
+}
+
+}  // namespace
+
 absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
@@ -112,47 +215,35 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
                                    ? OnednnFamilyFor(node)
                                    : OnednnFamilyOf(request.binding->kernel);
   if (family == nullptr || !family->accepts(node)) return NoKernel(request);
-  const ThreadScope threads(request.device->threads);
-  const LayoutWish given = GivenWish(node);
-  absl::StatusOr<OnednnRecipe> recipe = Describe(
-      *family, node, request.stands_in ? FastestWish(request, *family) : given);
-  if (!recipe.ok()) {
-    return absl::Status(
-        recipe.status().code(),
-        absl::StrCat("while binding ", request.binding->kernel, " to ",
-                     node.ToString(), ": ", recipe.status().message()));
-  }
-  const int64_t needed = RelaidWorkspace(node, given, *recipe);
-  if (needed > request.binding->workspace) {
-    return TooLittleWorkspace(request, needed);
-  }
   const int team = request.device->threads;
-  LibraryKernel bound;
-  bound.identity = {family->kernel, ArithmeticIn(given, *recipe, team)};
-  if (Exactly(*recipe) == given) {
-    bound.in_place = recipe->in_place;
-    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(*recipe, team));
-  } else {
-    PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakeRelaid(node, *recipe, team));
+  const ThreadScope threads(team);
+  const KernelBinding& binding = *request.binding;
+  const auto first = GivenWay(*family, node, *request.device, 0);
+  if (first.ok() && !request.stands_in && IsPlans(*first, binding) &&
+      first->workspace <= binding.workspace) {
+    return BindWay(*family, node, *first, team);
   }
-  return bound;
-}
-
-LayoutWish OnednnLibrary::FastestWish(const BindRequest& request,
-                                      const OnednnFamily& family) const {
-  const OpView& node = request.node;
-  const KernelChoice* fastest = nullptr;
-  double least = 0;
-  const std::vector<KernelChoice> choices =
-      catalog_.Choices(node, *request.device);
-  for (const KernelChoice& choice : choices) {
-    if (choice.kernel != family.kernel) continue;
-    const double seconds = RelaidSeconds(node, choice, *request.device);
-    if (fastest != nullptr && seconds >= least) continue;
-    fastest = &choice;
-    least = seconds;
+  Ways ways = AllWays(catalog_, *family, node, *request.device);
+  DropReferenceLoops(binding, ways);
+  if (ways.empty()) {
+    return absl::UnimplementedError(absl::StrCat(
+        "while binding ", binding.kernel, " to ", node.ToString(), ": ",
+        first.ok() ? "onednn: nothing but its reference loops"
+                   : first.status().message()));
   }
-  return fastest == nullptr ? GivenWish(node) : WishOf(*fastest);
+  if (request.stands_in) {
+    const Way& fastest = *absl::c_min_element(
+        ways, [](const Way& a, const Way& b) { return a.seconds < b.seconds; });
+    if (fastest.workspace <= binding.workspace) {
+      return BindWay(*family, node, fastest, team);
+    }
+    return TooLittleWorkspace(request, fastest.workspace);
+  }
+  const Way* best = BestWithin(ways, binding);
+  if (best == nullptr) {
+    return TooLittleWorkspace(request, ways.front().workspace);
+  }
+  return BindWay(*family, node, *best, team);
 }
 
 }  // namespace partita

@@ -16,9 +16,6 @@
 
 namespace partita {
 
-struct LayoutWish;
-struct OnednnFamily;
-
 // Asks oneDNN for primitive descriptors at the device's number of threads,
 // without generating code, and remembers the answers. They are those of a
 // process whose oneDNN uses the device's instruction set, whatever this process
@@ -40,17 +37,17 @@ class OnednnCatalog : public KernelCatalog {
 // had no answer, as oneDNN could not be asked for its instruction set.
 absl::Status CheckOnednn(const DeviceTraits& device);
 
-// A stand-in reorders what it is given into the layouts in which oneDNN is
-// fastest, and its results back: the plan's layouts are another device's.
+// Binds the implementation that the plan names, where this process has it
+// within the workspace; else the one that is fastest within it, by the
+// catalog's measure: in the node's layouts, or in others with reorders around.
+// A stand-in is the fastest of all. oneDNN's reference loops are bound only
+// where the plan names them.
 class OnednnLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "onednn"; }
   absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 
  private:
-  LayoutWish FastestWish(const BindRequest& request,
-                         const OnednnFamily& family) const;
-
   OnednnCatalog catalog_;
 };
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "kernels/cpu/memory_desc.h"
+#include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/winograd_weights.h"
 
 namespace partita {
@@ -154,6 +155,14 @@ int64_t TransformedBytes(const OnednnRecipe& recipe) {
 int64_t WorkspaceBytes(const OnednnRecipe& recipe) {
   return TransformedBytes(recipe) +
          static_cast<int64_t>(recipe.primitive.scratchpad_desc().get_size());
+}
+
+dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped) {
+  for (; skipped > 0 && primitive; --skipped) {
+    if (!primitive.next_impl()) return {};
+    primitive = WithoutKnownFault(std::move(primitive));
+  }
+  return primitive;
 }
 
 std::string ImplementationName(const dnnl::primitive_desc& primitive) {

@@ -67,11 +67,10 @@ absl::StatusOr<std::string> ReadIsa(const JsonObject& object, DeviceKind kind) {
   const std::vector<std::string> isas = CpuIsas();
   if (absl::c_linear_search(isas, isa)) return isa;
   const std::vector<absl::string_view> known(isas.begin(), isas.end());
-  return object.Error(
-      "isa", found,
-      absl::StrCat("one of ", absl::StrJoin(known, ", "),
-                   ", or no isa, which means ", kUsualCpuIsa,
-                   DidYouMean(isa, known)));
+  return object.Error("isa", found,
+                      absl::StrCat("one of ", absl::StrJoin(known, ", "),
+                                   ", or no isa, which means ", kUsualCpuIsa,
+                                   DidYouMean(isa, known)));
 }
 
 absl::Status ReadPeaks(const JsonObject& object, DeviceTraits& traits) {
