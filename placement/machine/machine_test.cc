@@ -59,9 +59,21 @@ TEST(MachineTest, EveryKeyIsRead) {
   EXPECT_EQ(machine->FindDevice("gpu:1"), nullptr);
 }
 
+// Whatever the host has: a file means the same everywhere.
+TEST(MachineTest, ACpuWithoutIsaHasAvx2) {
+  const auto machine = ParseMachine(
+      R"({"name": "m", "devices": [{"name": "c", "kind": "cpu", "memory": 4096,
+          "peak_flops": {"f32": 1e9}, "memory_bandwidth": 1e9}]})",
+      "m.json");
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  EXPECT_EQ(machine->devices[0].traits.isa, "avx2");
+}
+
 TEST(MachineTest, WrittenTextReadsBackToTheSameText) {
+  Machine with_gpus = CpuAndGpus(3, 1000);
+  with_gpus.devices[0].traits.isa = "avx2";  // as a file says that has none
   for (const Machine& machine :
-       {*ParseMachine(kTwo, "two.json"), CpuAndGpus(3, 1000), DetectHost()}) {
+       {*ParseMachine(kTwo, "two.json"), with_gpus, DetectHost()}) {
     const std::string text = MachineToJson(machine);
     const absl::StatusOr<Machine> again = ParseMachine(text, "again");
     ASSERT_TRUE(again.ok()) << again.status() << "\n" << text;
