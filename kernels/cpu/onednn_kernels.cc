@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/status_macros.h"
-#include "kernels/cpu/isa_process.h"
 #include "kernels/cpu/node_key.h"
 #include "kernels/cpu/onednn_answers.h"
+#include "kernels/cpu/onednn_child.h"
 #include "kernels/cpu/onednn_isa.h"
 #include "kernels/cpu/onednn_primitive.h"
 #include "kernels/cpu/onednn_question.h"
@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<KernelChoice>> AskFor(const OpView& node,
   if (IsOfThisProcess(device)) return AskOnednn(node, device);
   PARTITA_ASSIGN_OR_RETURN(
       const std::string answer,
-      IsaProcess::For(device.isa).Ask(OnednnQuestionText(node, device)));
+      OnednnChild::For(device.isa).Ask(OnednnQuestionText(node, device)));
   return ParseOnednnAnswer(answer, node);
 }
 
@@ -180,7 +180,7 @@ std::vector<KernelChoice> OnednnCatalog::Choices(
 
 absl::Status CheckOnednn(const DeviceTraits& device) {
   if (IsOfThisProcess(device)) return absl::OkStatus();
-  return IsaProcess::For(device.isa).Check();
+  return OnednnChild::For(device.isa).Check();
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // The program partita_onednn: answers what oneDNN offers with one instruction
-// set (isa_process.h), until nobody asks any more.
+// set (onednn_child.h), until nobody asks any more.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 // Starting the program, and a socket to it.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/isa_process.h"
+#include "kernels/cpu/onednn_child.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -73,22 +73,22 @@ int Spawn(const std::string& path, const std::string& isa, int socket,
 
 }  // namespace
 
-IsaProcess& IsaProcess::For(const std::string& isa) {
+OnednnChild& OnednnChild::For(const std::string& isa) {
   static std::mutex& mutex = *new std::mutex;
   static auto& processes =
-      *new std::map<std::string, std::unique_ptr<IsaProcess>>;
+      *new std::map<std::string, std::unique_ptr<OnednnChild>>;
   const std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<IsaProcess>& process = processes[isa];
-  if (process == nullptr) process.reset(new IsaProcess(isa));
+  std::unique_ptr<OnednnChild>& process = processes[isa];
+  if (process == nullptr) process.reset(new OnednnChild(isa));
   return *process;
 }
 
-absl::Status IsaProcess::Check() {
+absl::Status OnednnChild::Check() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return status_;
 }
 
-absl::StatusOr<std::string> IsaProcess::Ask(const std::string& question) {
+absl::StatusOr<std::string> OnednnChild::Ask(const std::string& question) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!started_) {
     started_ = true;
@@ -100,7 +100,7 @@ absl::StatusOr<std::string> IsaProcess::Ask(const std::string& question) {
 }
 
 // The first letter of an answer tells it from an error.
-absl::StatusOr<std::string> IsaProcess::Receive() {
+absl::StatusOr<std::string> OnednnChild::Receive() {
   std::string text;
   if (!ReceiveText(socket_, kMostMilliseconds, text)) {
     return Fail("it ended or gave no answer");
@@ -109,7 +109,7 @@ absl::StatusOr<std::string> IsaProcess::Receive() {
   return Fail(text);
 }
 
-absl::Status IsaProcess::Start() {
+absl::Status OnednnChild::Start() {
   if (OnednnNameOf(isa_).empty()) {
     return Fail("found an instruction set that oneDNN does not know");
   }
@@ -136,7 +136,7 @@ absl::Status IsaProcess::Start() {
 }
 
 // It says first what it is.
-absl::Status IsaProcess::Greet() {
+absl::Status OnednnChild::Greet() {
   PARTITA_ASSIGN_OR_RETURN(const std::string found, Receive());
   if (found == absl::StrCat(OnednnVersion(), " ", isa_)) {
     return absl::OkStatus();
@@ -144,7 +144,7 @@ absl::Status IsaProcess::Greet() {
   return Fail(absl::StrCat("found oneDNN ", found));
 }
 
-absl::Status IsaProcess::Fail(const std::string& what) {
+absl::Status OnednnChild::Fail(const std::string& what) {
   if (socket_ >= 0) close(socket_);
   socket_ = -1;
   if (process_ > 0) {

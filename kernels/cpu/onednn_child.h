@@ -2,8 +2,8 @@
 // oneDNN decides once in a process which it uses.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_KERNELS_CPU_ISA_PROCESS_H_
-#define PARTITA_KERNELS_CPU_ISA_PROCESS_H_
+#ifndef PARTITA_KERNELS_CPU_ONEDNN_CHILD_H_
+#define PARTITA_KERNELS_CPU_ONEDNN_CHILD_H_
 
 #include <sys/types.h>
 
@@ -19,10 +19,10 @@ namespace partita {
 // started at the first question, ended when this process ends or it fails. It
 // is looked for where libpartita_codegen.so is. Once it has failed, every
 // question gets the same error. Thread safe.
-class IsaProcess {
+class OnednnChild {
  public:
   // That of a DeviceTraits::isa, one in a process. It lives for ever.
-  static IsaProcess& For(const std::string& isa);
+  static OnednnChild& For(const std::string& isa);
 
   // Unavailable, with what to do, if it was asked and failed.
   absl::Status Check();
@@ -31,7 +31,7 @@ class IsaProcess {
   absl::StatusOr<std::string> Ask(const std::string& question);
 
  private:
-  explicit IsaProcess(std::string isa) : isa_(std::move(isa)) {}
+  explicit OnednnChild(std::string isa) : isa_(std::move(isa)) {}
   absl::Status Start();
   absl::Status Greet();
   absl::StatusOr<std::string> Receive();
@@ -47,4 +47,4 @@ class IsaProcess {
 
 }  // namespace partita
 
-#endif  // PARTITA_KERNELS_CPU_ISA_PROCESS_H_
+#endif  // PARTITA_KERNELS_CPU_ONEDNN_CHILD_H_

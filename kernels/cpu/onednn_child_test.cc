@@ -1,7 +1,7 @@
 // What oneDNN offers for another instruction set than this process uses.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/isa_process.h"
+#include "kernels/cpu/onednn_child.h"
 
 #include <string>
 #include <vector>
@@ -45,13 +45,13 @@ std::string Fastest(const std::string& isa) {
                       choices[0].results[0].ToString());
 }
 
-TEST(IsaProcess, EachInstructionSetHasItsOwnKernelsAndBlocks) {
+TEST(OnednnChild, EachInstructionSetHasItsOwnKernelsAndBlocks) {
   EXPECT_EQ(Fastest("sse4"), "onednn 2.6.3 jit:sse41 threads 2 abcd8b");
   EXPECT_EQ(Fastest("avx2"), "onednn 2.6.3 jit:avx2 threads 2 abcd8b");
 }
 
 // Also on a processor without it, which finds out by emulating CPUID.
-TEST(IsaProcess, OfAWiderOneThanTheProcessorHasToo) {
+TEST(OnednnChild, OfAWiderOneThanTheProcessorHasToo) {
   const std::string fastest = Fastest("avx512");
   EXPECT_TRUE(absl::StrContains(fastest, ":avx512_core threads 2")) << fastest;
 }
@@ -63,14 +63,13 @@ bool Same(const KernelChoice& a, const KernelChoice& b) {
          a.arithmetic == b.arithmetic;
 }
 
-TEST(IsaProcess, AnswersAreThoseOfAProcessThatUsesTheSetItself) {
+TEST(OnednnChild, AnswersAreThoseOfAProcessThatUsesTheSetItself) {
   const std::string isa(IsaOfOnednn());
   if (isa.empty()) GTEST_SKIP() << "no device is called so";
   const OneNode node = Convolution();
-  const std::vector<KernelChoice> own =
-      AskOnednn(node.node(), CpuWith(isa));
-  const auto answer = IsaProcess::For(isa).Ask(
-      OnednnQuestionText(node.node(), CpuWith(isa)));
+  const std::vector<KernelChoice> own = AskOnednn(node.node(), CpuWith(isa));
+  const auto answer =
+      OnednnChild::For(isa).Ask(OnednnQuestionText(node.node(), CpuWith(isa)));
   ASSERT_TRUE(answer.ok()) << answer.status();
   const auto asked = ParseOnednnAnswer(*answer, node.node());
   ASSERT_TRUE(asked.ok()) << asked.status();
@@ -80,7 +79,7 @@ TEST(IsaProcess, AnswersAreThoseOfAProcessThatUsesTheSetItself) {
   }
 }
 
-TEST(IsaProcess, ASetThatCannotBeAskedForIsAnErrorThatSaysWhatToDo) {
+TEST(OnednnChild, ASetThatCannotBeAskedForIsAnErrorThatSaysWhatToDo) {
   const OneNode node = Convolution();
   EXPECT_TRUE(OnednnCatalog().Choices(node.node(), CpuWith("mmix")).empty());
   const std::string error(CheckOnednn(CpuWith("mmix")).message());
@@ -93,8 +92,8 @@ TEST(IsaProcess, ASetThatCannotBeAskedForIsAnErrorThatSaysWhatToDo) {
                 IsaOfOnednn()));
 }
 
-TEST(IsaProcess, AProcessThatIsAskedNonsenseSaysSo) {
-  const auto answer = IsaProcess::For("sse4").Ask("nonsense");
+TEST(OnednnChild, AProcessThatIsAskedNonsenseSaysSo) {
+  const auto answer = OnednnChild::For("sse4").Ask("nonsense");
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(absl::StrContains(answer.status().message(),
                                 "found a question `nonsense`"))
