@@ -78,6 +78,8 @@ int64_t UsableMemory() {
 
 std::vector<std::string> UsableIsas() {
   std::vector<std::string> isas;
+  if (MayUse(InstructionSet::kAvx512Amx)) isas.push_back("avx512_amx");
+  if (MayUse(InstructionSet::kAvx512Bf16)) isas.push_back("avx512_bf16");
   if (MayUse(InstructionSet::kAvx512)) isas.push_back("avx512");
   if (MayUse(InstructionSet::kAvx2)) isas.push_back("avx2");
   if (MayUse(InstructionSet::kSse4)) isas.push_back("sse4");
@@ -88,6 +90,12 @@ HostCapacity ThisHost() {
   return {UsableCores(), UsableMemory(), UsableIsas()};
 }
 
-std::vector<std::string> CpuIsas() { return {"avx512", "avx2", "sse4"}; }
+std::vector<std::string> CpuIsas() {
+  return {"avx512_amx", "avx512_bf16", "avx512", "avx2", "sse4"};
+}
+
+std::string VectorIsa(const std::string& isa) {
+  return isa.rfind("avx512_", 0) == 0 ? "avx512" : isa;
+}
 
 }  // namespace partita

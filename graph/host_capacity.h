@@ -27,6 +27,10 @@ std::vector<std::string> UsableIsas();
 // Every DeviceTraits::isa that a CPU may have, best first.
 std::vector<std::string> CpuIsas();
 
+// Of those that differ in products of bf16 alone, the plain one: "avx512" for
+// "avx512_amx". Vectors of f32, and generated code, are the same.
+std::string VectorIsa(const std::string& isa);
+
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_HOST_CAPACITY_H_

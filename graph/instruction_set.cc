@@ -3,6 +3,12 @@
 
 #include "graph/instruction_set.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <cstdlib>
 #include <string>
 
@@ -28,8 +34,29 @@ InstructionSet MostAllowed() {
   if (isa == "AVX512_CORE" || isa == "AVX512_CORE_VNNI") {
     return InstructionSet::kAvx512;
   }
-  return InstructionSet::kAvx512Bf16;
+  if (isa == "AVX512_CORE_BF16") return InstructionSet::kAvx512Bf16;
+  return InstructionSet::kAvx512Amx;
 }
+
+#if defined(__x86_64__)
+bool HasTiles() {
+  constexpr unsigned kBf16 = 1u << 22, kTile = 1u << 24, kInt8 = 1u << 25;
+  constexpr unsigned kAll = kBf16 | kTile | kInt8;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
+         (edx & kAll) == kAll;
+}
+
+// The system saves the registers of tiles for a process that has asked.
+bool MayUseTiles() {
+  constexpr int kGetPermissions = 0x1022, kAskPermission = 0x1023;
+  constexpr int kTileData = 18;
+  unsigned long granted = 0;
+  if (syscall(SYS_arch_prctl, kGetPermissions, &granted) != 0) return false;
+  return (granted >> kTileData & 1) != 0 ||
+         syscall(SYS_arch_prctl, kAskPermission, kTileData) == 0;
+}
+#endif
 
 bool ProcessorHas(InstructionSet set) {
 #if defined(__x86_64__)
@@ -50,7 +77,11 @@ bool ProcessorHas(InstructionSet set) {
              __builtin_cpu_supports("avx512vl");
     case InstructionSet::kAvx512Bf16:
       return ProcessorHas(InstructionSet::kAvx512) &&
+             __builtin_cpu_supports("avx512vnni") &&
              __builtin_cpu_supports("avx512bf16");
+    case InstructionSet::kAvx512Amx:
+      return ProcessorHas(InstructionSet::kAvx512Bf16) && HasTiles() &&
+             MayUseTiles();
   }
 #endif
   return false;

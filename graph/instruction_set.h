@@ -12,6 +12,7 @@ enum class InstructionSet {
   kAvx2,        // with FMA
   kAvx512,      // F, BW, DQ and VL
   kAvx512Bf16,  // products of bf16
+  kAvx512Amx,   // and of tiles of int8 and bf16, as far as the system lets us
 };
 
 // True if the processor has it and the environment allows it. As oneDNN does,

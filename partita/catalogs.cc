@@ -18,6 +18,10 @@ const KernelCatalog& BuiltInCatalog() {
   return catalog;
 }
 
+absl::Status CheckBuiltInCatalog(const DeviceTraits& device) {
+  return CheckHostCatalogs(device);
+}
+
 const KernelCatalog& BuiltInIeeeCatalog() {
   static const IeeeCatalog& catalog = *new IeeeCatalog(BuiltInCatalog());
   return catalog;

@@ -4,6 +4,7 @@
 #ifndef PARTITA_PARTITA_CATALOGS_H_
 #define PARTITA_PARTITA_CATALOGS_H_
 
+#include "absl/status/status.h"
 #include "graph/kernel_catalog.h"
 
 namespace partita {
@@ -14,6 +15,9 @@ const KernelCatalog& BuiltInCatalog();
 
 // The same without kernels that stray from IEEE 754: see docs/numerics.md.
 const KernelCatalog& BuiltInIeeeCatalog();
+
+// What went wrong when they were asked about such a device: see host_kernels.h.
+absl::Status CheckBuiltInCatalog(const DeviceTraits& device);
 
 }  // namespace partita
 

@@ -60,6 +60,10 @@ absl::Status Compilation::Stage(absl::string_view name,
   if (options_.progress) options_.progress(name);
   const auto start = std::chrono::steady_clock::now();
   absl::Status status = work();
+  // What a catalog could not say explains whatever follows from it.
+  for (const DeviceTraits& device : traits_) {
+    PARTITA_RETURN_IF_ERROR(CheckBuiltInCatalog(device));
+  }
   const std::chrono::duration<double> taken =
       std::chrono::steady_clock::now() - start;
   for (StageTime& stage : report_.stages) {

@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "graph/host_capacity.h"
 #include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -62,8 +63,9 @@ absl::Status BuildPlanImages(absl::Span<const DeviceTraits> devices,
   absl::btree_map<std::string, DeviceNames> names;
   for (const DeviceTraits& device : devices) {
     if (device.kind != DeviceKind::kCpu) continue;
-    targets.emplace(device.isa, &device);
-    names[device.isa].insert(device.name);
+    const std::string isa = VectorIsa(device.isa);
+    targets.emplace(isa, &device);
+    names[isa].insert(device.name);
   }
   for (const auto& [isa, device] : targets) {
     std::vector<std::unique_ptr<Graph>> pieces;

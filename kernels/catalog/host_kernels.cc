@@ -25,6 +25,10 @@ void AddHostCatalogs(JoinedCatalog& catalog) {
   catalog.Add(DeviceKind::kCuda, std::make_shared<DeclaredCatalog>());
 }
 
+absl::Status CheckHostCatalogs(const DeviceTraits& device) {
+  return CheckOnednn(device);
+}
+
 std::vector<const KernelLibrary*> HostLibraries() {
   static const OnednnLibrary onednn;
   static const CpuLibrary cpu;

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "kernels/catalog/joined_catalog.h"
 #include "kernels/kernel.h"
 
@@ -14,6 +15,10 @@ namespace partita {
 
 // Adds the host's own catalogs, for CPUs, and the declared one, for CUDA.
 void AddHostCatalogs(JoinedCatalog& catalog);
+
+// What went wrong when these catalogs were asked about such a device, which then
+// offered less than they should: after everything is asked.
+absl::Status CheckHostCatalogs(const DeviceTraits& device);
 
 // The libraries that bind what these catalogs name; they live for ever.
 std::vector<const KernelLibrary*> HostLibraries();

@@ -154,8 +154,10 @@ class Check {
     if (choice.workspace > 0) {
       KernelBinding less = binding;
       less.workspace = choice.workspace - 1;
-      if (library_.Bind({bound.node(), &less, &device}).status().code() !=
-          absl::StatusCode::kResourceExhausted) {
+      const auto other = library_.Bind({bound.node(), &less, &device});
+      const bool is_other =
+          other.ok() && other->identity.arithmetic != choice.arithmetic;
+      if (!is_other && !absl::IsResourceExhausted(other.status())) {
         return absl::InternalError("found a binding with too little workspace");
       }
     }

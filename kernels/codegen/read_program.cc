@@ -32,7 +32,10 @@ absl::Status NotGenerated(const OpView& node, absl::string_view found) {
                    "; expected what codegen makes code for"));
 }
 
-bool HasFma(absl::string_view isa) { return isa == "avx2" || isa == "avx512"; }
+bool HasFma(absl::string_view isa) {
+  const std::string vectors = VectorIsa(std::string(isa));
+  return vectors == "avx2" || vectors == "avx512";
+}
 
 // The exponents of pow are generated only where they are known, and then count
 // as part of the node: a graph holds them beside a node, not in it.
@@ -222,7 +225,8 @@ std::string EntryName(const OpView& node) {
 }
 
 std::string ImageTarget(absl::string_view isa) {
-  return absl::StrCat("x86-64-", isa.empty() ? "sse4" : isa);
+  return absl::StrCat("x86-64-",
+                      isa.empty() ? "sse4" : VectorIsa(std::string(isa)));
 }
 
 std::string CodegenArithmetic(absl::string_view isa) {

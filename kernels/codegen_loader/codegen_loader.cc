@@ -5,15 +5,12 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <system_error>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
+#include "graph/host_capacity.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/codegen.h"
+#include "kernels/companion_file.h"
 
 namespace partita {
 namespace {
@@ -22,37 +19,7 @@ constexpr char kFile[] = "libpartita_codegen.so";
 // Where the build puts it, below the root of the runfiles.
 constexpr char kInRunfiles[] = "partita/kernels/codegen";
 
-std::vector<std::string> Folders() {
-  std::vector<std::string> folders;
-  if (const char* path = std::getenv("PARTITA_LIBRARY_PATH")) {
-    for (absl::string_view folder : absl::StrSplit(path, ':')) {
-      if (!folder.empty()) folders.emplace_back(folder);
-    }
-  }
-  std::error_code error;
-  const std::filesystem::path program =
-      std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    folders.push_back(program.parent_path().string());
-    folders.push_back(
-        absl::StrCat(program.string(), ".runfiles/", kInRunfiles));
-  }
-  for (const char* variable : {"RUNFILES_DIR", "TEST_SRCDIR"}) {
-    const char* root = std::getenv(variable);
-    if (root != nullptr)
-      folders.push_back(absl::StrCat(root, "/", kInRunfiles));
-  }
-  return folders;
-}
-
-std::string FindFile() {
-  for (const std::string& folder : Folders()) {
-    const std::string path = absl::StrCat(folder, "/", kFile);
-    std::error_code error;
-    if (std::filesystem::exists(path, error)) return path;
-  }
-  return "";
-}
+std::string FindFile() { return FindCompanion(kFile, kInRunfiles); }
 
 absl::StatusOr<CodegenFunction> Open() {
   PARTITA_RETURN_IF_ERROR(FindCodegen());
@@ -75,7 +42,7 @@ const absl::Status& FindCodegen() {
           ? absl::OkStatus()
           : absl::UnavailableError(absl::StrCat(
                 "codegen: found no ", kFile, " in ",
-                absl::StrJoin(Folders(), ", "),
+                absl::StrJoin(CompanionFolders(kInRunfiles), ", "),
                 "; expected it in one of them; set PARTITA_LIBRARY_PATH")));
   return status;
 }
@@ -87,7 +54,8 @@ absl::StatusOr<std::string> BuildSharedObject(
   if (!function.ok()) return function.status();
   std::string object;
   std::string error;
-  if ((*function)(&programs, std::string(isa).c_str(), &object, &error)) {
+  if ((*function)(&programs, VectorIsa(std::string(isa)).c_str(), &object,
+                  &error)) {
     return object;
   }
   return absl::UnavailableError(

@@ -21,6 +21,7 @@ extern const OnednnFamily kOnednnConv = {
     .accepts = Accepts,
     .wishes = ConvolutionWishes,
     .describe = Describe,
+    .has_alternatives = true,
 };
 
 }  // namespace partita

@@ -250,9 +250,11 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   attributes.set_post_ops(post.ops);
 
   OnednnRecipe recipe;
-  recipe.primitive = WithoutKnownFault(
-      Primitive(transposed, method, *source_desc, *weights_desc, bias_desc,
-                *result_desc, WindowOf(op, rank - 2), attributes));
+  recipe.primitive = WithoutFirst(
+      WithoutKnownFault(Primitive(transposed, method, *source_desc,
+                                  *weights_desc, bias_desc, *result_desc,
+                                  WindowOf(op, rank - 2), attributes)),
+      wish.skipped);
   if (!recipe.primitive) return NotOffered("no such convolution");
   const memory::desc source = recipe.primitive.query_md(dnnl::query::src_md);
   const memory::desc packed =

@@ -52,12 +52,17 @@ Layout ResultLayout(const CpuFamily& family, const TensorType& type,
   return family.results_row_major ? Layout() : LayoutFor(type, text);
 }
 
-std::string Arithmetic(const CpuFamily& family) {
+std::string Arithmetic(const CpuFamily& family, bool fused_products) {
   if (family.exact) return "exact";
   return absl::StrCat(
       family.kernel, " ", family.version,
-      family.fuses_products && HasFusedProducts() ? " fused products" : "",
+      family.fuses_products && fused_products ? " fused products" : "",
       family.has_tiles ? " tiles not ieee" : "");
+}
+
+// Whether our loops fuse products on a processor like the device's.
+bool FusesProducts(const DeviceTraits& device) {
+  return device.isa.empty() ? HasFusedProducts() : device.isa != "sse4";
 }
 
 int64_t WorkspaceOf(const CpuFamily& family, const OpView& node,
@@ -105,7 +110,7 @@ KernelChoice ChoiceFor(const OpView& node, const CpuFamily& family,
         WorkspaceOf(family, node, choice.operands[0], device.threads);
   }
   choice.in_place = PairsOf(family);
-  choice.arithmetic = Arithmetic(family);
+  choice.arithmetic = Arithmetic(family, FusesProducts(device));
   return choice;
 }
 
@@ -169,7 +174,7 @@ absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
       return TooLittleWorkspace(request, needed);
     }
     return LibraryKernel{family->bind(request.node, request.device->threads),
-                         {family->kernel, Arithmetic(*family)},
+                         {family->kernel, Arithmetic(*family, HasFusedProducts())},
                          PairsOf(*family)};
   }
   return absl::UnimplementedError(absl::StrCat(

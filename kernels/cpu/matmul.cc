@@ -189,8 +189,10 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   OnednnRecipe recipe;
   recipe.ieee = post.ieee;
   recipe.flushes = dtype == DType::kBF16;
-  recipe.primitive = dnnl::matmul::primitive_desc(desc, attributes, CpuEngine(),
-                                                  /*allow_empty=*/true);
+  recipe.primitive =
+      WithoutFirst(dnnl::matmul::primitive_desc(desc, attributes, CpuEngine(),
+                                                /*allow_empty=*/true),
+                   wish.skipped);
   if (!recipe.primitive) return NotOffered("no such product");
   const memory::desc packed =
       recipe.primitive.query_md(dnnl::query::weights_md);
@@ -223,6 +225,7 @@ extern const OnednnFamily kOnednnMatmul = {
     .accepts = Accepts,
     .wishes = Wishes,
     .describe = Describe,
+    .has_alternatives = true,
 };
 
 }  // namespace partita

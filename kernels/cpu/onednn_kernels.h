@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "graph/kernel_catalog.h"
 #include "kernels/kernel.h"
 
 namespace partita {
 
-struct LayoutWish;
-struct OnednnFamily;
-
 // Asks oneDNN for primitive descriptors at the device's number of threads,
-// without generating code, and remembers the answers. What only an
+// without generating code, and remembers the answers. They are those of a
+// process whose oneDNN uses the device's instruction set, whatever this process
+// uses: nothing is offered for a set that CheckOnednn refuses. What only an
 // implementation of oneDNN's reference loops could do is not offered for fused
 // nodes, so that they are not fused.
 class OnednnCatalog : public KernelCatalog {
@@ -33,17 +33,21 @@ class OnednnCatalog : public KernelCatalog {
   mutable absl::flat_hash_map<std::string, std::vector<KernelChoice>> answers_;
 };
 
-// A stand-in reorders what it is given into the layouts in which oneDNN is
-// fastest, and its results back: the plan's layouts are another device's.
+// Unavailable, with what to do, if a catalog was asked about such a device and
+// had no answer, as oneDNN could not be asked for its instruction set.
+absl::Status CheckOnednn(const DeviceTraits& device);
+
+// Binds the implementation that the plan names, where this process has it
+// within the workspace; else the one that is fastest within it, by the
+// catalog's measure: in the node's layouts, or in others with reorders around.
+// A stand-in is the fastest of all. oneDNN's reference loops are bound only
+// where the plan names them.
 class OnednnLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "onednn"; }
   absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 
  private:
-  LayoutWish FastestWish(const BindRequest& request,
-                         const OnednnFamily& family) const;
-
   OnednnCatalog catalog_;
 };
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "kernels/cpu/memory_desc.h"
+#include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/winograd_weights.h"
 
 namespace partita {
@@ -136,7 +137,7 @@ bool AllAre(const OpView& node, DType dtype) {
 
 bool IsBf16Product(const OpView& node) {
   return AllAre(node, DType::kBF16) && !node.is(kFused) &&
-         node.num_operands() == 2 && VectorChannels() == 16;
+         node.num_operands() == 2;
 }
 
 std::optional<dnnl::memory::desc> WishedDesc(
@@ -154,6 +155,14 @@ int64_t TransformedBytes(const OnednnRecipe& recipe) {
 int64_t WorkspaceBytes(const OnednnRecipe& recipe) {
   return TransformedBytes(recipe) +
          static_cast<int64_t>(recipe.primitive.scratchpad_desc().get_size());
+}
+
+dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped) {
+  for (; skipped > 0 && primitive; --skipped) {
+    if (!primitive.next_impl()) return {};
+    primitive = WithoutKnownFault(std::move(primitive));
+  }
+  return primitive;
 }
 
 std::string ImplementationName(const dnnl::primitive_desc& primitive) {

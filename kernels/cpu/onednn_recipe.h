@@ -23,6 +23,8 @@ namespace partita {
 struct LayoutWish {
   std::vector<std::optional<Layout>> operands;
   std::vector<std::optional<Layout>> results;
+  // How many of oneDNN's implementations, in its order, to leave out.
+  int skipped = 0;
   friend bool operator==(const LayoutWish&, const LayoutWish&) = default;
 };
 
@@ -63,7 +65,8 @@ struct OnednnRecipe {
 
 struct OnednnFamily {
   const char* kernel;  // "onednn.conv"
-  // Whether `describe` may be asked at all: the op, dtypes and attributes.
+  // Whether `describe` may be asked at all: the op, dtypes and attributes. The
+  // same whatever instructions oneDNN uses.
   bool (*accepts)(const OpView& node);
   // The layouts to try for Choices.
   std::vector<LayoutWish> (*wishes)(const OpView& node);
@@ -73,6 +76,8 @@ struct OnednnFamily {
   // Its results may lie otherwise than wished for: they are reordered behind
   // the primitive.
   bool relays_results = false;
+  // Heeds LayoutWish::skipped; others have one implementation only.
+  bool has_alternatives = false;
 };
 
 extern const OnednnFamily kOnednnConv;
@@ -126,6 +131,9 @@ int64_t TransformedBytes(const OnednnRecipe& recipe);
 
 // Bytes that a launch needs: these, and the scratchpad of the primitive.
 int64_t WorkspaceBytes(const OnednnRecipe& recipe);
+
+// What is left behind `skipped` implementations; empty if nothing is.
+dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped);
 
 // "brgconv:avx512_core"
 std::string ImplementationName(const dnnl::primitive_desc& primitive);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/host_capacity.h"
 #include "graph/in_place.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/interpret.h"
@@ -117,7 +118,8 @@ bool HasCode(const OpView& node, const DeviceTraits& device) {
 
 // Programs are the same for all sets with fused multiply-adds (read_program.h).
 std::string ExecutableIsa(absl::string_view isa) {
-  const bool lacking = isa == "avx512" && !ProcessorRuns(ImageTarget(isa));
+  const bool lacking = VectorIsa(std::string(isa)) == "avx512" &&
+                       !ProcessorRuns(ImageTarget(isa));
   return lacking ? "avx2" : std::string(isa);
 }
 

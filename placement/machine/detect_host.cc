@@ -18,7 +18,7 @@ namespace {
 // What one core does in one cycle, in f32 operations: two fused multiply-adds
 // of a vector, or with SSE one add and one multiply.
 double F32PerCycle(const std::string& isa) {
-  if (isa == "avx512") return 64;
+  if (VectorIsa(isa) == "avx512") return 64;
   return isa == "avx2" ? 32 : 8;
 }
 

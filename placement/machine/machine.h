@@ -52,8 +52,9 @@ struct Machine {
 //      {"name": "cpu:0", "kind": "cpu",         "cpu" or "cuda"
 //       "memory": "64 GiB",                     bytes: a number, or with a unit
 //       "reserve": "4 GiB",                     default 0
-//       "threads": 16, "isa": "avx512",         default 1; any. Else one of
-//                                               CpuIsas(), or "sm_90"
+//       "threads": 16, "isa": "avx512",         default 1; of a cpu one of
+//                                               CpuIsas(), default "avx2", or
+//                                               "sm_90", default any
 //       "peak_flops": {"f32": 1.5e12},          per second; f32 is a must, and
 //                                               stands for dtypes not listed
 //       "memory_bandwidth": 8e10,               bytes per second

@@ -28,6 +28,8 @@ namespace partita {
 namespace {
 
 constexpr size_t kMaxLinks = 65536;
+// A file says the same on every host: what nearly all x86-64 processors have.
+constexpr char kUsualCpuIsa[] = "avx2";
 constexpr double kMaxRate = 1e21;   // per second: flops or bytes
 constexpr double kMaxSeconds = 60;  // of a latency or a launch
 
@@ -67,10 +69,10 @@ absl::StatusOr<std::string> ReadIsa(const JsonObject& object, DeviceKind kind) {
   const std::vector<std::string> isas = CpuIsas();
   if (absl::c_linear_search(isas, isa)) return isa;
   const std::vector<absl::string_view> known(isas.begin(), isas.end());
-  return object.Error(
-      "isa", found,
-      absl::StrCat("one of ", absl::StrJoin(known, ", "),
-                   ", or no isa for any other CPU", DidYouMean(isa, known)));
+  return object.Error("isa", found,
+                      absl::StrCat("one of ", absl::StrJoin(known, ", "),
+                                   ", or no isa, which means ", kUsualCpuIsa,
+                                   DidYouMean(isa, known)));
 }
 
 absl::Status ReadPeaks(const JsonObject& object, DeviceTraits& traits) {
@@ -120,6 +122,8 @@ absl::StatusOr<MachineDevice> ReadDevice(const JsonObject& object) {
   }
   if (object.Has("isa")) {
     PARTITA_ASSIGN_OR_RETURN(traits.isa, ReadIsa(object, traits.kind));
+  } else if (traits.kind == DeviceKind::kCpu) {
+    traits.isa = kUsualCpuIsa;
   }
   PARTITA_ASSIGN_OR_RETURN(JsonObject peaks, object.Object("peak_flops"));
   PARTITA_RETURN_IF_ERROR(ReadPeaks(peaks, traits));

@@ -59,9 +59,21 @@ TEST(MachineTest, EveryKeyIsRead) {
   EXPECT_EQ(machine->FindDevice("gpu:1"), nullptr);
 }
 
+// Whatever the host has: a file means the same everywhere.
+TEST(MachineTest, ACpuWithoutIsaHasAvx2) {
+  const auto machine = ParseMachine(
+      R"({"name": "m", "devices": [{"name": "c", "kind": "cpu", "memory": 4096,
+          "peak_flops": {"f32": 1e9}, "memory_bandwidth": 1e9}]})",
+      "m.json");
+  ASSERT_TRUE(machine.ok()) << machine.status();
+  EXPECT_EQ(machine->devices[0].traits.isa, "avx2");
+}
+
 TEST(MachineTest, WrittenTextReadsBackToTheSameText) {
+  Machine with_gpus = CpuAndGpus(3, 1000);
+  with_gpus.devices[0].traits.isa = "avx2";  // as a file says that has none
   for (const Machine& machine :
-       {*ParseMachine(kTwo, "two.json"), CpuAndGpus(3, 1000), DetectHost()}) {
+       {*ParseMachine(kTwo, "two.json"), with_gpus, DetectHost()}) {
     const std::string text = MachineToJson(machine);
     const absl::StatusOr<Machine> again = ParseMachine(text, "again");
     ASSERT_TRUE(again.ok()) << again.status() << "\n" << text;
@@ -131,11 +143,13 @@ TEST(MachineTest, AWrongTypeIsShownWithWhatWasExpected) {
 TEST(MachineTest, AnInstructionSetIsOneThatKernelsKnow) {
   EXPECT_EQ(ErrorOf("avx512", "avx9"),
             "two.json: devices[0].isa: found \"avx9\"; expected one of "
-            "avx512, avx2, sse4, or no isa for any other CPU; did you mean "
+            "avx512_amx, avx512_bf16, avx512, avx2, sse4, or no isa, which "
+            "means avx2; did you mean "
             "avx2?");
   EXPECT_EQ(ErrorOf("avx512", "neon"),
             "two.json: devices[0].isa: found \"neon\"; expected one of "
-            "avx512, avx2, sse4, or no isa for any other CPU");
+            "avx512_amx, avx512_bf16, avx512, avx2, sse4, or no isa, which "
+            "means avx2");
   for (const char* isa : {"avx2", "sm90", "sm_", "sm_9", "sm_9x", "sm_0090"}) {
     EXPECT_EQ(
         ErrorOf("\"cuda\"", absl::StrCat("\"cuda\", \"isa\": \"", isa, "\"")),

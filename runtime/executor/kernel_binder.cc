@@ -181,7 +181,9 @@ absl::StatusOr<HostKernel> BindKernel(const BindRequest& request,
     absl::Status refusal;
     if (!is_played) {
       auto kernel = candidate.WithinBudget();
-      if (kernel.ok()) return kernel;
+      if (kernel.ok() && !(is_virtual && kernel->replaced.has_value())) {
+        return kernel;
+      }
       refusal = kernel.status();
     }
     if (absl::IsFailedPrecondition(refusal)) return refusal;

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/host_capacity.h"
 #include "graph/instance.h"
 #include "graph/status_macros.h"
 #include "runtime/device/host_arena.h"
@@ -17,11 +18,12 @@ namespace partita {
 namespace {
 
 // The image for a device: its target ends with the instruction set, as in
-// "x86-64-avx512" for "avx512".
+// "x86-64-avx512" for "avx512" and "avx512_bf16".
 const KernelImage* FindImage(const Plan& plan, const DeviceTraits& device) {
+  const std::string isa = VectorIsa(device.isa);
   for (const KernelImage& image : plan.images) {
-    if (image.target == device.isa ||
-        absl::EndsWith(image.target, absl::StrCat("-", device.isa))) {
+    if (image.target == isa ||
+        absl::EndsWith(image.target, absl::StrCat("-", isa))) {
       return &image;
     }
   }

@@ -78,6 +78,8 @@ sed -E 's/arithmetic = "[^"]*"/arithmetic = "another 1"/' "$scratch/bare.txt" > 
 expect 0 "note: results may differ in rounding from the plan's machine: " \
   "$partita" run "$scratch/another.txt" --virtual --reference
 expect 0 ") instead of onednn.matmul (another 1)" "$partita" run "$scratch/another.txt" --virtual
+expect 0 "; this host's fastest kernels are in a plan that \`partita compile\` makes without --machine" \
+  "$partita" run "$scratch/another.txt" --virtual
 expect 0 "bit for bit" "$partita" run "$scratch/another.txt" --virtual --reference
 expect 0 '"planned_arithmetic": "another 1"' "$partita" run "$scratch/another.txt" --virtual --json
 expect 0 '"replaced_kernels": []' "$partita" run "$plan" --virtual --json

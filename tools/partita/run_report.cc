@@ -46,7 +46,10 @@ std::string ReplacedText(const std::vector<ReplacedKernel>& replaced) {
   }
   return absl::StrCat(
       "results may differ in rounding from the plan's machine: ",
-      absl::StrJoin(pairs, ", "));
+      absl::StrJoin(pairs, ", "),
+      "; this host's fastest kernels are in a plan that `partita compile` "
+      "makes "
+      "without --machine");
 }
 
 nlohmann::ordered_json ReplacedJson(

@@ -1,0 +1,49 @@
+// The folders, in order.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/companion_file.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace partita {
+
+std::vector<std::string> CompanionFolders(const std::string& in_runfiles) {
+  std::vector<std::string> folders;
+  if (const char* path = std::getenv("PARTITA_LIBRARY_PATH")) {
+    for (absl::string_view folder : absl::StrSplit(path, ':')) {
+      if (!folder.empty()) folders.emplace_back(folder);
+    }
+  }
+  std::error_code error;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    folders.push_back(program.parent_path().string());
+    folders.push_back(
+        absl::StrCat(program.string(), ".runfiles/", in_runfiles));
+  }
+  for (const char* variable : {"RUNFILES_DIR", "TEST_SRCDIR"}) {
+    const char* root = std::getenv(variable);
+    if (root != nullptr) {
+      folders.push_back(absl::StrCat(root, "/", in_runfiles));
+    }
+  }
+  return folders;
+}
+
+std::string FindCompanion(const std::string& file,
+                          const std::string& in_runfiles) {
+  for (const std::string& folder : CompanionFolders(in_runfiles)) {
+    const std::string path = absl::StrCat(folder, "/", file);
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) return path;
+  }
+  return "";
+}
+
+}  // namespace partita

@@ -1,0 +1,214 @@
+// Families asked in turn, in the layouts that each wishes for.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/onednn_answers.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
+#include "graph/status_macros.h"
+#include "kernels/cpu/onednn_faults.h"
+#include "kernels/cpu/onednn_isa.h"
+#include "kernels/cpu/onednn_seconds.h"
+#include "kernels/cpu/relaid_primitive.h"
+#include "oneapi/dnnl/dnnl_debug.h"
+
+namespace partita {
+namespace {
+
+const OnednnFamily* const kFamilies[] = {
+    &kOnednnConv,
+    &kOnednnWinograd,
+    &kOnednnConvTranspose,
+    &kOnednnConvWeightGradient,
+    &kOnednnMatmul,
+    &kOnednnPool,
+    &kOnednnPoolGradient,
+    &kOnednnNorm,
+    &kOnednnResample,
+    &kOnednnBinary,
+    &kOnednnWinogradTraining,
+};
+
+// Most implementations are named with the instructions that they use.
+bool NamesInstructions(const std::string& implementation) {
+  return absl::StrContains(implementation, "sse") ||
+         absl::StrContains(implementation, "avx");
+}
+
+std::string Arithmetic(const OnednnRecipe& recipe, int threads) {
+  const std::string implementation = ImplementationName(recipe.primitive);
+  std::string text =
+      absl::StrCat("onednn ", OnednnVersion(), " ", implementation);
+  if (!NamesInstructions(implementation)) {
+    absl::StrAppend(&text, " ", InstructionsOf(recipe.flushes));
+  }
+  if (recipe.bits_depend_on_threads) {
+    absl::StrAppend(&text, " threads ", threads);
+  }
+  if (recipe.tile > 0) absl::StrAppend(&text, " tiles not ieee");
+  if (!recipe.ieee) absl::StrAppend(&text, " epilogue not ieee");
+  if (recipe.flushes) absl::StrAppend(&text, " denormals not ieee");
+  return text;
+}
+
+// oneDNN takes extents of 64 bits and counts in 32 in places: it divides by
+// what is left of 2^32 elements.
+bool IsCountedIn32Bits(const OpView& node) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  for (int i = 0; i < node.num_operands(); ++i) {
+    if (node.operand_type(i).num_elements() > kMost) return false;
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (node.result_type(i).num_elements() > kMost) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<OnednnRecipe> Describe(const OnednnFamily& family,
+                                      const OpView& node,
+                                      const LayoutWish& wish) {
+  if (!IsCountedIn32Bits(node)) return NotOffered("more than 2^31 elements");
+  if (IsBf16Product(node) && VectorChannels() < 16) {
+    return NotOffered("bf16 without AVX-512");
+  }
+  if (wish.skipped > 0 && !family.has_alternatives) {
+    return NotOffered("no other implementation");
+  }
+  try {
+    PARTITA_ASSIGN_OR_RETURN(OnednnRecipe recipe, family.describe(node, wish));
+    const OnednnFault* fault = KnownFault(recipe.primitive);
+    if (fault != nullptr) return NotOffered(fault->reason);
+    return recipe;
+  } catch (const dnnl::error& error) {
+    return NotOffered(dnnl_status2str(error.status));
+  }
+}
+
+LayoutWish Exactly(const OnednnRecipe& recipe) {
+  LayoutWish wish;
+  wish.operands.assign(recipe.operands.begin(), recipe.operands.end());
+  wish.results.assign(recipe.results.begin(), recipe.results.end());
+  return wish;
+}
+
+bool IsReferenceLoop(absl::string_view arithmetic) {
+  return absl::StrContains(arithmetic, " ref");
+}
+
+namespace {
+
+// The layouts that a node has which is bound to this choice.
+LayoutWish Offered(const OnednnFamily& family, const LayoutWish& wish,
+                   const OnednnRecipe& recipe) {
+  LayoutWish offered = Exactly(recipe);
+  if (!family.relays_results) return offered;
+  for (size_t i = 0; i < offered.results.size(); ++i) {
+    if (wish.results[i].has_value()) offered.results[i] = wish.results[i];
+  }
+  return offered;
+}
+
+}  // namespace
+
+std::string ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
+                         int threads) {
+  std::string text = Arithmetic(recipe, threads);
+  if (Exactly(recipe) != given) {
+    absl::StrAppend(&text, " in layouts of its own");
+  }
+  return text;
+}
+
+namespace {
+
+// The choice that a binding with the same layouts will find again.
+absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
+                                 const LayoutWish& wish,
+                                 const DeviceTraits& device) {
+  PARTITA_ASSIGN_OR_RETURN(const OnednnRecipe first,
+                           Describe(family, node, wish));
+  const LayoutWish offered = Offered(family, wish, first);
+  PARTITA_ASSIGN_OR_RETURN(const OnednnRecipe recipe,
+                           Describe(family, node, offered));
+  if (first.operands != recipe.operands || first.results != recipe.results) {
+    return NotOffered("a layout that does not stay");
+  }
+  const std::string implementation = ImplementationName(recipe.primitive);
+  if (node.is(kFused) && absl::StrContains(implementation, "ref")) {
+    return NotOffered("a fused node by reference loops");
+  }
+  KernelChoice choice;
+  choice.kernel = family.kernel;
+  choice.operands = recipe.operands;
+  for (const auto& layout : offered.results) choice.results.push_back(*layout);
+  choice.workspace = RelaidWorkspace(node, offered, recipe);
+  choice.in_place = recipe.in_place;
+  choice.seconds = OnednnSeconds(node, recipe, device) +
+                   ReorderSeconds(node, recipe.results, choice.results, device);
+  choice.arithmetic = ArithmeticIn(offered, recipe, device.threads);
+  return choice;
+}
+
+void AddIfNew(KernelChoice choice, std::vector<KernelChoice>& choices) {
+  for (const KernelChoice& other : choices) {
+    if (other.kernel == choice.kernel && other.operands == choice.operands &&
+        other.results == choice.results) {
+      return;
+    }
+  }
+  choices.push_back(std::move(choice));
+}
+
+// They are thousands of times slower: only where there is nothing else.
+void DropReferenceLoops(std::vector<KernelChoice>& choices) {
+  const auto is_reference = [](const KernelChoice& choice) {
+    return IsReferenceLoop(choice.arithmetic);
+  };
+  if (std::all_of(choices.begin(), choices.end(), is_reference)) return;
+  choices.erase(std::remove_if(choices.begin(), choices.end(), is_reference),
+                choices.end());
+}
+
+}  // namespace
+
+std::vector<KernelChoice> AskOnednn(const OpView& node,
+                                    const DeviceTraits& device) {
+  const ThreadScope threads(device.threads);
+  std::vector<KernelChoice> choices;
+  for (const OnednnFamily* family : kFamilies) {
+    if (!family->accepts(node)) continue;
+    for (const LayoutWish& wish : family->wishes(node)) {
+      absl::StatusOr<KernelChoice> choice = Ask(*family, node, wish, device);
+      if (choice.ok()) AddIfNew(*std::move(choice), choices);
+    }
+  }
+  DropReferenceLoops(choices);
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const KernelChoice& a, const KernelChoice& b) {
+                     return a.seconds < b.seconds;
+                   });
+  return choices;
+}
+
+const OnednnFamily* OnednnFamilyFor(const OpView& node) {
+  for (const OnednnFamily* family : kFamilies) {
+    if (family->accepts(node)) return family;
+  }
+  return nullptr;
+}
+
+const OnednnFamily* OnednnFamilyOf(absl::string_view kernel) {
+  for (const OnednnFamily* family : kFamilies) {
+    if (kernel == family->kernel) return family;
+  }
+  return nullptr;
+}
+
+}  // namespace partita

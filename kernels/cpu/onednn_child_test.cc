@@ -1,0 +1,104 @@
+// What oneDNN offers for another instruction set than this process uses.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/onednn_child.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+#include "kernels/checking/kernel_check.h"
+#include "kernels/cpu/onednn_answers.h"
+#include "kernels/cpu/onednn_isa.h"
+#include "kernels/cpu/onednn_kernels.h"
+#include "kernels/cpu/onednn_question.h"
+
+namespace partita {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
+
+OneNode Convolution() {
+  return OneNode(kConv, {F32({2, 32, 14, 14}), F32({32, 32, 3, 3}), F32({32})},
+                 {{"pads_before", Ints{1, 1}}, {"pads_after", Ints{1, 1}}});
+}
+
+DeviceTraits CpuWith(const std::string& isa) {
+  DeviceTraits device = TestCpu(2);
+  device.isa = isa;
+  return device;
+}
+
+// The fastest kernel for the convolution on such a device, and its layouts.
+std::string Fastest(const std::string& isa) {
+  const OneNode node = Convolution();
+  const std::vector<KernelChoice> choices =
+      OnednnCatalog().Choices(node.node(), CpuWith(isa));
+  EXPECT_TRUE(CheckOnednn(CpuWith(isa)).ok()) << CheckOnednn(CpuWith(isa));
+  if (choices.empty()) return "none";
+  return absl::StrCat(choices[0].arithmetic, " ",
+                      choices[0].results[0].ToString());
+}
+
+TEST(OnednnChild, EachInstructionSetHasItsOwnKernelsAndBlocks) {
+  EXPECT_EQ(Fastest("sse4"), "onednn 2.6.3 jit:sse41 threads 2 abcd8b");
+  EXPECT_EQ(Fastest("avx2"), "onednn 2.6.3 jit:avx2 threads 2 abcd8b");
+}
+
+// Also on a processor without it, which finds out by emulating CPUID.
+TEST(OnednnChild, OfAWiderOneThanTheProcessorHasToo) {
+  const std::string fastest = Fastest("avx512");
+  EXPECT_TRUE(absl::StrContains(fastest, ":avx512_core threads 2")) << fastest;
+}
+
+bool Same(const KernelChoice& a, const KernelChoice& b) {
+  return a.kernel == b.kernel && a.operands == b.operands &&
+         a.results == b.results && a.workspace == b.workspace &&
+         a.in_place == b.in_place && a.seconds == b.seconds &&
+         a.arithmetic == b.arithmetic;
+}
+
+TEST(OnednnChild, AnswersAreThoseOfAProcessThatUsesTheSetItself) {
+  const std::string isa(IsaOfOnednn());
+  if (isa.empty()) GTEST_SKIP() << "no device is called so";
+  const OneNode node = Convolution();
+  const std::vector<KernelChoice> own = AskOnednn(node.node(), CpuWith(isa));
+  const auto answer =
+      OnednnChild::For(isa).Ask(OnednnQuestionText(node.node(), CpuWith(isa)));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const auto asked = ParseOnednnAnswer(*answer, node.node());
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  ASSERT_EQ(asked->size(), own.size());
+  for (size_t i = 0; i < own.size(); ++i) {
+    EXPECT_TRUE(Same((*asked)[i], own[i])) << own[i].arithmetic;
+  }
+}
+
+TEST(OnednnChild, ASetThatCannotBeAskedForIsAnErrorThatSaysWhatToDo) {
+  const OneNode node = Convolution();
+  EXPECT_TRUE(OnednnCatalog().Choices(node.node(), CpuWith("mmix")).empty());
+  const std::string error(CheckOnednn(CpuWith("mmix")).message());
+  EXPECT_EQ(error,
+            absl::StrCat(
+                "onednn cannot be asked here what it computes with on a cpu "
+                "with isa mmix: found an instruction set that oneDNN does not "
+                "know; compile on a host that has it, or give the device the "
+                "isa that oneDNN uses here, ",
+                IsaOfOnednn()));
+}
+
+TEST(OnednnChild, AProcessThatIsAskedNonsenseSaysSo) {
+  const auto answer = OnednnChild::For("sse4").Ask("nonsense");
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(absl::StrContains(answer.status().message(),
+                                "found a question `nonsense`"))
+      << answer.status();
+}
+
+}  // namespace
+}  // namespace partita

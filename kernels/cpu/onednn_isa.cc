@@ -1,0 +1,70 @@
+// One table.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/onednn_isa.h"
+
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "oneapi/dnnl/dnnl.hpp"
+
+namespace partita {
+namespace {
+
+// What oneDNN may find, and the device's name for it. What has VNNI computes
+// int8 otherwise, which is no matter here.
+struct Step {
+  dnnl::cpu_isa found;
+  const char* isa;
+  const char* onednn;  // the name of the cap
+  const char* floats;  // instructions that fix the bits of f32, and of bf16
+  const char* bf16;
+};
+constexpr Step kSteps[] = {
+    {dnnl::cpu_isa::avx512_core_amx, "avx512_amx", "AVX512_CORE_AMX",
+     "avx512_core", "avx512_core_amx"},
+    {dnnl::cpu_isa::avx512_core_bf16, "avx512_bf16", "AVX512_CORE_BF16",
+     "avx512_core", "avx512_core_bf16"},
+    {dnnl::cpu_isa::avx512_core, "avx512", "AVX512_CORE", "avx512_core",
+     "avx512_core"},
+    {dnnl::cpu_isa::avx512_core_vnni, "avx512", "AVX512_CORE", "avx512_core",
+     "avx512_core"},
+    {dnnl::cpu_isa::avx2, "avx2", "AVX2", "avx2", "avx2"},
+    {dnnl::cpu_isa::avx2_vnni, "avx2", "AVX2", "avx2", "avx2"},
+    {dnnl::cpu_isa::avx, "", "AVX", "avx", "avx"},
+    {dnnl::cpu_isa::sse41, "sse4", "SSE41", "sse41", "sse41"},
+    {dnnl::cpu_isa::all, "", "ALL", "other", "other"},
+};
+
+const Step& StepOfOnednn() {
+  static const Step& step = []() -> const Step& {
+    const dnnl::cpu_isa found = dnnl::get_effective_cpu_isa();
+    for (const Step& known : kSteps) {
+      if (known.found == found) return known;
+    }
+    return *(std::end(kSteps) - 1);
+  }();
+  return step;
+}
+
+}  // namespace
+
+absl::string_view IsaOfOnednn() { return StepOfOnednn().isa; }
+
+absl::string_view OnednnNameOf(absl::string_view isa) {
+  for (const Step& step : kSteps) {
+    if (!isa.empty() && step.isa == isa) return step.onednn;
+  }
+  return "";
+}
+
+std::string OnednnVersion() {
+  const dnnl_version_t* version = dnnl_version();
+  return absl::StrCat(version->major, ".", version->minor, ".", version->patch);
+}
+
+absl::string_view InstructionsOf(bool of_bf16) {
+  return of_bf16 ? StepOfOnednn().bf16 : StepOfOnednn().floats;
+}
+
+}  // namespace partita

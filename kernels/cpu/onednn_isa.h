@@ -1,0 +1,31 @@
+// The instruction sets of devices, in oneDNN's words.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_ONEDNN_ISA_H_
+#define PARTITA_KERNELS_CPU_ONEDNN_ISA_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace partita {
+
+// The DeviceTraits::isa that oneDNN's kernels of this process are made for:
+// what the processor has, or less if the environment says so. oneDNN decides it
+// once. Empty if no device is called so.
+absl::string_view IsaOfOnednn();
+
+// What oneDNN's environment variable calls a device's instruction set; empty if
+// it has no name for it.
+absl::string_view OnednnNameOf(absl::string_view isa);
+
+// The instructions that fix the bits of what oneDNN computes in this process,
+// for arithmetics: finer ones count for bf16 only.
+absl::string_view InstructionsOf(bool of_bf16);
+
+// "2.6.3"
+std::string OnednnVersion();
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_ONEDNN_ISA_H_

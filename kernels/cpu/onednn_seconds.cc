@@ -1,0 +1,245 @@
+// Efficiencies of kinds of implementation, and what each has to do.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/onednn_seconds.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "graph/device_rates.h"
+#include "graph/op_def.h"
+
+namespace partita {
+namespace {
+
+// The share of the device's rates that kinds of implementation reach.
+struct Efficiency {
+  const char* name;
+  double flops;
+  double bandwidth;
+};
+constexpr Efficiency kEfficiencies[] = {
+    {"ref", 0.0001, 0.02}, {"simple", 0.02, 0.3},  {"brg", 0.75, 0.8},
+    {"wino", 0.65, 0.8},   {"jit_1x1", 0.75, 0.8}, {"gemm", 0.45, 0.5},
+    {"nchw", 0.1, 0.4},    {"jit", 0.73, 0.8},
+};
+
+// Vectors of AVX2 are fed as fast as they multiply.
+constexpr Efficiency kNarrowGemm = {"gemm", 0.8, 0.5};
+
+const Efficiency& EfficiencyOf(const std::string& implementation) {
+  const bool narrow = VectorChannels() < 16;
+  if (narrow && absl::StrContains(implementation, "gemm")) return kNarrowGemm;
+  for (const Efficiency& entry : kEfficiencies) {
+    if (absl::StrContains(implementation, entry.name)) return entry;
+  }
+  static constexpr Efficiency kOther = {"", 0.1, 0.3};
+  return kOther;
+}
+
+double StoredBytes(TensorType type, const Layout& layout) {
+  type.layout = layout;
+  return static_cast<double>(type.num_bytes());
+}
+
+// What a launch does.
+struct Work {
+  double flops = 0;      // multiplications and additions of the sums
+  double moving = 0;     // additions of transforms, bound by loads and stores
+  double streaming = 0;  // bytes that pass before and after the sums
+};
+
+bool IsConvolution(const OnednnRecipe& recipe) {
+  const dnnl::primitive::kind kind = recipe.primitive.get_kind();
+  return kind == dnnl::primitive::kind::convolution ||
+         kind == dnnl::primitive::kind::deconvolution;
+}
+
+bool IsConvolutionByGemm(const OnednnRecipe& recipe) {
+  return IsConvolution(recipe) &&
+         absl::StrContains(ImplementationName(recipe.primitive), "gemm");
+}
+
+const dnnl::memory::desc* DescOf(const OnednnRecipe& recipe, int id) {
+  for (const OnednnRecipe::Argument& argument : recipe.arguments) {
+    if (argument.id == id) return &argument.desc;
+  }
+  return nullptr;
+}
+
+// F(m x m, 3x3): (m + 2)^2 products in place of 9 m^2 a tile and pair of
+// channels, and additions to transform a tile there and back. Of 2x2 tiles a
+// core keeps what it transformed in its caches, but reads, transforms, writes
+// and reads weights again; tiles of 4x4 pass through memory too.
+Work WinogradWork(const OnednnRecipe& recipe) {
+  const bool small = recipe.tile == 2;
+  const auto channels = DescOf(recipe, DNNL_ARG_WEIGHTS)->dims();
+  const auto image = DescOf(recipe, DNNL_ARG_DST)->dims();
+  const auto tiles_along = [&](int axis) {
+    return (image[axis] + recipe.tile - 1) / recipe.tile;
+  };
+  const double tiles =
+      static_cast<double>(image[0] * tiles_along(2) * tiles_along(3));
+  const double pairs = static_cast<double>(channels[0] * channels[1]);
+  const double out = static_cast<double>(channels[0]);
+  const double in = static_cast<double>(channels[1]);
+  const double taps = (recipe.tile + 2) * (recipe.tile + 2);
+  const double transformed = taps * sizeof(float) * pairs;
+  Work work = {
+      .flops = 2 * taps * tiles * pairs,
+      .moving = tiles * (small ? 24 * out + 32 * in : 100 * out + 144 * in),
+      .streaming = 9 * sizeof(float) * pairs + 2 * transformed};
+  if (!small) work.streaming += 2 * taps * sizeof(float) * tiles * (out + in);
+  return work;
+}
+
+// Weights that no cache of a core keeps.
+constexpr double kLargeWeights = 1 << 20;
+
+// Bytes that a convolution by gemm moves beside its operands. It is a product
+// for each image, of a matrix that has a column of all taps' elements for each
+// position, which is written and read; each product reads large weights anew,
+// or adds to their gradient.
+double GemmTraffic(const OpView& node, const OnednnRecipe& recipe) {
+  const auto* source = DescOf(recipe, DNNL_ARG_SRC);
+  const auto* weights = DescOf(recipe, DNNL_ARG_WEIGHTS);
+  if (weights == nullptr) weights = DescOf(recipe, DNNL_ARG_DIFF_WEIGHTS);
+  const dnnl::memory::dims dims = weights->dims();
+  const size_t grouped = dims.size() - source->dims().size();
+  double taps = 1;
+  for (size_t i = grouped + 2; i < dims.size(); ++i) {
+    taps *= static_cast<double>(dims[i]);
+  }
+  const double products = node.op().cost(node).flops / 2;
+  double bytes = 0;
+  if (taps > 1) {
+    bytes += 2 * sizeof(float) * products / static_cast<double>(dims[grouped]);
+  }
+  const double weight_bytes = static_cast<double>(weights->get_size());
+  if (weight_bytes > kLargeWeights) {
+    bytes += weight_bytes * static_cast<double>(source->dims()[0] - 1);
+  }
+  return bytes;
+}
+
+double RoundedUp(dnnl::memory::dim extent, int multiple) {
+  return static_cast<double>((extent + multiple - 1) / multiple * multiple);
+}
+
+// What brgconv does for fewer input channels takes as long as for so many: it
+// sums over them in its innermost loop.
+constexpr int kBrgconvDepth = 4;
+
+bool HasChannelsLast(const dnnl::memory::desc& desc) {
+  const dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
+  return blocking.inner_nblks == 0 && blocking.strides[1] == 1;
+}
+
+// What a gradient by the weights takes longer of images with channels last, of
+// which it reads each position's channels apart.
+constexpr double kChannelsLastExcess = 1.35;
+
+// Multiplications and additions for each that a gradient by the weights asks
+// for: whole blocks on both sides, or on that of the output channels where
+// channels are last; and shorter vectors.
+double GradientExcess(const OpView& node, const OnednnRecipe& recipe) {
+  const bool half =
+      VectorChannels() == 16 &&
+      absl::StrContains(ImplementationName(recipe.primitive), "avx2");
+  const int width = half ? 2 : 1;
+  const auto* gradient = DescOf(recipe, DNNL_ARG_DIFF_DST);
+  if (HasChannelsLast(*gradient)) {
+    const dnnl::memory::dim channels = gradient->dims()[1];
+    return width * kChannelsLastExcess *
+           RoundedUp(channels, VectorChannels() / width) /
+           static_cast<double>(channels);
+  }
+  const TensorType& dw = node.result_type(0);
+  return width * StoredBytes(dw, recipe.results[0]) /
+         static_cast<double>(dw.num_bytes());
+}
+
+// The same for other convolutions: output channels fill whole vectors.
+// Depthwise ones have groups there.
+double VectorExcess(const OpView& node, const OnednnRecipe& recipe) {
+  const auto* weights = DescOf(recipe, DNNL_ARG_WEIGHTS);
+  if (weights == nullptr) return GradientExcess(node, recipe);
+  const dnnl::memory::dims dims = weights->dims();
+  if (dims.size() > DescOf(recipe, DNNL_ARG_SRC)->dims().size()) return 1;
+  double excess =
+      RoundedUp(dims[0], VectorChannels()) / static_cast<double>(dims[0]);
+  if (absl::StrContains(ImplementationName(recipe.primitive), "brgconv")) {
+    excess *= RoundedUp(dims[1], kBrgconvDepth) / static_cast<double>(dims[1]);
+  }
+  return excess;
+}
+
+Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
+  if (recipe.tile > 0) return WinogradWork(recipe);
+  Work work = {.flops = node.op().cost(node).flops};
+  if (IsConvolutionByGemm(recipe)) {
+    work.streaming = GemmTraffic(node, recipe);
+  } else if (IsConvolution(recipe)) {
+    work.flops *= VectorExcess(node, recipe);
+  }
+  return work;
+}
+
+// The share of the peak that additions between loads and stores reach.
+constexpr double kMovingEfficiency = 0.1;
+
+}  // namespace
+
+double OnednnSeconds(const OpView& node, const OnednnRecipe& recipe,
+                     const DeviceTraits& device) {
+  const Efficiency& efficiency =
+      EfficiencyOf(ImplementationName(recipe.primitive));
+  const Work work = WorkOf(node, recipe);
+  double bytes = 0;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    bytes += StoredBytes(node.operand_type(i), recipe.operands[i]);
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    bytes += StoredBytes(node.result_type(i), recipe.results[i]);
+  }
+  const double peak = PeakFlops(device, node.operand_type(0).dtype);
+  const double bandwidth = MemoryBandwidth(device);
+  return device.launch_seconds +
+         std::max(work.flops / (peak * efficiency.flops),
+                  bytes / (bandwidth * efficiency.bandwidth)) +
+         work.moving / (peak * kMovingEfficiency) +
+         work.streaming / (bandwidth * efficiency.bandwidth) + 1e-7;
+}
+
+// Reading and writing each result whose layouts differ.
+double ReorderSeconds(const OpView& node, absl::Span<const Layout> from,
+                      absl::Span<const Layout> to, const DeviceTraits& device) {
+  double bytes = 0;
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (from[i] == to[i]) continue;
+    bytes += StoredBytes(node.result_type(i), from[i]) +
+             StoredBytes(node.result_type(i), to[i]);
+  }
+  return bytes / MemoryBandwidth(device);
+}
+
+// What the choice takes with all reorders around it, which read and write each
+// value once.
+double RelaidSeconds(const OpView& node, const KernelChoice& choice,
+                     const DeviceTraits& device) {
+  double bytes = 0;
+  for (int i = 0; i < node.num_operands(); ++i) {
+    const TensorType& type = node.operand_type(i);
+    if (type.layout == choice.operands[i]) continue;
+    if (node.operand(i).constant() != nullptr) continue;
+    bytes += 2 * StoredBytes(type, choice.operands[i]);
+  }
+  for (int i = 0; i < node.num_results(); ++i) {
+    const TensorType& type = node.result_type(i);
+    if (type.layout == choice.results[i]) continue;
+    bytes += 2 * StoredBytes(type, choice.results[i]);
+  }
+  return choice.seconds + bytes / MemoryBandwidth(device);
+}
+
+}  // namespace partita
