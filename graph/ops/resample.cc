@@ -54,19 +54,28 @@ absl::Status CheckScales(const OpView& op) {
                "leave scales out, or give one per dimension");
 }
 
-// In f32 throughout, with one rounding an operation, as ONNX Runtime has it.
-float RawCoordinate(const std::string& mode, const AxisMap& map, int64_t i) {
-  const float at = static_cast<float>(i);
-  const float scale = static_cast<float>(map.scale);
+// In `Real` throughout, with one rounding an operation.
+template <typename Real>
+double CoordinateIn(const std::string& mode, const AxisMap& map, int64_t i) {
+  constexpr Real kHalf = 0.5;
+  const Real at = static_cast<Real>(i);
+  const Real scale = static_cast<Real>(map.scale);
   if (mode == "asymmetric") return at / scale;
-  if (mode == "tf_half_pixel_for_nn") return (at + 0.5f) / scale;
+  if (mode == "tf_half_pixel_for_nn") return (at + kHalf) / scale;
   if (mode == "align_corners") {
     return map.to == 1 ? 0
-                       : at * static_cast<float>(map.from - 1) /
-                             static_cast<float>(map.to - 1);
+                       : at * static_cast<Real>(map.from - 1) /
+                             static_cast<Real>(map.to - 1);
   }
   if (mode == "pytorch_half_pixel" && map.to == 1) return 0;
-  return (at + 0.5f) / scale - 0.5f;
+  return (at + kHalf) / scale - kHalf;
+}
+
+// ONNX Runtime computes positions in f32. Of f64 tensors PyTorch does not, and
+// is nearer to what is meant.
+double RawCoordinate(const std::string& mode, const AxisMap& map, int64_t i) {
+  return map.of_f64 ? CoordinateIn<double>(mode, map, i)
+                    : CoordinateIn<float>(mode, map, i);
 }
 
 // Beyond three elements outside the tensor every position is the same; so
@@ -148,15 +157,17 @@ absl::Status CheckResample(const OpView& op) {
 
 AxisMap MapOf(const OpView& op, int dim, int64_t from, int64_t to) {
   const std::vector<double>& scales = op.attr_floats("scales");
+  const bool of_f64 = op.operand_type(0).dtype == DType::kF64;
   // What keeps all extents is a copy, whatever the scales are.
   const Shape& dims = op.operand_type(0).dims;
   const std::vector<int64_t>& sizes = op.attr_ints("sizes");
   if (std::equal(dims.begin(), dims.end(), sizes.begin(), sizes.end())) {
-    return {from, to, 1};
+    return {from, to, 1, of_f64};
   }
   return {from, to,
           scales.empty() ? static_cast<double>(to) / static_cast<double>(from)
-                         : scales[dim]};
+                         : scales[dim],
+          of_f64};
 }
 
 bool IsIdentity(const AxisMap& map) {

@@ -31,6 +31,7 @@ struct AxisMap {
   int64_t from;  // extents
   int64_t to;
   double scale;
+  bool of_f64 = false;  // positions are computed in f64, else in f32
 };
 AxisMap MapOf(const OpView& op, int dim, int64_t from, int64_t to);
 bool IsIdentity(const AxisMap& map);

@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "graph/device_rates.h"
 #include "graph/graph.h"
 #include "graph/op_def.h"
@@ -90,6 +91,11 @@ int64_t RoomOf(const OpView& node, absl::Span<const Layout> operands,
 
 std::string Arithmetic(const std::string& of_product, DType dtype) {
   return absl::StrCat(of_product, " rounded to ", DTypeName(dtype));
+}
+
+// That of the product, or of each that the plan names.
+std::string ProductArithmetic(const std::string& rounded, DType dtype) {
+  return absl::StrReplaceAll(rounded, {{Arithmetic("", dtype), ""}});
 }
 
 class WidenedKernel : public BoundKernel {
@@ -202,6 +208,8 @@ absl::StatusOr<LibraryKernel> WidenedLibrary::Bind(
   binding.kernel = absl::StartsWith(kernel, kPrefix)
                        ? kernel.substr(sizeof(kPrefix) - 1)
                        : std::string(products_.name());
+  binding.arithmetic =
+      ProductArithmetic(binding.arithmetic, node.result_type(0).dtype);
   binding.workspace -= room;
   binding.in_place.clear();
   BindRequest wide = {twin->node(), &binding, request.device};

