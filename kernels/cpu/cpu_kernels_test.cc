@@ -282,6 +282,17 @@ TEST(CpuReduce, ImagesAsConvolutionsLeaveThem) {
       OneNode(kReduceSum, {F32({4, 16, 65, 67})}, {{"axes", Ints{0, 2, 3}}}));
 }
 
+// A column of one channel, whose elements are a block apart.
+TEST(CpuReduce, OneChannelOfABlock) {
+  for (const OpDef* op : {&kReduceSum, &kReduceMax}) {
+    for (const Ints& axes : {Ints{2, 3}, Ints{0, 2, 3}}) {
+      EXPECT_EQ(ExpectRight(OneNode(*op, {F32({2, 1, 5, 37})},
+                                    {{"axes", axes}, {"keep_dims", true}})),
+                4);
+    }
+  }
+}
+
 // A single block, several, and those that lie side by side.
 TEST(CpuReduce, BlocksWithPadding) {
   for (const Shape& x : {Shape{5, 10, 9, 7}, {70, 37, 8, 9}, {6, 37, 1, 1}}) {

@@ -330,8 +330,10 @@ class ReduceKernel : public BoundKernel {
     const Pairs<E> all = {static_cast<const E*>(args.operands.front()),
                           static_cast<const E*>(args.operands.back())};
     const Chunk<E> c = ChunkOf(all, group, block, chunk);
-    loops_.columns.size > 1 ? RunVectorised<JoinColumns<E, J...>>(c, &totals)
-                            : RunVectorised<JoinLine<E, J...>>(c, &totals);
+    const bool is_line =
+        loops_.columns.size == 1 && loops_.reduced.back().stride == 1;
+    is_line ? RunVectorised<JoinLine<E, J...>>(c, &totals)
+            : RunVectorised<JoinColumns<E, J...>>(c, &totals);
     for (size_t result = 0; result < sizeof...(J); ++result) {
       if (division_.chunks == 1) {
         Write(totals.of[result], group, block * kLanes, c.columns,
