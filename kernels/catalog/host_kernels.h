@@ -16,8 +16,8 @@ namespace partita {
 // Adds the host's own catalogs, for CPUs, and the declared one, for CUDA.
 void AddHostCatalogs(JoinedCatalog& catalog);
 
-// What went wrong when these catalogs were asked about such a device, which then
-// offered less than they should: after everything is asked.
+// What went wrong when these catalogs were asked about such a device, which
+// then offered less than they should: after everything is asked.
 absl::Status CheckHostCatalogs(const DeviceTraits& device);
 
 // The libraries that bind what these catalogs name; they live for ever.

@@ -13,7 +13,7 @@ namespace partita {
 using Say = std::function<void(const std::string& text)>;
 
 struct ChildOutcome {
-  std::string said;  // all texts, one behind the other
+  std::string said;  // all texts in sequence
   // How it ended otherwise than by returning: "signal 11 (Segmentation fault)",
   // "no report within 10 s"; "" if it did return.
   std::string death;

@@ -173,9 +173,10 @@ absl::StatusOr<LibraryKernel> CpuLibrary::Bind(
     if (needed > request.binding->workspace) {
       return TooLittleWorkspace(request, needed);
     }
-    return LibraryKernel{family->bind(request.node, request.device->threads),
-                         {family->kernel, Arithmetic(*family, HasFusedProducts())},
-                         PairsOf(*family)};
+    return LibraryKernel{
+        family->bind(request.node, request.device->threads),
+        {family->kernel, Arithmetic(*family, HasFusedProducts())},
+        PairsOf(*family)};
   }
   return absl::UnimplementedError(absl::StrCat(
       request.node.ToString(), ": found kernel ", request.binding->kernel,

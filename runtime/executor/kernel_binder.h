@@ -30,8 +30,8 @@ struct HostKernel {
 
 // The rule, decided once, at load:
 //  1. The library that the plan names (KernelBinding::kernel up to the dot)
-//     binds within the plan's workspace budget: the plan's kernel, or another of
-//     its own that fits. If all need more, the load is refused with both
+//     binds within the plan's workspace budget: the plan's kernel, or another
+//     of its own that fits. If all need more, the load is refused with both
 //     numbers; if it does not allow one of the plan's in-place pairs, with both
 //     lists.
 //  2. If it is not here, or cannot compute the node as placed, the first other
@@ -39,8 +39,8 @@ struct HostKernel {
 //     Where the plan lets a result take over an operand's bytes and the
 //     replacement does not, that operand is copied out of the way first.
 //  3. On a virtual device, where the plan's kernel is not here, any library of
-//     the host may stand in, as for a CPU, and with scratch outside the arena as
-//     large as it needs.
+//     the host may stand in, as for a CPU, and with scratch outside the arena
+//     as large as it needs.
 // The answer says whether the plan's kernel was replaced, also by one of its
 // name in another arithmetic. What plays a GPU is no replacement.
 // Errors name the node and every library that was asked.
