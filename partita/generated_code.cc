@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "graph/core_ops.h"
 #include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
@@ -18,6 +19,7 @@
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/image/image_library.h"
 #include "kernels/image/image_store.h"
+#include "kernels/unfused/body_segments.h"
 
 namespace partita {
 namespace {
@@ -102,12 +104,41 @@ const DeviceTraits& Player() {
   return host;
 }
 
-// Elementwise kernels of GPUs, without code for the host that plays them.
+bool LacksPlayersCode(const OpView& op) {
+  return CountInstructions(op).has_value() && !HasCode(op, Player());
+}
+
+// What the host may compute of a GPU's node by code that it does not have: the
+// node, or elementwise segments of a fused one.
+absl::Status AddPlayed(PlacedOp placed, PlacedOps& played) {
+  if (LacksPlayersCode(placed.op)) {
+    played.push_back(std::move(placed));
+    return absl::OkStatus();
+  }
+  if (!placed.op.is(kFused) || CountInstructions(placed.op).has_value()) {
+    return absl::OkStatus();
+  }
+  PARTITA_ASSIGN_OR_RETURN(std::vector<BodySegment> segments,
+                           SegmentsOf(placed.op));
+  for (BodySegment& segment : segments) {
+    const OpView op = segment.node();
+    if (!LacksPlayersCode(op)) continue;
+    played.push_back({op, placed.device, std::move(segment.graph)});
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PlacedOps> FindPlayed(const Plan& plan) {
-  return FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
-    return device.kind != DeviceKind::kCpu &&
-           CountInstructions(op).has_value() && !HasCode(op, Player());
-  });
+  PARTITA_ASSIGN_OR_RETURN(
+      PlacedOps all,
+      FindPlacedOps(plan, [](const OpView& op, const DeviceTraits& device) {
+        return device.kind != DeviceKind::kCpu;
+      }));
+  PlacedOps played;
+  for (PlacedOp& placed : all) {
+    PARTITA_RETURN_IF_ERROR(AddPlayed(std::move(placed), played));
+  }
+  return played;
 }
 
 std::string WhyNotRun(const Plan& plan, const PlacedOps& missing,

@@ -22,7 +22,8 @@ namespace partita {
 absl::StatusOr<std::string> PrepareGeneratedCode(const Plan& plan,
                                                  bool trust_code);
 
-// Builds code for the elementwise nodes of GPUs that virtual devices play.
+// Builds code for the elementwise nodes of GPUs that virtual devices play, and
+// for what is elementwise in fused ones that the host may have no kernel for.
 // Where the code generator is not here an interpreter serves, and one line says
 // so.
 absl::StatusOr<std::string> PreparePlayedCode(const Plan& plan);

@@ -11,6 +11,7 @@
 #include "kernels/declared/declared_catalog.h"
 #include "kernels/image/image_library.h"
 #include "kernels/reference/reference_kernels.h"
+#include "kernels/unfused/unfused_kernels.h"
 #include "kernels/widened/widened_kernels.h"
 
 namespace partita {
@@ -35,7 +36,9 @@ std::vector<const KernelLibrary*> HostLibraries() {
   static const ImageLibrary codegen;
   static const WidenedLibrary widened(onednn);
   static const ReferenceLibrary reference;
-  return {&onednn, &cpu, &codegen, &widened, &reference};
+  static const UnfusedLibrary unfused({&codegen, &onednn, &cpu, &widened},
+                                      reference);
+  return {&onednn, &cpu, &codegen, &widened, &unfused, &reference};
 }
 
 }  // namespace partita

@@ -123,9 +123,10 @@ class Candidate {
 
  private:
   HostKernel Bound(LibraryKernel answer, int64_t outside_scratch) const {
-    HostKernel bound = {std::move(answer.kernel), outside_scratch};
+    HostKernel bound = {std::move(answer.kernel), std::move(answer.identity),
+                        outside_scratch};
     if (request_.device->kind == DeviceKind::kCpu) {
-      bound.replaced = ReplacementOf(*request_.binding, answer.identity);
+      bound.replaced = ReplacementOf(*request_.binding, bound.identity);
     }
     return bound;
   }

@@ -21,6 +21,7 @@ using KernelLibraries = std::vector<const KernelLibrary*>;
 
 struct HostKernel {
   std::unique_ptr<BoundKernel> kernel;
+  KernelIdentity identity;
   // Bytes of scratch outside the arena that each launch needs; 0: the plan's
   // workspace serves.
   int64_t outside_scratch = 0;

@@ -1,0 +1,35 @@
+// Fused nodes that no kernel computes whole: one kernel after another.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_UNFUSED_UNFUSED_KERNELS_H_
+#define PARTITA_KERNELS_UNFUSED_UNFUSED_KERNELS_H_
+
+#include <utility>
+#include <vector>
+
+#include "kernels/kernel.h"
+
+namespace partita {
+
+// "unfused.FIRST+SECOND...": each segment of the body (body_segments.h) by the
+// first of `libraries` that binds it, or else by `fallback`; these must outlive
+// this one. Intermediates are stored where a result will be written in place,
+// or else in the workspace. No catalog offers this: compilers unfuse such
+// nodes. It serves where a plan's kernel is not here, and on emulated devices.
+// Unimplemented if only `fallback` computes any segment.
+class UnfusedLibrary : public KernelLibrary {
+ public:
+  UnfusedLibrary(std::vector<const KernelLibrary*> libraries,
+                 const KernelLibrary& fallback)
+      : libraries_(std::move(libraries)), fallback_(fallback) {}
+  absl::string_view name() const override { return "unfused"; }
+  absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+
+ private:
+  const std::vector<const KernelLibrary*> libraries_;
+  const KernelLibrary& fallback_;
+};
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_UNFUSED_UNFUSED_KERNELS_H_

@@ -1,0 +1,64 @@
+// Binds every node as a session would.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/end_to_end/bound_kernels.h"
+
+#include <memory>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "graph/instance.h"
+#include "graph/op_view.h"
+#include "graph/status_macros.h"
+#include "kernels/catalog/host_kernels.h"
+#include "runtime/executor/kernel_binder.h"
+
+namespace partita {
+namespace {
+
+absl::Status AddBound(const Plan& plan, const OpView& node, int member,
+                      std::vector<BoundNode>& bound) {
+  const std::string& name = node.node().placement.devices[member];
+  const auto device =
+      absl::c_find_if(plan.devices, [&](const PlanDevice& candidate) {
+        return candidate.traits.name == name;
+      });
+  std::unique_ptr<Graph> piece;
+  OpView op = node;
+  if (HasOwnInstances(node)) {
+    PARTITA_ASSIGN_OR_RETURN(piece, CutNode(node, member, kTypicalMicroBatch));
+    op = piece->ops().front();
+  }
+  PARTITA_ASSIGN_OR_RETURN(
+      HostKernel kernel,
+      BindKernel({op, &*node.node().kernel, &device->traits}, HostLibraries(),
+                 /*is_virtual=*/true));
+  bound.push_back({node.ToString(), node.result_type(0).num_elements(), name,
+                   std::move(kernel.identity)});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<BoundNode>> KernelsOnVirtualDevices(
+    const Plan& plan) {
+  std::vector<BoundNode> bound;
+  for (const Entry& entry : plan.entries) {
+    for (const OpView& node : entry.graph->ops()) {
+      if (!node.node().kernel.has_value()) continue;
+      const size_t members = node.node().placement.devices.size();
+      for (size_t m = 0; m < members; ++m) {
+        PARTITA_RETURN_IF_ERROR(
+            AddBound(plan, node, static_cast<int>(m), bound));
+      }
+    }
+  }
+  return bound;
+}
+
+bool IsSlow(const KernelIdentity& identity) {
+  return identity.kernel == "reference.eval" ||
+         absl::StrContains(identity.arithmetic, " ref");
+}
+
+}  // namespace partita
