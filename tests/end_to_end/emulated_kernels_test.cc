@@ -2,12 +2,12 @@
 // as those of a plan for the host itself, and none of the reference.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -27,10 +27,12 @@
 namespace partita {
 namespace {
 
-absl::StatusOr<Plan> PlanFor(const Module& module, const std::string& device) {
+bool IsFull() { return std::getenv("PARTITA_FULL") != nullptr; }
+
+absl::StatusOr<Plan> PlanForGpu(const Module& module) {
   CompileOptions options;
   options.strategy = "single";
-  options.planner.device = device;
+  options.planner.device = "gpu:0";
   absl::StatusOr<Compiled> compiled = Compile(
       module.Clone(), CpuAndGpus(1, int64_t{1} << 36), std::move(options));
   if (!compiled.ok()) return compiled.status();
@@ -55,7 +57,7 @@ TEST(EmulatedKernels, AConvolutionBeforeItsResidualIsFollowedByALoop) {
   const auto module =
       ImportOnnx("tests/end_to_end/cases/conv_residual_emulated.onnx", {});
   ASSERT_TRUE(module.ok()) << module.status();
-  auto plan = PlanFor(*module, "gpu:0");
+  auto plan = PlanForGpu(*module);
   ASSERT_TRUE(plan.ok()) << plan.status();
   const auto bound = KernelsOnVirtualDevices(*plan);
   ASSERT_TRUE(bound.ok()) << bound.status();
@@ -81,6 +83,7 @@ struct Root {
   const char* w;
   const char* op;
   const char* result;
+  bool runs = true;  // or else only with PARTITA_FULL set
 };
 std::ostream& operator<<(std::ostream& out, const Root& root) {
   return out << root.name;
@@ -133,10 +136,19 @@ TEST_P(Epilogues, AreComputedByFastKernelsInAnyOrder) {
   const auto module =
       ParseModule(GraphOf(GetParam(), "f32"), "f", OpSet::BuiltIn());
   ASSERT_TRUE(module.ok()) << module.status();
-  auto plan = PlanFor(*module, "gpu:0");
+  const auto plan = PlanForGpu(*module);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->module.main().ops(kFused).size(), std::size(kEpilogues));
   EXPECT_EQ(absl::StrJoin(SlowNodes(*plan), "\n"), "");
+}
+
+TEST_P(Epilogues, GiveEvalsNumbers) {
+  if (!GetParam().runs && !IsFull()) GTEST_SKIP() << "PARTITA_FULL runs it";
+  const auto module =
+      ParseModule(GraphOf(GetParam(), "f32"), "f", OpSet::BuiltIn());
+  ASSERT_TRUE(module.ok()) << module.status();
+  auto plan = PlanForGpu(*module);
+  ASSERT_TRUE(plan.ok()) << plan.status();
   const auto inputs = RandomInputs(module->main(), 1);
   const auto run = RunVirtually(*std::move(plan), inputs);
   ASSERT_TRUE(run.ok()) << run.status();
@@ -153,7 +165,7 @@ TEST_P(Epilogues, OfHalvesLeaveTheProductToAFastKernel) {
     const auto module =
         ParseModule(GraphOf(GetParam(), dtype), "f", OpSet::BuiltIn());
     ASSERT_TRUE(module.ok()) << module.status();
-    const auto plan = PlanFor(*module, "gpu:0");
+    const auto plan = PlanForGpu(*module);
     ASSERT_TRUE(plan.ok()) << plan.status();
     EXPECT_EQ(absl::StrJoin(SlowNodes(*plan), "\n"), "") << dtype;
   }
@@ -168,33 +180,42 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Root{"conv", "[1, 16, 9, 9]", "[16, 16, 3, 3]", kPads, "[1, 16, 9, 9]"},
         Root{"odd_conv", "[2, 3, 9, 9]", "[19, 3, 3, 3]", kPads,
-             "[2, 19, 9, 9]"},
+             "[2, 19, 9, 9]", false},
         Root{"depthwise", "[1, 16, 9, 9]", "[16, 1, 3, 3]",
              "conv %x, %w {groups = 16}", "[1, 16, 7, 7]"},
         Root{"groups", "[1, 16, 9, 9]", "[8, 8, 1, 1]",
-             "conv %x, %w {groups = 2}", "[1, 8, 9, 9]"},
+             "conv %x, %w {groups = 2}", "[1, 8, 9, 9]", false},
         Root{"conv_1d", "[2, 8, 33]", "[16, 8, 5]", "conv %x, %w",
-             "[2, 16, 29]"},
+             "[2, 16, 29]", false},
         Root{"conv_3d", "[1, 4, 5, 6, 7]", "[8, 4, 3, 3, 3]", "conv %x, %w",
-             "[1, 8, 3, 4, 5]"},
+             "[1, 8, 3, 4, 5]", false},
         Root{"matmul", "[7, 33]", "[33, 20]", "matmul %x, %w", "[7, 20]"},
         Root{"transposed", "[7, 33]", "[20, 33]",
-             "matmul %x, %w {transpose_b = true}", "[7, 20]"},
+             "matmul %x, %w {transpose_b = true}", "[7, 20]", false},
         Root{"batched", "[3, 7, 33]", "[3, 33, 20]", "matmul %x, %w",
-             "[3, 7, 20]"}),
+             "[3, 7, 20]", false}),
     [](const testing::TestParamInfo<Root>& info) {
       return std::string(info.param.name);
     });
 
+// Some of the models, or all with PARTITA_FULL set.
+std::vector<absl::StatusOr<Module>> Models() {
+  std::vector<absl::StatusOr<Module>> models;
+  models.push_back(SmallConvNet());
+  models.push_back(MnistTraining({.batch = 8}));
+  models.push_back(GptTraining({.batch = 2, .layers = 1, .dropout = 0.1}));
+  if (!IsFull()) return models;
+  models.push_back(TwoLayerPerceptron());
+  models.push_back(ResNet50({.image = 32}));
+  models.push_back(ResNet18Training({.batch = 2, .width = 16}));
+  models.push_back(LstmTraining({.batch = 4, .context = 4}));
+  return models;
+}
+
 TEST(EmulatedKernels, OfModelsAreFastButForSingleNumbers) {
-  for (const absl::StatusOr<Module>& module :
-       {TwoLayerPerceptron(), SmallConvNet(), ResNet50({.image = 32}),
-        MnistTraining({.batch = 8}),
-        ResNet18Training({.batch = 2, .width = 16}),
-        GptTraining({.batch = 2, .layers = 2, .dropout = 0.1}),
-        LstmTraining({.batch = 4, .context = 4})}) {
+  for (const absl::StatusOr<Module>& module : Models()) {
     ASSERT_TRUE(module.ok()) << module.status();
-    const auto plan = PlanFor(*module, "gpu:0");
+    const auto plan = PlanForGpu(*module);
     ASSERT_TRUE(plan.ok()) << plan.status();
     EXPECT_EQ(absl::StrJoin(SlowNodes(*plan), "\n"), "");
   }

@@ -1,9 +1,7 @@
-// Bodies that no one kernel computes, against eval.
+// Fused nodes by the kernels of their ops, against eval.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/unfused/unfused_kernels.h"
-
-#include <memory>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -11,21 +9,20 @@
 #include "graph/ops/op_list.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
+#include "kernels/catalog/host_kernels.h"
 #include "kernels/checking/kernel_check.h"
-#include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
-#include "kernels/cpu/onednn_kernels.h"
-#include "kernels/image/image_library.h"
-#include "kernels/reference/reference_kernels.h"
 #include "kernels/unfused/body_segments.h"
 
 namespace partita {
 namespace {
 
-const UnfusedLibrary& Library() {
-  static const auto& library = *new UnfusedLibrary(
-      {new ImageLibrary, new OnednnLibrary}, *new ReferenceLibrary);
-  return library;
+// The host's, over all of its kernels.
+const KernelLibrary& Library() {
+  for (const KernelLibrary* library : HostLibraries()) {
+    if (library->name() == "unfused") return *library;
+  }
+  std::abort();
 }
 
 absl::StatusOr<LibraryKernel> Bind(const OpView& node, int64_t workspace,
@@ -65,7 +62,9 @@ class BoundAsChoice : public KernelCatalog {
     std::vector<OpView> loops;
     for (const BodySegment& segment : *segments) {
       const OpView node = segment.node();
-      if (CountInstructions(node).has_value()) loops.push_back(node);
+      if (!CodegenCatalog().Choices(node, device).empty()) {
+        loops.push_back(node);
+      }
     }
     return BuildImagesOf(loops, device);
   }
@@ -126,7 +125,8 @@ TEST(Unfused, TheConvolutionsResultIsStoredWhereTheLoopWrites) {
   const DeviceTraits device = TestCpu(1);
   const auto alone = [&](int64_t workspace) {
     const KernelBinding binding = {.kernel = "onednn", .workspace = workspace};
-    return OnednnLibrary().Bind({segments->front().node(), &binding, &device});
+    return HostLibraries().front()->Bind(
+        {segments->front().node(), &binding, &device});
   };
   const int64_t workspace = ExpectRight(kResidual).workspace;
   EXPECT_TRUE(alone(workspace).ok());
