@@ -3,6 +3,8 @@
 
 #include "placement/lower/lower_fixture.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -11,8 +13,10 @@
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/op_def.h"
+#include "graph/op_set.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "graph/text/parser.h"
 #include "placement/lower/run_serially.h"
 #include "placement/partition/partition.h"
 #include "placement/partition/verify_no_cross_device_edges.h"
@@ -60,6 +64,16 @@ Machine LinkedMachine(int count, int64_t memory) {
     machine.devices.push_back(std::move(device));
   }
   return machine;
+}
+
+Module ModuleOf(const std::string& text) {
+  absl::StatusOr<Module> module =
+      ParseModule(text, "test.graph", OpSet::BuiltIn());
+  if (!module.ok()) {
+    std::fprintf(stderr, "%s\n", module.status().ToString().c_str());
+    std::abort();
+  }
+  return *std::move(module);
 }
 
 void BindTestKernels(Graph& graph) {

@@ -19,6 +19,9 @@ namespace partita {
 // `count` devices gpu:0, gpu:1, ..., all linked.
 Machine LinkedMachine(int count, int64_t memory = int64_t{1} << 30);
 
+// Parses it; ends the program if that fails, as tests write these by hand.
+Module ModuleOf(const std::string& text);
+
 // Binds "test.eval" to every node that computes. Elementwise nodes may work in
 // place; matmuls and reductions get a workspace.
 void BindTestKernels(Graph& graph);

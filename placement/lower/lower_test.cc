@@ -3,15 +3,11 @@
 
 #include "placement/lower/lower.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "graph/text/parser.h"
 #include "placement/lower/lower_fixture.h"
 #include "placement/planner/refusal.h"
 #include "runtime/plan/checker/check_plan.h"
@@ -19,15 +15,6 @@
 
 namespace partita {
 namespace {
-
-using ::testing::ElementsAre;
-
-Module ModuleOf(const std::string& text) {
-  absl::StatusOr<Module> module =
-      ParseModule(text, "test.graph", OpSet::BuiltIn());
-  EXPECT_TRUE(module.ok()) << module.status();
-  return *std::move(module);
-}
 
 // The plan, after it ran like eval.
 Plan Check(const std::string& text, int devices,
@@ -62,108 +49,6 @@ constexpr char kMlp[] = R"(graph @mlp(%x: f32[2, 8]) -> f32[2, 4] {
   return %p
 }
 )";
-
-// A step of training over two stages, whose backward part reads a sum over the
-// whole batch. All numbers are whole and small, so that sums are exact.
-constexpr char kTraining[] =
-    R"(variable @w1: f32[2, 3] = f32[2, 3] [1, -2, 3, 4, 5, -6]
-variable @w2: f32[3, 1] = f32[3, 1] [1, 2, -3]
-
-graph @train(%x: f32[8, 2], %t: f32[8, 1]) -> (f32[], f32[8, 1]) {
-  %w1 = variable {dtype = f32, name = "w1", shape = [2, 3]} : f32[2, 3]
-  %a = matmul %x, %w1 : f32[8, 3] on gpu:0
-  %h = relu %a : f32[8, 3] on gpu:0
-  %w2 = variable {dtype = f32, name = "w2", shape = [3, 1]} : f32[3, 1]
-  %y = matmul %h, %w2 : f32[8, 1] on gpu:1
-  %one = constant f32[] -1
-  %counts = max %t, %one : f32[8, 1] on gpu:1
-  %count = reduce_sum %counts {axes = [0, 1], keep_dims = false} : f32[] on gpu:1
-  %least = min %count, %one : f32[] on gpu:1
-  %d0 = sub %y, %t : f32[8, 1] on gpu:1
-  %d = mul %d0, %least : f32[8, 1] on gpu:1
-  %loss = reduce_sum %d {axes = [0, 1], keep_dims = false} : f32[] on gpu:1
-  %ht = transpose %h {perm = [1, 0]} : f32[3, 8] on gpu:1
-  %g2 = matmul %ht, %d : f32[3, 1] on gpu:1
-  %w2t = transpose %w2 {perm = [1, 0]} : f32[1, 3] on gpu:1
-  %e = matmul %d, %w2t : f32[8, 3] on gpu:1
-  %sign = sign %h : f32[8, 3] on gpu:0
-  %f = mul %e, %sign : f32[8, 3] on gpu:0
-  %xt = transpose %x {perm = [1, 0]} : f32[2, 8] on gpu:0
-  %g1 = matmul %xt, %f : f32[2, 3] on gpu:0
-  %s1 = sign %g1 : f32[2, 3] on gpu:0
-  %n1 = sub %w1, %s1 : f32[2, 3] on gpu:0
-  update @w1 = %n1
-  %s2 = sign %g2 : f32[3, 1] on gpu:1
-  %n2 = sub %w2, %s2 : f32[3, 1] on gpu:1
-  update @w2 = %n2
-  return %loss, %y
-}
-)";
-
-Plan InMicroBatches(int count, PipelineSchedule schedule) {
-  absl::StatusOr<Plan> plan = PlanOf(ModuleOf(kTraining), LinkedMachine(2), {},
-                                     {.count = count, .schedule = schedule});
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  if (!plan.ok()) return Plan();
-  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
-  EXPECT_TRUE(proof.ok()) << proof.status() << "\n" << PrintPlan(*plan);
-  const absl::Status runs = RunsLikeEval(ModuleOf(kTraining), *plan);
-  EXPECT_TRUE(runs.ok()) << runs << "\n" << PrintPlan(*plan);
-  return *std::move(plan);
-}
-
-// The micro-batches of a node's commands, in launch order.
-std::string MicroBatchesOf(const Plan& plan, absl::string_view name) {
-  const absl::StatusOr<std::vector<Command>> commands = Expand(plan.entries[0]);
-  std::string text;
-  for (const Command& command : *commands) {
-    if (command.kind != Command::Kind::kKernel) continue;
-    const OpView node = plan.entries[0].graph->view(command.instance.node);
-    if (node.result(0).name() != name) continue;
-    absl::StrAppend(&text, command.instance.micro_batch);
-  }
-  return text;
-}
-
-TEST(Lower, MicroBatchesRunLikeTheWholeBatch) {
-  for (const int count : {1, 2, 4, 8}) {
-    for (const PipelineSchedule schedule :
-         {PipelineSchedule::kOneForwardOneBackward, PipelineSchedule::kGPipe}) {
-      const Plan plan = InMicroBatches(count, schedule);
-      ASSERT_EQ(plan.entries.size(), 1u);
-      EXPECT_EQ(plan.entries[0].outputs[1].type.ToString(), "f32[8, 1]");
-    }
-  }
-}
-
-// What counts is summed up first, for all of them; updates come last, once.
-TEST(Lower, MicroBatchesTakeTheirTurns) {
-  const Plan plan = InMicroBatches(4, PipelineSchedule::kOneForwardOneBackward);
-  EXPECT_EQ(MicroBatchesOf(plan, "counts"), "0123");
-  EXPECT_EQ(MicroBatchesOf(plan, "count.sum"), "123");
-  EXPECT_EQ(MicroBatchesOf(plan, "least"), "0");
-  EXPECT_EQ(MicroBatchesOf(plan, "g1.sum"), "123");
-  EXPECT_EQ(MicroBatchesOf(plan, "n1"), "0");
-}
-
-TEST(Lower, GPipeNeedsMoreMemory) {
-  const auto bytes = [](PipelineSchedule schedule) {
-    return InMicroBatches(8, schedule).devices[0].step_bytes;
-  };
-  EXPECT_LT(bytes(PipelineSchedule::kOneForwardOneBackward),
-            bytes(PipelineSchedule::kGPipe));
-}
-
-TEST(Lower, ASumOverMicroBatchesIsTheCompilersToMake) {
-  const absl::StatusOr<Plan> plan = PlanOf(
-      ModuleOf("graph @f(%x: f32[2]) -> f32[2] {\n"
-               "  %s = accumulate %x {micro_batches = 2} : f32[2] on gpu:0\n"
-               "  return %s\n}\n"),
-      LinkedMachine(1));
-  EXPECT_EQ(plan.status().message(),
-            "accumulate %s: found a sum over 2 micro-batches in a step of 1; "
-            "expected as many; leave such sums to the compiler");
-}
 
 TEST(Lower, AnMlpOverTwoDevicesRunsLikeEval) {
   const Plan plan = Check(kMlp, 2);
@@ -427,159 +312,6 @@ TEST(Lower, SplitNodesComputeTheirParts) {
             "  return %z, %s, %t\n}\n",
         devices);
   }
-}
-
-// Two sums over the rows of both devices; `factor` is of the second. What reads
-// the first stands as late as can be.
-Plan PlanOfSums(DeviceKind kind, const std::string& factor) {
-  Machine machine = LinkedMachine(2);
-  for (MachineDevice& device : machine.devices) device.traits.kind = kind;
-  const bool reads_sum = factor == "%y";
-  const std::string first = "  %y = relu %a : f32[2] on {gpu:0, gpu:1}\n";
-  const std::string text =
-      "graph @f(%x: f32[4, 2]) -> (f32[2], f32[2]) {\n"
-      "  %a = reduce_sum %x {axes = [0], keep_dims = false} : f32[2]\n"
-      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n" +
-      (reads_sum ? first : "") + "  %m = mul %x, " + factor +
-      " : f32[4, 2]\n"
-      "      on {gpu:0, gpu:1} (split 0, " +
-      (reads_sum ? "replicated" : "split 0") +
-      ") -> (split 0)\n"
-      "  %b = reduce_sum %m {axes = [0], keep_dims = false} : f32[2]\n"
-      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n" +
-      (reads_sum ? "" : first) +
-      "  %z = relu %b : f32[2] on {gpu:0, gpu:1}\n"
-      "  return %y, %z\n}\n";
-  absl::StatusOr<Plan> plan = PlanOf(ModuleOf(text), machine);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  if (!plan.ok()) return Plan();
-  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
-  EXPECT_TRUE(proof.ok()) << proof.status() << PrintPlan(*plan);
-  return *std::move(plan);
-}
-
-std::vector<std::string> StreamsOf(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const Stream& stream : plan.entries[0].streams) {
-    names.push_back(absl::StrCat(plan.devices[stream.device.index].traits.name,
-                                 "/", stream.name));
-  }
-  return names;
-}
-
-// What a device computes, in its order; "+a" is what joins the sum %a.
-std::string OrderOf(const Plan& plan, const std::string& device = "gpu:0") {
-  std::vector<std::string> order;
-  const Graph& graph = *plan.entries[0].graph;
-  const std::vector<std::string> streams = StreamsOf(plan);
-  for (const Command& command : plan.entries[0].programs[0].commands) {
-    if (streams[command.stream.index] != device + "/compute") continue;
-    const OpView node = graph.view(command.instance.node);
-    if (command.kind == Command::Kind::kKernel) {
-      order.push_back(node.result(0).name());
-    } else if (command.kind == Command::Kind::kCollective) {
-      order.push_back(absl::StrCat("+", node.operand(0).name()));
-    }
-  }
-  return absl::StrJoin(order, " ");
-}
-
-// It could run beside kernels, but not beside those of the same cores.
-TEST(Lower, ACollectiveHasAStreamOfItsOwnExceptOnACpu) {
-  EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCuda, "%x")),
-              ElementsAre("gpu:0/compute", "gpu:0/collective", "gpu:1/compute",
-                          "gpu:1/collective"));
-  EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCpu, "%x")),
-              ElementsAre("gpu:0/compute", "gpu:1/compute"));
-}
-
-// And each is read while caches hold it, before the next.
-TEST(Lower, SumsThatOnlyUpdatesReadAreJoinedBehindTheKernels) {
-  EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%x")), "a m b +a y +b z");
-  EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%y")), "a +a y m b +b z");
-}
-
-// Two sums of some KiB over GPUs with so much memory, what is made of each, and
-// `last`, who wants that.
-Plan PlanOfGradients(int64_t memory, const std::string& last) {
-  Machine machine = LinkedMachine(2, memory);
-  for (MachineDevice& device : machine.devices) {
-    device.traits.kind = DeviceKind::kCuda;
-  }
-  absl::StatusOr<Plan> plan = PlanOf(ModuleOf(R"(variable @s: f32[] = f32[] 1
-variable @t: f32[] = f32[] 1
-
-graph @f(%x: f32[4, 512]) -> f32[] {
-  %s = variable {dtype = f32, name = "s", shape = []} : f32[]
-      on {gpu:0, gpu:1}
-  %t = variable {dtype = f32, name = "t", shape = []} : f32[]
-      on {gpu:0, gpu:1}
-  %a = reduce_sum %x {axes = [0], keep_dims = false} : f32[512]
-      on {gpu:0, gpu:1} (split 0) -> (partial sum)
-  %y = reduce_sum %a {axes = [0], keep_dims = false} : f32[]
-      on {gpu:0, gpu:1}
-  %u = sub %s, %y : f32[] on {gpu:0, gpu:1}
-  %m = concat %x, %x {axis = 1} : f32[4, 1024]
-      on {gpu:0, gpu:1} (split 0, split 0) -> (split 0)
-  %n = abs %m : f32[4, 1024] on {gpu:0, gpu:1} (split 0) -> (split 0)
-  %b = reduce_sum %n {axes = [0], keep_dims = false} : f32[1024]
-      on {gpu:0, gpu:1} (split 0) -> (partial sum)
-  %z = reduce_sum %b {axes = [0], keep_dims = false} : f32[]
-      on {gpu:0, gpu:1}
-  %v = sub %t, %z : f32[] on {gpu:0, gpu:1}
-)" + last +
-                                              R"(
-}
-)"),
-                                     machine);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  if (!plan.ok()) return Plan();
-  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
-  EXPECT_TRUE(proof.ok()) << proof.status() << PrintPlan(*plan);
-  return *std::move(plan);
-}
-
-constexpr int64_t kPlenty = int64_t{1} << 30;
-constexpr char kUpdates[] = R"(  update @s = %u
-  update @t = %v
-  return %s)";
-
-TEST(Lower, UpdatesStandBehindTheBackwardPassWhereThereIsRoomForGradients) {
-  const Plan plan = PlanOfGradients(kPlenty, kUpdates);
-  EXPECT_EQ(OrderOf(plan), "a m n b y u z v");
-  EXPECT_EQ(OrderOf(plan, "gpu:1"), "a m n b y u z v");
-  const PlanDevice& device = plan.devices[0];
-  const int64_t needed = device.persistent_bytes + device.step_bytes;
-  EXPECT_EQ(OrderOf(PlanOfGradients(needed - 1, kUpdates)), "a y u m n b z v");
-}
-
-TEST(Lower, AnOutputWaitsForNoOtherKernels) {
-  EXPECT_EQ(OrderOf(PlanOfGradients(kPlenty, "  return %u")),
-            "a y u m n b z v");
-}
-
-// A variable on gpu:1 that adds up what gpu:0 computes, and `last`, an operand
-// of the last node.
-Plan PlanOfStatistics(const std::string& last) {
-  return Check(R"(variable @m: f32[2] = f32[2] [1, 2]
-
-graph @f(%x: f32[2]) -> f32[2] {
-  %m = variable {dtype = f32, name = "m", shape = [2]} : f32[2] on gpu:1
-  %s = exp %x : f32[2] on gpu:0
-  %n = add %m, %s : f32[2] on gpu:1
-  %a = abs %x : f32[2] on gpu:1
-  %y = neg )" + last +
-                   R"( : f32[2] on gpu:1
-  update @m = %n
-  return %y
-}
-)",
-               2);
-}
-
-TEST(Lower, UpdatesByWhatOtherDevicesComputeStandBehindTheKernels) {
-  EXPECT_EQ(OrderOf(PlanOfStatistics("%a"), "gpu:1"), "a y n");
-  EXPECT_EQ(OrderOf(PlanOfStatistics("%n"), "gpu:1"), "n a y");
 }
 
 TEST(Lower, ADeviceThatIsTooSmallIsRefusedWithWhatFillsIt) {

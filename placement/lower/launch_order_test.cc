@@ -1,0 +1,179 @@
+// In which order, and on which streams, lowered plans launch what may wait.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "placement/lower/lower_fixture.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+namespace {
+
+using ::testing::ElementsAre;
+
+Plan Proved(absl::StatusOr<Plan> plan) {
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return Plan();
+  const absl::StatusOr<Certificate> proof = CheckPlan(*plan);
+  EXPECT_TRUE(proof.ok()) << proof.status() << PrintPlan(*plan);
+  return *std::move(plan);
+}
+
+// Two sums over the rows of both devices; `factor` is of the second. What reads
+// the first stands as late as can be.
+Plan PlanOfSums(DeviceKind kind, const std::string& factor) {
+  Machine machine = LinkedMachine(2);
+  for (MachineDevice& device : machine.devices) device.traits.kind = kind;
+  const bool reads_sum = factor == "%y";
+  const std::string first = "  %y = relu %a : f32[2] on {gpu:0, gpu:1}\n";
+  const std::string text =
+      "graph @f(%x: f32[4, 2]) -> (f32[2], f32[2]) {\n"
+      "  %a = reduce_sum %x {axes = [0], keep_dims = false} : f32[2]\n"
+      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n" +
+      (reads_sum ? first : "") + "  %m = mul %x, " + factor +
+      " : f32[4, 2]\n"
+      "      on {gpu:0, gpu:1} (split 0, " +
+      (reads_sum ? "replicated" : "split 0") +
+      ") -> (split 0)\n"
+      "  %b = reduce_sum %m {axes = [0], keep_dims = false} : f32[2]\n"
+      "      on {gpu:0, gpu:1} (split 0) -> (partial sum)\n" +
+      (reads_sum ? "" : first) +
+      "  %z = relu %b : f32[2] on {gpu:0, gpu:1}\n"
+      "  return %y, %z\n}\n";
+  absl::StatusOr<Plan> plan = PlanOf(ModuleOf(text), machine);
+  return Proved(std::move(plan));
+}
+
+std::vector<std::string> StreamsOf(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Stream& stream : plan.entries[0].streams) {
+    names.push_back(absl::StrCat(plan.devices[stream.device.index].traits.name,
+                                 "/", stream.name));
+  }
+  return names;
+}
+
+// What a device computes, in its order; "+a" is what joins the sum %a.
+std::string OrderOf(const Plan& plan, const std::string& device = "gpu:0") {
+  std::vector<std::string> order;
+  const Graph& graph = *plan.entries[0].graph;
+  const std::vector<std::string> streams = StreamsOf(plan);
+  for (const Command& command : plan.entries[0].programs[0].commands) {
+    if (streams[command.stream.index] != device + "/compute") continue;
+    const OpView node = graph.view(command.instance.node);
+    if (command.kind == Command::Kind::kKernel) {
+      order.push_back(node.result(0).name());
+    } else if (command.kind == Command::Kind::kCollective) {
+      order.push_back(absl::StrCat("+", node.operand(0).name()));
+    }
+  }
+  return absl::StrJoin(order, " ");
+}
+
+// It could run beside kernels, but not beside those of the same cores.
+TEST(LaunchOrder, ACollectiveHasAStreamOfItsOwnExceptOnACpu) {
+  EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCuda, "%x")),
+              ElementsAre("gpu:0/compute", "gpu:0/collective", "gpu:1/compute",
+                          "gpu:1/collective"));
+  EXPECT_THAT(StreamsOf(PlanOfSums(DeviceKind::kCpu, "%x")),
+              ElementsAre("gpu:0/compute", "gpu:1/compute"));
+}
+
+// And each is read while caches hold it, before the next.
+TEST(LaunchOrder, SumsThatOnlyUpdatesReadAreJoinedBehindTheKernels) {
+  EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%x")), "a m b +a y +b z");
+  EXPECT_EQ(OrderOf(PlanOfSums(DeviceKind::kCpu, "%y")), "a +a y m b +b z");
+}
+
+// Two sums of some KiB over GPUs with so much memory, what is made of each, and
+// `last`, who wants that.
+Plan PlanOfGradients(int64_t memory, const std::string& last) {
+  Machine machine = LinkedMachine(2, memory);
+  for (MachineDevice& device : machine.devices) {
+    device.traits.kind = DeviceKind::kCuda;
+  }
+  absl::StatusOr<Plan> plan = PlanOf(ModuleOf(R"(variable @s: f32[] = f32[] 1
+variable @t: f32[] = f32[] 1
+
+graph @f(%x: f32[4, 512]) -> f32[] {
+  %s = variable {dtype = f32, name = "s", shape = []} : f32[]
+      on {gpu:0, gpu:1}
+  %t = variable {dtype = f32, name = "t", shape = []} : f32[]
+      on {gpu:0, gpu:1}
+  %a = reduce_sum %x {axes = [0], keep_dims = false} : f32[512]
+      on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %y = reduce_sum %a {axes = [0], keep_dims = false} : f32[]
+      on {gpu:0, gpu:1}
+  %u = sub %s, %y : f32[] on {gpu:0, gpu:1}
+  %m = concat %x, %x {axis = 1} : f32[4, 1024]
+      on {gpu:0, gpu:1} (split 0, split 0) -> (split 0)
+  %n = abs %m : f32[4, 1024] on {gpu:0, gpu:1} (split 0) -> (split 0)
+  %b = reduce_sum %n {axes = [0], keep_dims = false} : f32[1024]
+      on {gpu:0, gpu:1} (split 0) -> (partial sum)
+  %z = reduce_sum %b {axes = [0], keep_dims = false} : f32[]
+      on {gpu:0, gpu:1}
+  %v = sub %t, %z : f32[] on {gpu:0, gpu:1}
+)" + last +
+                                              R"(
+}
+)"),
+                                     machine);
+  return Proved(std::move(plan));
+}
+
+constexpr int64_t kPlenty = int64_t{1} << 30;
+constexpr char kUpdates[] = R"(  update @s = %u
+  update @t = %v
+  return %s)";
+
+TEST(LaunchOrder,
+     UpdatesStandBehindTheBackwardPassWhereThereIsRoomForGradients) {
+  const Plan plan = PlanOfGradients(kPlenty, kUpdates);
+  EXPECT_EQ(OrderOf(plan), "a m n b y u z v");
+  EXPECT_EQ(OrderOf(plan, "gpu:1"), "a m n b y u z v");
+  const PlanDevice& device = plan.devices[0];
+  const int64_t needed = device.persistent_bytes + device.step_bytes;
+  EXPECT_EQ(OrderOf(PlanOfGradients(needed - 1, kUpdates)), "a y u m n b z v");
+}
+
+TEST(LaunchOrder, AnOutputWaitsForNoOtherKernels) {
+  EXPECT_EQ(OrderOf(PlanOfGradients(kPlenty, "  return %u")),
+            "a y u m n b z v");
+}
+
+// A variable on gpu:1 that adds up what gpu:0 computes, and `last`, an operand
+// of the last node.
+Plan PlanOfStatistics(const std::string& last) {
+  const Module module = ModuleOf(R"(variable @m: f32[2] = f32[2] [1, 2]
+
+graph @f(%x: f32[2]) -> f32[2] {
+  %m = variable {dtype = f32, name = "m", shape = [2]} : f32[2] on gpu:1
+  %s = exp %x : f32[2] on gpu:0
+  %n = add %m, %s : f32[2] on gpu:1
+  %a = abs %x : f32[2] on gpu:1
+  %y = neg )" + last +
+                                 R"( : f32[2] on gpu:1
+  update @m = %n
+  return %y
+}
+)");
+  Plan plan = Proved(PlanOf(module.Clone(), LinkedMachine(2)));
+  EXPECT_EQ(RunsLikeEval(module, plan), absl::OkStatus());
+  return plan;
+}
+
+TEST(LaunchOrder, UpdatesByWhatOtherDevicesComputeStandBehindTheKernels) {
+  EXPECT_EQ(OrderOf(PlanOfStatistics("%a"), "gpu:1"), "a y n");
+  EXPECT_EQ(OrderOf(PlanOfStatistics("%n"), "gpu:1"), "n a y");
+}
+
+}  // namespace
+}  // namespace partita
