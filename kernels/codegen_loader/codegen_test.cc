@@ -5,15 +5,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
-#include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/op_samples.h"
@@ -23,70 +20,12 @@
 #include "kernels/codegen/read_program.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
 #include "kernels/codegen_loader/codegen_loader.h"
+#include "kernels/codegen_loader/testing/generated_kernels.h"
 #include "kernels/image/image_library.h"
 #include "kernels/image/image_store.h"
 
 namespace partita {
 namespace {
-
-// What this processor runs of what is generated.
-std::vector<std::string> Isas() {
-  std::vector<std::string> isas;
-  for (const char* isa : {"", "avx2", "avx512"}) {
-    if (ProcessorRuns(ImageTarget(isa))) isas.push_back(isa);
-  }
-  return isas;
-}
-
-TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
-
-// A body over inputs of these types; Add writes it, op by op.
-class Body {
- public:
-  explicit Body(std::vector<TensorType> inputs)
-      : pool_(std::make_unique<LiteralPool>()),
-        graph_(std::make_unique<Graph>("body", pool_.get())) {
-    for (TensorType& type : inputs) {
-      values_.push_back(graph_->AddInput("", std::move(type)));
-    }
-  }
-  ValueId input(int i) const { return values_[i]; }
-  ValueId Constant(float value) {
-    return graph_->AddConstant(pool_->Add(HostTensor::Of<float>({}, {value})));
-  }
-  ValueId Add(const OpDef& op, std::vector<ValueId> operands,
-              Attributes attributes = {}) {
-    NodeSpec spec{.op = &op, .operands = {}, .attributes = attributes};
-    spec.operands.assign(operands.begin(), operands.end());
-    absl::StatusOr<ValueId> value = graph_->AddValue(std::move(spec));
-    EXPECT_TRUE(value.ok()) << value.status();
-    return *value;
-  }
-  const TensorType& type(ValueId value) const { return graph_->type(value); }
-  OneNode Fuse(std::vector<ValueId> outputs) {
-    graph_->SetOutputs(std::move(outputs));
-    return OneNode(std::move(pool_), std::move(graph_));
-  }
-
- private:
-  std::unique_ptr<LiteralPool> pool_;
-  std::unique_ptr<Graph> graph_;
-  std::vector<ValueId> values_;
-};
-
-CheckReport CheckOn(const std::string& isa, const OpView& node,
-                    KernelCheckOptions options = {}) {
-  options.isa = isa;
-  return CheckKernels(node, CodegenCatalog(), ImageLibrary(), options);
-}
-
-void ExpectRight(const OpView& node, KernelCheckOptions options = {}) {
-  for (const std::string& isa : Isas()) {
-    const CheckReport report = CheckOn(isa, node, options);
-    EXPECT_TRUE(report.status.ok()) << isa << ": " << report.status;
-    EXPECT_EQ(report.kernels.size(), 2u) << "one for each number of threads";
-  }
-}
 
 TEST(Codegen, TheLibraryIsHere) {
   ASSERT_TRUE(FindCodegen().ok()) << FindCodegen();
@@ -116,56 +55,6 @@ TEST(Codegen, EveryOpThatIsOfferedAgreesWithEvalOnItsSamples) {
   EXPECT_GT(offered, 40);
 }
 
-// Every pair of special values, at an odd size so that the last vectors are
-// not full.
-std::vector<HostTensor> SpecialPairs() {
-  const std::vector<float> special = {
-      NAN,    0.0f,    -0.0f,     INFINITY, -INFINITY, 1e-45f, -1e-45f,
-      1e-40f, -1e-40f, 0x1p-126f, 3.4e38f,  -3.4e38f,  1,      -1,
-      0.5f,   -6,      20,        -20,      88.5f,     -88,    -103};
-  std::vector<float> a, b;
-  for (float x : special) {
-    for (float y : special) {
-      a.push_back(x);
-      b.push_back(y);
-    }
-  }
-  const int64_t count = static_cast<int64_t>(a.size());
-  std::vector<HostTensor> pairs;
-  pairs.push_back(HostTensor::Of<float>({count}, a));
-  pairs.push_back(HostTensor::Of<float>({count}, b));
-  return pairs;
-}
-
-TEST(Codegen, SpecialValuesInEveryInstructionSet) {
-  const std::vector<HostTensor> pairs = SpecialPairs();
-  EXPECT_EQ(pairs[0].type().num_elements() % 8, 1);
-  KernelCheckOptions options;
-  options.units = 8;
-  options.threads = {1};
-  options.operands = {&pairs[0], &pairs[1]};
-  int offered = 0;
-  for (int i = 0; i < kOpTableSize; ++i) {
-    const OpDef& op = *kOpTable[i];
-    const int operands = MinOperands(op);
-    if (!op.traits.elementwise || operands > 2) continue;
-    LiteralPool pool;
-    Graph graph("special", &pool);
-    NodeSpec spec{.op = &op, .operands = {}, .attributes = {}};
-    for (int n = 0; n < operands; ++n) {
-      spec.operands.push_back(graph.AddInput("", pairs[n].type()));
-    }
-    const absl::StatusOr<NodeId> node = graph.AddNode(std::move(spec));
-    if (!node.ok()) continue;
-    for (const std::string& isa : Isas()) {
-      const CheckReport report = CheckOn(isa, graph.view(*node), options);
-      EXPECT_TRUE(report.status.ok()) << op.name << ": " << report.status;
-      offered += !report.kernels.empty();
-    }
-  }
-  EXPECT_GT(offered, 30);
-}
-
 TEST(Codegen, OddSizesAgreeWithEval) {
   for (int64_t size : {0, 1, 2, 15, 16, 17, 31, 97, 521}) {
     Body body({F32({size}), F32({size})});
@@ -192,88 +81,6 @@ TEST(Codegen, NoOperandNeedsTheResultsExtents) {
   Body body({F32({9, 1}), F32({19})});
   const ValueId sum = body.Add(kAdd, {body.input(0), body.input(1)});
   ExpectRight(body.Fuse({body.Add(kAbs, {sum})}).node());
-}
-
-TEST(Codegen, GeluByErfAsEncodersSpellIt) {
-  Body body({F32({2, 5, 48}), F32({48})});
-  const ValueId x = body.Add(kAdd, {body.input(0), body.input(1)});
-  const ValueId scaled = body.Add(kDiv, {x, body.Constant(1.41421354f)});
-  const ValueId erf = body.Add(kErf, {scaled});
-  const ValueId one = body.Add(kAdd, {erf, body.Constant(1)});
-  const ValueId product = body.Add(kMul, {x, one});
-  KernelCheckOptions options;
-  options.low = -6;
-  options.high = 6;
-  ExpectRight(
-      body.Fuse({body.Add(kMul, {product, body.Constant(0.5f)})}).node(),
-      options);
-}
-
-// The largest error in units of the last place of the correct result.
-double LargestError(const OpView& node, const HostTensor& x) {
-  const std::string isa = Isas().back();
-  OneNode copy =
-      WithLayouts(node, CodegenCatalog().Choices(node, TestCpu(1))[0]);
-  DeviceTraits device = TestCpu(1);
-  device.isa = isa;
-  KernelBinding binding{.kernel = "codegen.elementwise"};
-  copy.graph().node(copy.node().id()).kernel = binding;
-  EXPECT_TRUE(CodegenCatalog().BuildImages({copy.node()}, device).ok());
-  auto kernel = ImageLibrary().Bind({copy.node(), &binding, &device});
-  EXPECT_TRUE(HasCode(copy.node(), device));
-  HostTensor y(x.type());
-  void* from = const_cast<std::byte*>(x.bytes());
-  void* to = y.bytes();
-  EXPECT_TRUE(
-      kernel->kernel->Launch({.operands = {&from, 1}, .results = {&to, 1}})
-          .ok());
-  double largest = 0;
-  for (int64_t i = 0; i < x.type().num_elements(); ++i) {
-    const double in = GetAsDouble(x, i);
-    const double want = node.op().scalar->on_double({&in, 1}, node);
-    const double have = GetAsDouble(y, i);
-    if (std::isnan(want) || std::isinf(static_cast<float>(want))) {
-      EXPECT_TRUE(std::isnan(want) ? std::isnan(have)
-                                   : have == static_cast<float>(want))
-          << node.op().name << "(" << in << "): " << have << ", not " << want;
-      continue;
-    }
-    const float rounded = std::abs(static_cast<float>(want));
-    // Functions of functions lose bits where a value between is denormal.
-    const double unit =
-        std::max(double{std::nextafter(rounded, INFINITY)} - rounded, 0x1p-144);
-    const double error = std::abs(have - want) / unit;
-    EXPECT_LT(error, 16) << node.op().name << "(" << in << "): " << have
-                         << ", not " << want;
-    if (!(error < 16)) return error;
-    largest = std::max(largest, error);
-  }
-  return largest;
-}
-
-// Every float of a coarse net over all bit patterns, and those of ordinary
-// size.
-HostTensor AllMagnitudes() {
-  std::vector<float> values = {0.0f, -0.0f, INFINITY, -INFINITY, NAN};
-  for (uint64_t bits = 1; bits < (uint64_t{1} << 32); bits += 65521 * 3) {
-    const uint32_t low = static_cast<uint32_t>(bits);
-    float value;
-    std::memcpy(&value, &low, sizeof value);
-    values.push_back(value);
-  }
-  for (int i = -20000; i <= 20000; ++i) values.push_back(i * 0.0051f);
-  return HostTensor::Of<float>({static_cast<int64_t>(values.size())}, values);
-}
-
-TEST(Codegen, FunctionsAreWithinAFewUnitsOverAllMagnitudes) {
-  const HostTensor x = AllMagnitudes();
-  for (const OpDef* op : {&kExp, &kLog, &kTanh, &kSigmoid, &kSoftplus, &kErf,
-                          &kGelu, &kSilu, &kElu, &kMish, &kSoftsign}) {
-    OneNode node(*op, {x.type()});
-    const double error = LargestError(node.node(), x);
-    RecordProperty(op->name, absl::StrCat(error));
-    EXPECT_LT(error, 8) << op->name;
-  }
 }
 
 // SGD with momentum: the state and the parameter, each over its own old value.
@@ -533,82 +340,6 @@ TEST(Codegen, WithoutCodeAnInterpreterAgreesWithEval) {
   EXPECT_FALSE(HasCode(node.node(), TestCpu(1)));
 }
 
-TEST(Codegen, IntegersBoolsAndCasts) {
-  const TensorType i64 = {DType::kI64, {37}, {}};
-  Body body({i64, F32({37}), {DType::kI32, {37}, {}}});
-  const ValueId wide = body.Add(kCast, {body.input(1)}, {{"to", DType::kI64}});
-  const ValueId sum = body.Add(kMul, {body.input(0), wide});
-  const ValueId other = body.Add(kCast, {body.input(2)}, {{"to", DType::kI64}});
-  const ValueId less = body.Add(kLess, {sum, other});
-  const ValueId equal = body.Add(kEqual, {body.input(0), other});
-  ExpectRight(
-      body.Fuse({body.Add(kXor, {less, body.Add(kNot, {equal})})}).node());
-}
-
-// f32 that lie between two bf16, at their middle, and next to it; with all
-// special values, of both signs.
-std::vector<float> AroundBf16() {
-  std::vector<float> values = {
-      NAN,    -NAN,    0.0f,        INFINITY,    1e-45f,         0x1p-126f,
-      1e-40f, 3.4e38f, 0x1.fep127f, 0x1.ffp127f, 0x1.fefffep127f};
-  for (float base : {1.0f, 1.0078125f, 3.140625f, 0x1p-130f, 0x1.8p-133f}) {
-    const float next = std::nextafter(base, 1e30f);
-    const float middle = base * 1.00390625f;
-    for (float value : {base, next, middle, std::nextafter(middle, 0.0f),
-                        std::nextafter(middle, 1e30f)}) {
-      values.push_back(value);
-    }
-  }
-  const size_t count = values.size();
-  for (size_t i = 0; i < count; ++i) values.push_back(-values[i]);
-  values.push_back(1);  // an odd number of them
-  return values;
-}
-
-KernelCheckOptions ExactlyOf(const HostTensor& operand) {
-  KernelCheckOptions options;
-  options.units = 1e-9;
-  options.operands = {&operand};
-  return options;
-}
-
-TEST(Codegen, CastsToAndFromBf16AreExact) {
-  const std::vector<float> values = AroundBf16();
-  const Shape dims = {static_cast<int64_t>(values.size())};
-  const HostTensor singles = HostTensor::Of<float>(dims, values);
-  HostTensor halves({DType::kBF16, dims, {}});
-  for (size_t i = 0; i < values.size(); ++i) {
-    SetFromDouble(halves, static_cast<int64_t>(i), values[i]);
-  }
-  OneNode narrow(kCast, {singles.type()}, {{"to", DType::kBF16}});
-  ExpectRight(narrow.node(), ExactlyOf(singles));
-  for (DType to : {DType::kF32, DType::kF64}) {
-    OneNode widen(kCast, {halves.type()}, {{"to", to}});
-    ExpectRight(widen.node(), ExactlyOf(halves));
-  }
-}
-
-// Within a fused node a cast rounds as it does outside.
-TEST(Codegen, ABodyMayRoundToBf16AndGoOn) {
-  const std::vector<float> values = AroundBf16();
-  const Shape dims = {static_cast<int64_t>(values.size())};
-  const HostTensor singles = HostTensor::Of<float>(dims, values);
-  Body body({singles.type()});
-  const ValueId narrow =
-      body.Add(kCast, {body.input(0)}, {{"to", DType::kBF16}});
-  const ValueId wide = body.Add(kCast, {narrow}, {{"to", DType::kF32}});
-  OneNode one = body.Fuse({body.Add(kAdd, {wide, body.Constant(0)})});
-  ExpectRight(one.node(), ExactlyOf(singles));
-}
-
-// A double or an integer would be rounded twice.
-TEST(Codegen, OnlySinglesAreCastToBf16) {
-  for (DType from : {DType::kF64, DType::kI32}) {
-    OneNode cast(kCast, {{from, {4}, {}}}, {{"to", DType::kBF16}});
-    EXPECT_TRUE(CodegenCatalog().Choices(cast.node(), TestCpu(1)).empty());
-  }
-}
-
 TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {
   DeviceTraits device = TestCpu(1);
   device.isa = "avx512";
@@ -627,32 +358,6 @@ TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {
     return images->front();
   };
   EXPECT_EQ(build({&kExp, &kTanh}), build({&kTanh, &kExp, &kExp}));
-}
-
-TEST(Codegen, AnExponentBesideTheNodeDecidesWhatIsGenerated) {
-  LiteralPool pool;
-  Graph graph("g", &pool);
-  const ValueId x = graph.AddInput("x", F32({5}));
-  const auto power = [&](float exponent) {
-    const ValueId n =
-        graph.AddConstant(pool.Add(HostTensor::Of<float>({}, {exponent})));
-    return graph.view(
-        *graph.AddNode({.op = &kPow, .operands = {x, n}, .attributes = {}}));
-  };
-  EXPECT_NE(EntryName(power(2)), EntryName(power(3)));
-  EXPECT_TRUE(CodegenCatalog().Choices(power(2.5), TestCpu(1)).empty());
-  ASSERT_EQ(CodegenCatalog().Choices(power(2), TestCpu(1)).size(), 1u);
-  const auto program = ReadProgram(power(3), "avx2");
-  ASSERT_TRUE(program.ok()) << program.status();
-  float values[5] = {-2, 0, 1, 3, INFINITY};
-  float exponent = 3;
-  float results[5];
-  void* operands[] = {values, &exponent};
-  void* to = results;
-  std::vector<uint64_t> registers;
-  Interpret(*program, operands, &to, 0, 5, registers);
-  EXPECT_EQ(std::vector<float>(results, results + 5),
-            (std::vector<float>{-8, 0, 1, 27, INFINITY}));
 }
 
 TEST(Codegen, WhatIsNotGeneratedIsNotOffered) {
