@@ -42,27 +42,29 @@ absl::Status ArgExtreme(NodeImport& node) {
                 {"last_index", node.Int("select_last_index", 0) != 0}}));
 }
 
+template <const OpDef& op>
+constexpr ConverterRow ReductionRow(const char* name) {
+  return {name, Reduce<op>, 1, 1, "axes keepdims noop_with_empty_axes"};
+}
+
+template <const OpDef& op>
+constexpr ConverterRow ArgExtremeRow(const char* name) {
+  return {name, ArgExtreme<op>, 1, 1, "axis keepdims select_last_index"};
+}
+
 constexpr ConverterRow kRows[] = {
-    {"ArgMax", ArgExtreme<kArgMax>, 1, 1, "axis keepdims select_last_index"},
-    {"ArgMin", ArgExtreme<kArgMin>, 1, 1, "axis keepdims select_last_index"},
-    {"ReduceL1", Reduce<kReduceL1>, 1, 1, "axes keepdims noop_with_empty_axes"},
-    {"ReduceL2", Reduce<kReduceL2>, 1, 1, "axes keepdims noop_with_empty_axes"},
-    {"ReduceLogSum", Reduce<kReduceLogSum>, 1, 1,
-     "axes keepdims noop_with_empty_axes"},
-    {"ReduceLogSumExp", Reduce<kReduceLogSumExp>, 1, 1,
-     "axes keepdims noop_with_empty_axes"},
-    {"ReduceMax", Reduce<kReduceMax>, 1, 1,
-     "axes keepdims noop_with_empty_axes"},
-    {"ReduceMean", Reduce<kReduceMean>, 1, 1,
-     "axes keepdims noop_with_empty_axes"},
-    {"ReduceMin", Reduce<kReduceMin>, 1, 1,
-     "axes keepdims noop_with_empty_axes"},
-    {"ReduceProd", Reduce<kReduceProd>, 1, 1,
-     "axes keepdims noop_with_empty_axes"},
-    {"ReduceSum", Reduce<kReduceSum>, 1, 1,
-     "axes keepdims noop_with_empty_axes"},
-    {"ReduceSumSquare", Reduce<kReduceSumSquare>, 1, 1,
-     "axes keepdims noop_with_empty_axes"},
+    ArgExtremeRow<kArgMax>("ArgMax"),
+    ArgExtremeRow<kArgMin>("ArgMin"),
+    ReductionRow<kReduceL1>("ReduceL1"),
+    ReductionRow<kReduceL2>("ReduceL2"),
+    ReductionRow<kReduceLogSum>("ReduceLogSum"),
+    ReductionRow<kReduceLogSumExp>("ReduceLogSumExp"),
+    ReductionRow<kReduceMax>("ReduceMax"),
+    ReductionRow<kReduceMean>("ReduceMean"),
+    ReductionRow<kReduceMin>("ReduceMin"),
+    ReductionRow<kReduceProd>("ReduceProd"),
+    ReductionRow<kReduceSum>("ReduceSum"),
+    ReductionRow<kReduceSumSquare>("ReduceSumSquare"),
 };
 
 }  // namespace
