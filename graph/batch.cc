@@ -1,8 +1,14 @@
-// Follows the batch through the nodes.
+// Batches by name, and the nodes behind them.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/batch.h"
 
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/batch_inputs.h"
 #include "graph/dimension_rule.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
@@ -22,25 +28,51 @@ int BatchFactor(const OpView& op, const DimensionRule& rule,
   return -1;
 }
 
+std::vector<bool> Named(const Graph& graph,
+                        absl::Span<const std::string> names) {
+  std::vector<bool> inputs;
+  for (ValueId input : graph.inputs()) {
+    inputs.push_back(graph.type(input).rank() > 0 &&
+                     absl::c_linear_search(names, graph.value(input).name));
+  }
+  return inputs;
+}
+
 }  // namespace
 
-int64_t BatchOf(const Graph& graph) {
-  for (ValueId input : graph.inputs()) {
-    if (graph.type(input).rank() > 0) return graph.type(input).dims[0];
+Batch BatchOfInputs(const Graph& graph, std::vector<bool> inputs) {
+  Batch batch{.inputs = std::move(inputs)};
+  const auto first = absl::c_find(batch.inputs, true);
+  if (first == batch.inputs.end()) return batch;
+  const ValueId input = graph.inputs()[first - batch.inputs.begin()];
+  batch.extent = graph.type(input).dims[0];
+  return batch;
+}
+
+Batch FindBatch(const Graph& graph, absl::Span<const std::string> input_names) {
+  std::vector<bool> inputs = Named(graph, input_names);
+  if (!absl::c_linear_search(inputs, true)) inputs = FindBatchInputs(graph);
+  return BatchOfInputs(graph, std::move(inputs));
+}
+
+std::string BatchText(const Graph& graph, const Batch& batch) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < batch.inputs.size(); ++i) {
+    if (!batch.inputs[i]) continue;
+    const Value& input = graph.value(graph.inputs()[i]);
+    texts.push_back(absl::StrCat(input.name, " ", input.type.ToString()));
   }
-  return 1;
+  if (texts.size() < 2) return absl::StrJoin(texts, "");
+  const std::string last = std::move(texts.back());
+  texts.pop_back();
+  return absl::StrCat(absl::StrJoin(texts, ", "), " and ", last);
 }
 
-bool IsBatched(const Graph& graph, ValueId input) {
-  const TensorType& type = graph.type(input);
-  return type.rank() > 0 && type.dims[0] == BatchOf(graph);
-}
-
-std::vector<bool> SumsOverBatch(const Graph& graph) {
+std::vector<bool> SumsOverBatch(const Graph& graph, const Batch& batch) {
   std::vector<bool> sums(graph.node_id_bound(), false);
   std::vector<int> lies(graph.value_id_bound(), -1);
-  for (ValueId input : graph.inputs()) {
-    if (IsBatched(graph, input)) lies[input.index] = 0;
+  for (size_t i = 0; i < batch.inputs.size(); ++i) {
+    if (batch.inputs[i]) lies[graph.inputs()[i].index] = 0;
   }
   for (const OpView& op : graph.ops()) {
     if (op.op().dimension_rule == nullptr) continue;

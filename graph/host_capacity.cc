@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <thread>
 
 #include "graph/instruction_set.h"
+#include "graph/thread_limits.h"
 
 namespace partita {
 namespace {
@@ -44,20 +44,13 @@ double CoresOfGroup() {
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-// Threads that OpenMP may have at once; 0 if nobody set a limit.
-int LimitOfOpenMp() {
-  const char* text = std::getenv("OMP_THREAD_LIMIT");
-  return text == nullptr ? 0 : std::max(0, std::atoi(text));
-}
-
 int UsableCores() {
   int cores = CoresOfMask();
   const double granted = CoresOfGroup();
   if (granted > 0) {
     cores = std::clamp(static_cast<int>(std::floor(granted)), 1, cores);
   }
-  const int limit = LimitOfOpenMp();
-  return limit > 0 ? std::min(cores, limit) : cores;
+  return std::min(cores, MostTeamThreads());
 }
 
 int64_t UsableMemory() {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/batch.h"
 #include "graph/instance.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
@@ -79,11 +80,14 @@ absl::Status Compilation::Optimise() {
   return Stage("optimise", [&]() -> absl::Status {
     PARTITA_RETURN_IF_ERROR(VerifyModule(source_));
     PARTITA_RETURN_IF_ERROR(CheckSource(source_));
+    PARTITA_RETURN_IF_ERROR(CheckBatchInputs(source_, options_.batch_inputs));
+    PipelineOptions passes = options_.passes;
+    passes.batch_inputs = options_.batch_inputs;
     PARTITA_ASSIGN_OR_RETURN(const std::vector<WrittenPin> pins,
                              WritePins(source_, machine_, options_.pins));
     for (const auto& function : source_.functions()) {
-      PARTITA_RETURN_IF_ERROR(RunPipeline(SourcePasses(), options_.passes,
-                                          *function, &report_.passes));
+      PARTITA_RETURN_IF_ERROR(
+          RunPipeline(SourcePasses(), passes, *function, &report_.passes));
     }
     report_.idle_pins = PinsWithoutNodes(source_, pins);
     return absl::OkStatus();
@@ -93,13 +97,15 @@ absl::Status Compilation::Optimise() {
 absl::Status Compilation::DivideIntoMicroBatches() {
   if (options_.micro_batches == 1) return absl::OkStatus();
   return Stage("micro-batches", [&]() -> absl::Status {
-    PARTITA_RETURN_IF_ERROR(CheckMicroBatches(source_, options_.micro_batches));
+    PARTITA_RETURN_IF_ERROR(CheckMicroBatches(source_, options_.micro_batches,
+                                              options_.batch_inputs));
     for (const auto& function : source_.functions()) {
       const std::unique_ptr<Graph> whole =
           function->Clone(&function->literals());
       PARTITA_ASSIGN_OR_RETURN(
           MicroBatches parts,
-          partita::DivideIntoMicroBatches(*function, options_.micro_batches));
+          partita::DivideIntoMicroBatches(*function, options_.micro_batches,
+                                          options_.batch_inputs));
       parts.schedule = options_.schedule.value_or(parts.schedule);
       micro_batches_.push_back(std::move(parts));
       PARTITA_RETURN_IF_ERROR(Verify(*function));
@@ -117,6 +123,9 @@ absl::Status Compilation::PlaceFunction(const Planner& planner,
                                         EntryNotes& notes) {
   PlannerOptions options = options_.planner;
   options.micro_batches = parts;
+  options.batch = parts.count > 1
+                      ? BatchOfInputs(function, parts.divided_inputs)
+                      : FindBatch(function, options_.batch_inputs);
   options.follows_variables = WriteHomes(homes, function);
   PARTITA_ASSIGN_OR_RETURN(
       const PlacementTable table,

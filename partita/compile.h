@@ -35,6 +35,10 @@ struct CompileOptions {
   std::vector<Pin> pins;  // held against the module as it is given; `on` in a
                           // graph's text is a pin too and stands before them
   int depth = 1;          // steps that may overlap
+  // The inputs whose first dimension is the batch, in every function that has
+  // one of them; where none is named: the first input, and those that FindBatch
+  // finds to go with it.
+  std::vector<std::string> batch_inputs;
   // Parts of the batch that go through a step one behind the other, and in
   // which order; nothing: one forward, one backward.
   int micro_batches = 1;

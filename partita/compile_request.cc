@@ -106,6 +106,52 @@ absl::Status CheckSourceNode(const OpView& op, absl::string_view where) {
   return absl::OkStatus();
 }
 
+// The input of that name; invalid if there is none.
+ValueId FindInput(const Graph& function, absl::string_view name) {
+  for (ValueId input : function.inputs()) {
+    if (function.value(input).name == name) return input;
+  }
+  return {};
+}
+
+absl::Status NoSuchInput(const Module& module, absl::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& function : module.functions()) {
+    for (ValueId input : function->inputs()) {
+      const std::string& other = function->value(input).name;
+      if (!absl::c_linear_search(names, other)) names.push_back(other);
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "batch-input: found ", name,
+      ", which is no input; expected one of: ", absl::StrJoin(names, ", ")));
+}
+
+absl::Status CheckOneBatch(const Graph& function,
+                           absl::Span<const std::string> names) {
+  const Value* first = nullptr;
+  for (const std::string& name : names) {
+    const ValueId id = FindInput(function, name);
+    if (!id.valid()) continue;
+    const Value& input = function.value(id);
+    const std::string found =
+        absl::StrCat("batch-input of @", function.name(), ": found ", name, " ",
+                     input.type.ToString());
+    if (input.type.rank() == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          found,
+          ", which has no dimension; expected inputs whose first one is "
+          "the batch"));
+    }
+    if (first == nullptr) first = &input;
+    if (first->type.dims[0] == input.type.dims[0]) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(found, " with ", first->name, " ", first->type.ToString(),
+                     "; expected inputs of one first extent, the batch"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::optional<UnreadOption> FindUnreadOption(const CompileOptions& options) {
@@ -187,6 +233,21 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
       "option bucket-size: found it with ", found, ", where no gradients are ",
       "exchanged; expected strategy data or auto on several devices, or pins ",
       "to several; leave it out"));
+}
+
+absl::Status CheckBatchInputs(const Module& module,
+                              absl::Span<const std::string> batch_inputs) {
+  for (const std::string& name : batch_inputs) {
+    const bool found =
+        absl::c_any_of(module.functions(), [&](const auto& function) {
+          return FindInput(*function, name).valid();
+        });
+    if (!found) return NoSuchInput(module, name);
+  }
+  for (const auto& function : module.functions()) {
+    PARTITA_RETURN_IF_ERROR(CheckOneBatch(*function, batch_inputs));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckSource(const Module& module) {

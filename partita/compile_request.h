@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 #include "partita/compile.h"
 #include "placement/machine/machine.h"
@@ -45,6 +46,11 @@ absl::Status CheckRequest(const Machine& machine,
 // InvalidArgument for a size of buckets where no plan can have any.
 absl::Status CheckBuckets(const Module& module, const Machine& machine,
                           const CompileOptions& options);
+
+// InvalidArgument for a name that is no input of any function, an input without
+// dimensions, and inputs of one function that differ in their first extent.
+absl::Status CheckBatchInputs(const Module& module,
+                              absl::Span<const std::string> batch_inputs);
 
 // InvalidArgument for a module that holds what only compiling puts into graphs
 // (layouts, copies, reorders, sums over micro-batches), or a variable without

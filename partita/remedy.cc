@@ -42,7 +42,7 @@ CompileOptions AnyStrategy(const CompileOptions& options) {
 void AddMicroBatches(const Module& module, const CompileOptions& any,
                      std::vector<CompileOptions>& changes) {
   if (!Trains(module)) return;
-  const int64_t batch = BatchOf(module.main());
+  const int64_t batch = FindBatch(module.main(), any.batch_inputs).extent;
   int64_t most = std::min(batch, kMostMicroBatches);
   while (most > any.micro_batches && batch % most != 0) --most;
   int64_t least = 2 * any.micro_batches;

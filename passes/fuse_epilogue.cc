@@ -87,8 +87,10 @@ std::vector<NodeId> Chain(const OpView& root) {
 
 }  // namespace
 
-absl::Status FuseEpilogue(Graph& graph) {
-  const std::vector<bool> sums = SumsOverBatch(graph);
+absl::Status FuseEpilogue(Graph& graph,
+                          absl::Span<const std::string> batch_inputs) {
+  const std::vector<bool> sums =
+      SumsOverBatch(graph, FindBatch(graph, batch_inputs));
   for (OpView op : graph.ops()) {
     // A residual of one convolution may be the result of the next, which the
     // first one's chain has then swallowed.
@@ -98,6 +100,10 @@ absl::Status FuseEpilogue(Graph& graph) {
     PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, op.id()).status());
   }
   return absl::OkStatus();
+}
+
+absl::Status FuseEpilogue(Graph& graph) {
+  return FuseEpilogue(graph, /*batch_inputs=*/{});
 }
 
 }  // namespace partita

@@ -4,7 +4,10 @@
 #ifndef PARTITA_PASSES_FUSE_EPILOGUE_H_
 #define PARTITA_PASSES_FUSE_EPILOGUE_H_
 
+#include <string>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 
 namespace partita {
@@ -24,7 +27,11 @@ namespace partita {
 // elementwise op makes for it alone, which is fused with that one instead, for
 // one walk over memory of both; and a matmul that sums over the batch: parts of
 // a weight's gradient can be added up only before anything else is done with
-// them, and the update fuses with itself.
+// them, and the update fuses with itself. The batch is that of these inputs
+// (FindBatch).
+absl::Status FuseEpilogue(Graph& graph,
+                          absl::Span<const std::string> batch_inputs);
+// The same without names.
 absl::Status FuseEpilogue(Graph& graph);
 
 }  // namespace partita

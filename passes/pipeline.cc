@@ -57,7 +57,7 @@ constexpr Pass kSourcePasses[] = {
     {"fold_affine_into_conv", FoldAffineIntoConv},    // convolutions swallow
     {"unfold_conv_transpose", UnfoldConvTranspose},   // with its final bias
     {"remove_dead", RemoveDead},  // unread ops count as readers to the fusions
-    {"fuse_epilogue", FuseEpilogue},
+    {"fuse_epilogue", FuseEpilogue, FuseEpilogue},
     {"repeat_cheap_ops", RepeatCheapOps},   // where clusters can take them in
     {"fuse_elementwise", FuseElementwise},  // what no convolution took
     {"remove_dead", RemoveDead},            // last: the others leave unread ops
@@ -104,7 +104,9 @@ absl::Status RunOne(const Pass& pass, const PipelineOptions& options,
                     Graph& graph, PassRecord& record) {
   const Fingerprint before = FingerprintOf(graph);
   const auto start = std::chrono::steady_clock::now();
-  PARTITA_RETURN_IF_ERROR(pass.run(graph));
+  PARTITA_RETURN_IF_ERROR(pass.run_on_batch != nullptr
+                              ? pass.run_on_batch(graph, options.batch_inputs)
+                              : pass.run(graph));
   record.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();

@@ -18,6 +18,10 @@ namespace partita {
 struct Pass {
   const char* name;  // as in --skip: "remove_dead"
   absl::Status (*run)(Graph& graph);
+  // In the place of `run`, for a pass that asks for the batch: the names of
+  // the inputs that hold it, as FindBatch takes them.
+  absl::Status (*run_on_batch)(
+      Graph& graph, absl::Span<const std::string> input_names) = nullptr;
 };
 
 // The machine-independent passes, in the order that RunPipeline keeps. A pass
@@ -30,6 +34,7 @@ struct PipelineOptions {
   // Where the graph is written after every pass (DumpPath), if set; is made.
   std::string dump_folder;
   bool verify = true;  // after every pass that changed something
+  std::vector<std::string> batch_inputs;  // as FindBatch takes them
 };
 
 // FOLDER/NN_<pass>.<function>.graph, the file for the pass `number`, from 1.

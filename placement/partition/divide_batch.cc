@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "graph/batch.h"
 #include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
 #include "graph/instance.h"
@@ -97,16 +96,17 @@ class Divider {
 
 }  // namespace
 
-BatchDivision DivideBatch(const Graph& graph,
+BatchDivision DivideBatch(const Graph& graph, const Batch& batch,
                           absl::InlinedVector<std::string, 1> parts,
                           const std::vector<bool>& is_whole) {
   BatchDivision division;
   division.cuts.resize(graph.node_id_bound());
   division.lies.resize(graph.value_id_bound());
   if (parts.size() < 2) return division;
-  for (ValueId input : graph.inputs()) {
-    if (!IsBatched(graph, input)) continue;
-    division.lies[input.index] = {.kind = Sharding::Kind::kSplit, .dim = 0};
+  for (size_t i = 0; i < batch.inputs.size(); ++i) {
+    if (!batch.inputs[i]) continue;
+    division.lies[graph.inputs()[i].index] = {.kind = Sharding::Kind::kSplit,
+                                              .dim = 0};
   }
   Divider(graph, std::move(parts), is_whole, division).Run();
   return division;

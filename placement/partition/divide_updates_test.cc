@@ -61,7 +61,8 @@ std::string Divided(const std::string& text, int64_t least_bytes,
   for (const OpView& op : graph.ops()) {
     is_whole[op.id().index] = op.result(0).name() == whole;
   }
-  BatchDivision division = DivideBatch(graph, {"a", "b"}, is_whole);
+  BatchDivision division =
+      DivideBatch(graph, FindBatch(graph), {"a", "b"}, is_whole);
   DivideUpdates(graph, {"a", "b"}, is_whole, least_bytes, division);
   std::string lines;
   bool behind = false;

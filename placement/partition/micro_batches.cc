@@ -30,6 +30,10 @@ using Kind = Sharding::Kind;
 
 constexpr size_t kMaxFaults = 20;
 
+// Where the batch is not what it was taken for.
+constexpr char kNameOthers[] =
+    "name the inputs that hold the samples by --batch-input";
+
 // "2 or 4": the counts next to `count` that divide the batch.
 std::string NearestDivisors(int64_t batch, int64_t count) {
   int64_t below = std::min(count, batch);
@@ -41,15 +45,21 @@ std::string NearestDivisors(int64_t batch, int64_t count) {
 }
 
 // `common` is what the batches of all functions have as divisors.
-absl::Status CheckBatch(const Graph& graph, int count, int64_t common) {
-  const int64_t batch = BatchOf(graph);
-  if (batch > 0 && batch % count == 0) return absl::OkStatus();
+absl::Status CheckBatch(const Graph& graph, int count, const Batch& batch,
+                        int64_t common) {
+  const int64_t extent = batch.extent;
+  if (extent > 0 && extent % count == 0) return absl::OkStatus();
+  const std::string inputs = BatchText(graph, batch);
+  const std::string source =
+      inputs.empty() ? "" : absl::StrCat(", the first extent of ", inputs);
+  const std::string others =
+      inputs.empty() ? "" : absl::StrCat(", or ", kNameOthers);
   return absl::InvalidArgumentError(absl::StrCat(
       "micro-batches of @", graph.name(), ": found ", count, " for a batch of ",
-      batch, "; expected a divisor of the batch",
-      common == batch ? "" : " of every function",
-      batch > 0 ? absl::StrCat("; take ", NearestDivisors(common, count))
-                : ""));
+      extent, source, "; expected a divisor of the batch",
+      common == extent ? "" : " of every function",
+      extent > 0 ? absl::StrCat("; take ", NearestDivisors(common, count)) : "",
+      others));
 }
 
 // What one micro-batch computes of a node.
@@ -57,10 +67,13 @@ using Piece = std::unique_ptr<Graph>;
 
 class MicroBatcher {
  public:
-  MicroBatcher(Graph& graph, int count)
-      : graph_(graph), count_(count), pieces_(graph.node_id_bound()) {
+  MicroBatcher(Graph& graph, const Batch& batch, int count)
+      : graph_(graph),
+        batch_(batch),
+        count_(count),
+        pieces_(graph.node_id_bound()) {
     for (int m = 0; m < count; ++m) parts_.push_back(absl::StrCat(m));
-    division_ = DivideBatch(graph, parts_,
+    division_ = DivideBatch(graph, batch, parts_,
                             std::vector<bool>(graph.node_id_bound(), false));
     for (int i = 0; i < graph.value_id_bound(); ++i) {
       names_.insert(graph.value(ValueId(i)).name);
@@ -106,7 +119,9 @@ class MicroBatcher {
         ": found what needs the whole batch at once; expected examples apart "
         "from each other, and sums over them; leave out micro-batches, or "
         "write it as a sum:\n",
-        absl::StrJoin(faults_, "\n")));
+        absl::StrJoin(faults_, "\n"), "\n  the batch was taken for the first ",
+        "extent of ", BatchText(graph_, batch_), "; if it is not, ",
+        kNameOthers));
   }
 
   // Nothing is changed before all is known to be right.
@@ -301,6 +316,7 @@ class MicroBatcher {
   }
 
   Graph& graph_;
+  const Batch& batch_;
   const int count_;
   absl::InlinedVector<std::string, 1> parts_;
   BatchDivision division_;
@@ -313,21 +329,27 @@ class MicroBatcher {
 
 }  // namespace
 
-absl::Status CheckMicroBatches(const Module& module, int count) {
+absl::Status CheckMicroBatches(const Module& module, int count,
+                               absl::Span<const std::string> batch_inputs) {
+  std::vector<Batch> batches;
   int64_t common = 0;
   for (const auto& function : module.functions()) {
-    common = std::gcd(common, BatchOf(*function));
+    batches.push_back(FindBatch(*function, batch_inputs));
+    common = std::gcd(common, batches.back().extent);
   }
-  for (const auto& function : module.functions()) {
-    PARTITA_RETURN_IF_ERROR(CheckBatch(*function, count, common));
+  for (size_t i = 0; i < batches.size(); ++i) {
+    PARTITA_RETURN_IF_ERROR(
+        CheckBatch(*module.functions()[i], count, batches[i], common));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<MicroBatches> DivideIntoMicroBatches(Graph& graph, int count) {
+absl::StatusOr<MicroBatches> DivideIntoMicroBatches(
+    Graph& graph, int count, absl::Span<const std::string> batch_inputs) {
   if (count == 1) return MicroBatches();
-  PARTITA_RETURN_IF_ERROR(CheckBatch(graph, count, BatchOf(graph)));
-  return MicroBatcher(graph, count).Run();
+  const Batch batch = FindBatch(graph, batch_inputs);
+  PARTITA_RETURN_IF_ERROR(CheckBatch(graph, count, batch, batch.extent));
+  return MicroBatcher(graph, batch, count).Run();
 }
 
 }  // namespace partita

@@ -5,10 +5,12 @@
 #define PARTITA_PLACEMENT_PARTITION_MICRO_BATCHES_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 
 namespace partita {
@@ -29,9 +31,10 @@ struct MicroBatches {
   std::vector<bool> divided_inputs;
 };
 
-// InvalidArgument unless `count` divides the batch of every function, with the
-// nearest counts that do.
-absl::Status CheckMicroBatches(const Module& module, int count);
+// InvalidArgument unless `count` divides the batch of every function, that of
+// the inputs of these names (FindBatch), with the nearest counts that do.
+absl::Status CheckMicroBatches(const Module& module, int count,
+                               absl::Span<const std::string> batch_inputs = {});
 
 // Makes a graph of one of `count` micro-batches; its nodes stand for their
 // instances in each:
@@ -55,8 +58,10 @@ absl::Status CheckMicroBatches(const Module& module, int count);
 //
 // InvalidArgument if the batch has no such parts, with the nearest counts that
 // divide it, or lists the first 20 nodes, outputs and updates that need the
-// whole batch at once. Needs: no device sets but pins.
-absl::StatusOr<MicroBatches> DivideIntoMicroBatches(Graph& graph, int count);
+// whole batch at once, and says which inputs were taken to hold it. Needs: no
+// device sets but pins.
+absl::StatusOr<MicroBatches> DivideIntoMicroBatches(
+    Graph& graph, int count, absl::Span<const std::string> batch_inputs = {});
 
 }  // namespace partita
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/op_set.h"
@@ -42,11 +43,12 @@ graph @train(%x: f32[8, 4], %t: f32[8, 3], %rate: f32[]) -> (f32[], f32[8, 3]) {
 }
 )";
 
-std::string Divided(const std::string& text, int count) {
+std::string Divided(const std::string& text, int count,
+                    const std::vector<std::string>& batch_inputs = {}) {
   const Module module = Parse(text);
   Graph& graph = module.main();
   const std::unique_ptr<Graph> whole = graph.Clone(&graph.literals());
-  const auto divided = DivideIntoMicroBatches(graph, count);
+  const auto divided = DivideIntoMicroBatches(graph, count, batch_inputs);
   if (!divided.ok()) return std::string(divided.status().message());
   EXPECT_TRUE(Verify(graph).ok()) << Verify(graph);
   const absl::Status proof = VerifyMicroBatches(*whole, graph, count);
@@ -85,6 +87,47 @@ TEST(MicroBatches, SayWhichInputsTheyDivide) {
   EXPECT_EQ(divided->divided_inputs, (std::vector<bool>{true, true, false}));
 }
 
+TEST(MicroBatches, WeightsOfTheBatchsExtentAreWhole) {
+  EXPECT_EQ(Divided(R"(graph @f(%x: f32[8, 8], %w: f32[8, 3]) -> f32[8, 3] {
+  %y = matmul %x, %w : f32[8, 3]
+  return %y
+}
+)",
+                    4),
+            R"(graph @f(%x: f32[2, 8], %w: f32[8, 3]) -> f32[2, 3] {
+  %y = matmul %x, %w : f32[2, 3]
+  return %y
+}
+)");
+}
+
+constexpr char kTable[] =
+    R"(graph @f(%table: f32[6, 3], %ids: i32[4]) -> f32[4, 3] {
+  %y = gather %table, %ids {axis = 0} : f32[4, 3]
+  return %y
+}
+)";
+
+TEST(MicroBatches, InputsThatAreNamedHoldTheBatch) {
+  EXPECT_EQ(Divided(kTable, 2, {"ids"}),
+            R"(graph @f(%table: f32[6, 3], %ids: i32[2]) -> f32[2, 3] {
+  %y = gather %table, %ids : f32[2, 3]
+  return %y
+}
+)");
+}
+
+TEST(MicroBatches, WhereNoneIsNamedARefusalSaysWhatWasTaken) {
+  EXPECT_EQ(
+      Divided(kTable, 2),
+      "micro-batches of @f: found what needs the whole batch at once; "
+      "expected examples apart from each other, and sums over them; "
+      "leave out micro-batches, or write it as a sum:\n"
+      "  gather %y: reads all examples of operand 0\n"
+      "  the batch was taken for the first extent of table f32[6, 3]; if "
+      "it is not, name the inputs that hold the samples by --batch-input");
+}
+
 TEST(MicroBatches, OneLeavesTheGraphAsItIs) {
   EXPECT_EQ(Divided(kStep, 1), kStep);
 }
@@ -119,11 +162,15 @@ TEST(MicroBatches, RandomNumbersAdvanceWhereAPinDividesThem) {
 
 TEST(MicroBatches, ADivisorOfTheBatchIsAskedFor) {
   EXPECT_EQ(Divided(kStep, 3),
-            "micro-batches of @train: found 3 for a batch of 8; expected a "
-            "divisor of the batch; take 2 or 4");
+            "micro-batches of @train: found 3 for a batch of 8, the first "
+            "extent of x f32[8, 4] and t f32[8, 3]; expected a divisor of the "
+            "batch; take 2 or 4, or name the inputs that hold the samples by "
+            "--batch-input");
   EXPECT_EQ(Divided(kStep, 16),
-            "micro-batches of @train: found 16 for a batch of 8; expected a "
-            "divisor of the batch; take 8");
+            "micro-batches of @train: found 16 for a batch of 8, the first "
+            "extent of x f32[8, 4] and t f32[8, 3]; expected a divisor of the "
+            "batch; take 8, or name the inputs that hold the samples by "
+            "--batch-input");
 }
 
 TEST(MicroBatches, TheDivisorIsOneOfEveryFunctionsBatch) {
@@ -142,22 +189,27 @@ graph @evaluate(%x: f32[24]) -> f32[24] {
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_TRUE(CheckMicroBatches(*module, 8).ok());
   EXPECT_EQ(CheckMicroBatches(*module, 16).message(),
-            "micro-batches of @evaluate: found 16 for a batch of 24; expected "
-            "a divisor of the batch of every function; take 8");
+            "micro-batches of @evaluate: found 16 for a batch of 24, the first "
+            "extent of x f32[24]; expected a divisor of the batch of every "
+            "function; take 8, or name the inputs that hold the samples by "
+            "--batch-input");
   EXPECT_EQ(CheckMicroBatches(*module, 3).message(),
-            "micro-batches of @train: found 3 for a batch of 64; expected a "
-            "divisor of the batch of every function; take 2 or 4");
+            "micro-batches of @train: found 3 for a batch of 64, the first "
+            "extent of x f32[64]; expected a divisor of the batch of every "
+            "function; take 2 or 4, or name the inputs that hold the samples "
+            "by --batch-input");
 }
 
 TEST(MicroBatches, WhatNeedsTheWholeBatchIsListed) {
   EXPECT_EQ(
       Divided(R"(variable @v: f32[4] = f32[4] [0, 0, 0, 0]
 
-graph @f(%x: f32[4, 3], %i: f32[4]) -> (f32[4, 3], f32[3, 4], f32[3]) {
+graph @f(%x: f32[4, 3]) -> (f32[4, 3], f32[3, 4], f32[3]) {
   %v = variable {dtype = f32, name = "v", shape = [4]} : f32[4]
   %p = softmax %x {axis = 0} : f32[4, 3]
   %t = transpose %x {perm = [1, 0]} : f32[3, 4]
   %m = reduce_max %x {axes = [0], keep_dims = false} : f32[3]
+  %i = reduce_sum %x {axes = [1], keep_dims = false} : f32[4]
   %s = add %v, %i : f32[4]
   %u = neg %i : f32[4]
   update @v = %u
@@ -172,7 +224,9 @@ graph @f(%x: f32[4, 3], %i: f32[4]) -> (f32[4, 3], f32[3, 4], f32[3]) {
       "  reduce_max %m: joins all examples by max, not by a sum\n"
       "  add %s: divides operand 0, which is the same for all examples\n"
       "  output t: has the batch along dimension 1, not the first\n"
-      "  update of v: has a value for each example");
+      "  update of v: has a value for each example\n"
+      "  the batch was taken for the first extent of x f32[4, 3]; if it "
+      "is not, name the inputs that hold the samples by --batch-input");
 }
 
 TEST(MicroBatches, WhereNothingReadsTheBatchThereIsNoPart) {
@@ -214,7 +268,9 @@ TEST(MicroBatches, WhatCountsTheExamplesIsNoPartOfAny) {
             "micro-batches of @f: found what needs the whole batch at once; "
             "expected examples apart from each other, and sums over them; "
             "leave out micro-batches, or write it as a sum:\n"
-            "  iota %i: has attributes that differ from example to example");
+            "  iota %i: has attributes that differ from example to example\n"
+            "  the batch was taken for the first extent of x f32[4]; if it is "
+            "not, name the inputs that hold the samples by --batch-input");
 }
 
 // A divided graph that is another one than it should be.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "graph/status_macros.h"
@@ -18,6 +19,7 @@ bool Placed(const Draft& draft, NodeId node) {
 struct Home {
   int device = -1;
   Reason reason = Reason::kFollows;
+  NodeId maker;
 };
 
 Home HomeOf(const PlanRequest& request, const Draft& draft, ValueId value) {
@@ -26,20 +28,24 @@ Home HomeOf(const PlanRequest& request, const Draft& draft, ValueId value) {
   if (!maker.valid()) return {};
   if (!request.costs.is_stored(maker)) {
     if (!Placed(draft, maker)) return {};
-    return {draft.assignment[maker.index].devices[0], Reason::kFollows};
+    return {draft.assignment[maker.index].devices[0], Reason::kFollows, maker};
   }
   const Placement* pin = request.pin(maker);
   if (pin == nullptr) return {};
-  return {request.costs.FindDevice(pin->devices[0]), Reason::kNearConstant};
+  return {request.costs.FindDevice(pin->devices[0]), Reason::kNearConstant,
+          maker};
 }
 
 // 2. The device that can run the node and holds most of its operands' bytes;
-// any pinned constant or variable goes before all activations.
+// any pinned constant or variable goes before all activations. Of two devices
+// that hold as many of these, the one where the last was made: a residual would
+// else bring a chain of blocks back to where it began, each time.
 void FollowOperands(const PlanRequest& request, Draft& draft, NodeId node) {
   const CostModel& costs = request.costs;
   std::vector<int64_t> weight(costs.num_devices(), 0);
   PlacedNode best_why;
   int best = -1;
+  int made_last = -1;  // the position of what best has
   bool near_constant = false;
   for (ValueId operand : request.graph().node(node).operands) {
     const Home home = HomeOf(request, draft, operand);
@@ -53,8 +59,13 @@ void FollowOperands(const PlanRequest& request, Draft& draft, NodeId node) {
     }
     weight[home.device] +=
         std::max<int64_t>(1, costs.bytes(costs.root(operand)));
-    if (best >= 0 && weight[home.device] <= weight[best]) continue;
+    const int made = constant ? -1 : costs.position(home.maker);
+    if (best >= 0 && std::pair(weight[home.device], made) <=
+                         std::pair(weight[best], made_last)) {
+      continue;
+    }
     best = home.device;
+    made_last = made;
     best_why.reason = home.reason;
     best_why.value = operand;
   }

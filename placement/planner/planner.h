@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/batch.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
 #include "placement/machine/machine.h"
@@ -68,6 +69,8 @@ struct PlannerOptions {
   // `data`: variables whose gradients have so many bytes or more are updated in
   // parts, one by each replica (DivideUpdates); nothing: all by every replica.
   std::optional<int64_t> divided_update_bytes;
+  // `data`: what is divided; nothing: FindBatch says.
+  std::optional<Batch> batch;
   // The graph is that of one micro-batch of so many, as stages take them up.
   MicroBatches micro_batches;
   // Another function of the module decided where variables lie: their nodes

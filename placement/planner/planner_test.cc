@@ -133,6 +133,24 @@ TEST(PinnedTest, WhatIsNotPinnedStaysNearWhatIs) {
             "wc gpu:1 follows %c\nc gpu:1 pinned\n");
 }
 
+// Else every block behind the first device would hand its sum back to it.
+TEST(PinnedTest, AResidualStaysWhereItIsAdded) {
+  for (const bool residual_first : {true, false}) {
+    SampleGraph g;
+    const ValueId a = g.Work("a", {g.Input("x", kLine)}, kLine);
+    const ValueId b = g.Work("b", {a}, kLine);
+    const ValueId sum = g.Work("sum",
+                               residual_first ? std::vector<ValueId>{a, b}
+                                              : std::vector<ValueId>{b, a},
+                               kLine);
+    g.Return({g.Work("c", {sum}, kLine)});
+    EXPECT_EQ(Text(g, PlanPinned("pinned", g, CpuAndGpus(2, 10000),
+                                 {{"a", {"gpu:0"}}, {"b", {"gpu:1"}}})),
+              "a gpu:0 pinned\nb gpu:1 pinned\nsum gpu:1 follows %b\n"
+              "c gpu:1 follows %sum\n");
+  }
+}
+
 TEST(PinnedTest, APinnedConstantDrawsItsReader) {
   Chain g(1);
   EXPECT_EQ(Text(g, PlanPinned("pinned", g, CpuAndGpus(2, 10000),

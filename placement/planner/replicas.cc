@@ -76,9 +76,9 @@ absl::Status TooFewDevices(const PlanRequest& request,
 // 1. Of the groups that have a device for each replica that is wanted, two if
 // the option does not say, the fastest. What follows the variables of another
 // graph takes those that keep them.
-absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request) {
+absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request,
+                                          const Batch& batch) {
   const std::vector<std::vector<int>> groups = EqualDevices(request);
-  const int64_t batch = std::max<int64_t>(1, BatchOf(request.graph()));
   const int asked = request.options.replicas;
   const size_t wanted = static_cast<size_t>(asked > 0 ? asked : 2);
   const auto enough = absl::c_find_if(
@@ -93,7 +93,8 @@ absl::StatusOr<std::vector<int>> Replicas(const PlanRequest& request) {
   std::vector<int> replicas = enough == groups.end() ? groups.front() : *enough;
   const size_t most = asked > 0 ? wanted : replicas.size();
   replicas.resize(
-      std::min({replicas.size(), most, static_cast<size_t>(batch)}));
+      std::min({replicas.size(), most,
+                static_cast<size_t>(std::max<int64_t>(1, batch.extent))}));
   return replicas;
 }
 
@@ -115,7 +116,8 @@ bool LiesWithPin(const PlanRequest& request, NodeId node,
 }
 
 // 2. The parts of the batch, and what every replica needs whole.
-Draft Divide(const PlanRequest& request, const std::vector<int>& replicas) {
+Draft Divide(const PlanRequest& request, const Batch& batch,
+             const std::vector<int>& replicas) {
   const Graph& graph = request.graph();
   Draft draft(graph);
   PutPinned(request, draft);
@@ -126,7 +128,7 @@ Draft Divide(const PlanRequest& request, const std::vector<int>& replicas) {
   for (NodeId node : request.costs.order()) {
     is_pinned[node.index] = !draft.assignment[node.index].devices.empty();
   }
-  BatchDivision division = DivideBatch(graph, names, is_pinned);
+  BatchDivision division = DivideBatch(graph, batch, names, is_pinned);
   if (const auto least = request.options.divided_update_bytes) {
     DivideUpdates(graph, std::move(names), is_pinned, *least, division);
   }
@@ -150,9 +152,13 @@ Draft Divide(const PlanRequest& request, const std::vector<int>& replicas) {
 }  // namespace
 
 absl::StatusOr<Draft> DraftData(const PlanRequest& request) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<int> replicas, Replicas(request));
+  const Batch batch = request.options.batch.has_value()
+                          ? *request.options.batch
+                          : FindBatch(request.graph());
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<int> replicas,
+                           Replicas(request, batch));
   PARTITA_RETURN_IF_ERROR(CheckRunsAll(request, replicas.front()));
-  Draft draft = Divide(request, replicas);
+  Draft draft = Divide(request, batch, replicas);
   PARTITA_RETURN_IF_ERROR(CheckLinks(request, draft));
   const std::optional<Shortage> shortage = FindShortage(request, draft);
   if (!shortage.has_value()) return draft;

@@ -24,7 +24,8 @@ absl::StatusOr<Draft> DraftSingle(const PlanRequest& request);
 
 // The user's pins decide, and what is not pinned stays near what is.
 //   1. Pinned nodes go where they are told.
-//   2. In order, each other node goes where most of its operands' bytes are;
+//   2. In order, each other node goes where most of its operands' bytes are, of
+//      two devices with as many where the last of them was made;
 //      one that reads a pinned constant or variable goes where that is.
 //   3. Against the order, what reads nothing placed goes to its first reader.
 //   4. What no pin reaches goes to the device that runs it fastest.

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/host_capacity.h"
 #include "graph/status_macros.h"
+#include "runtime/executor/thread_count.h"
 
 namespace partita {
 namespace {
@@ -27,25 +28,9 @@ bool AreWaitsPassive() {
   return policy != nullptr && absl::EqualsIgnoreCase(policy, "passive");
 }
 
-int SpinsFor(int threads) {
+int SpinsFor(int64_t threads) {
   static const int cores = ThisHost().threads;
   return threads <= cores && !AreWaitsPassive() ? kSpins : 0;
-}
-
-// Each stream has a thread; kernels on the host have others besides.
-int ThreadsOf(const Entry& entry, const Devices& devices) {
-  std::vector<bool> has_team(devices.size());
-  int threads = static_cast<int>(entry.streams.size());
-  for (const Stream& stream : entry.streams) {
-    const Device& device = *devices[stream.device.index];
-    const bool on_host = device.is_host() || device.is_virtual();
-    if (!on_host || device.is_timed() || has_team[stream.device.index]) {
-      continue;
-    }
-    has_team[stream.device.index] = true;
-    threads += std::max(1, device.traits().threads) - 1;
-  }
-  return threads;
 }
 
 // Events belong to the device whose stream records them.

@@ -10,6 +10,8 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
+#include "graph/thread_limits.h"
+#include "runtime/executor/thread_count.h"
 
 namespace partita {
 namespace {
@@ -100,6 +102,8 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::New(
   std::unique_ptr<Executor> executor(
       new Executor(std::move(plan), std::move(devices), std::move(libraries)));
   const Plan& contents = *executor->plan_;
+  PARTITA_RETURN_IF_ERROR(
+      CheckThreads(contents, executor->devices_, MostThreads()));
   PARTITA_ASSIGN_OR_RETURN(executor->memory_,
                            SessionMemory::New(contents, executor->devices_,
                                               options.constants_in_place));

@@ -4,6 +4,7 @@
 #include "runtime/executor/session_memory.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -33,37 +34,54 @@ TensorType MemberType(const Entry& entry, const PersistentValue& value) {
                       value.member, static_cast<int>(placement.devices.size()));
 }
 
-// Constants by device and first byte.
-using ConstantPlaces = std::set<std::pair<int, int64_t>>;
+// By device and first byte.
+using Places = std::set<std::pair<int, int64_t>>;
+
+// Where persistent buffers end.
+class BufferEnds {
+ public:
+  explicit BufferEnds(const Plan& plan) {
+    for (const Entry& entry : plan.entries) {
+      for (const Buffer& buffer : entry.buffers) {
+        if (!buffer.persistent || buffer.range.empty()) continue;
+        int64_t& end = ends_[{buffer.device.index, buffer.range.offset}];
+        end = std::max(end, buffer.range.end());
+      }
+    }
+    for (auto it = ends_.begin(), last = it; it != ends_.end(); last = it++) {
+      if (last->first.first != it->first.first) continue;
+      it->second = std::max(it->second, last->second);
+    }
+  }
+
+  // The furthest end of those that begin before `offset`; 0 if none does.
+  int64_t Furthest(int device, int64_t offset) const {
+    const auto after = ends_.lower_bound({device, offset});
+    if (after == ends_.begin()) return 0;
+    const auto& [place, end] = *std::prev(after);
+    return place.first == device ? end : 0;
+  }
+
+ private:
+  // By device and first byte: of all that begin there or before.
+  std::map<std::pair<int, int64_t>, int64_t> ends_;
+};
 
 // Those that some buffer reads together with bytes beside them: they must lie
 // where the plan puts them.
-ConstantPlaces ReadWithOthers(const Plan& plan) {
-  std::map<std::pair<int, int64_t>, int64_t> ends;
+Places ReadWithOthers(const Plan& plan) {
+  const BufferEnds ends(plan);
+  Places places;
   for (const Entry& entry : plan.entries) {
     for (const PersistentValue& value : entry.persistent) {
       const Buffer& buffer = entry.buffers[value.buffer.index];
-      if (buffer.range.empty()) continue;
-      ends[{buffer.device.index, buffer.range.offset}] = buffer.range.end();
-    }
-  }
-  ConstantPlaces places;
-  for (const Entry& entry : plan.entries) {
-    for (const Buffer& buffer : entry.buffers) {
-      if (!buffer.persistent || buffer.range.empty()) continue;
+      const Range& range = buffer.range;
+      if (range.empty()) continue;
       const int device = buffer.device.index;
-      auto it = ends.upper_bound({device, buffer.range.offset});
-      if (it != ends.begin()) --it;
-      for (; it != ends.end() &&
-             it->first < std::pair(device, buffer.range.end());
-           ++it) {
-        const bool inside = it->first.second <= buffer.range.offset &&
-                            buffer.range.end() <= it->second;
-        if (it->first.first == device && it->second > buffer.range.offset &&
-            !inside) {
-          places.insert(it->first);
-        }
-      }
+      const bool from_before =
+          ends.Furthest(device, range.offset) > range.offset;
+      const bool beyond = ends.Furthest(device, range.end()) > range.end();
+      if (from_before || beyond) places.insert({device, range.offset});
     }
   }
   return places;
@@ -137,8 +155,8 @@ absl::Status SessionMemory::NewArenas() {
 }
 
 absl::Status SessionMemory::Load(bool constants_in_place) {
-  const ConstantPlaces together = ReadWithOthers(plan_);
-  ConstantPlaces loaded;
+  const Places together = ReadWithOthers(plan_);
+  Places loaded;
   for (const Entry& entry : plan_.entries) {
     for (const PersistentValue& value : entry.persistent) {
       const Buffer& buffer = entry.buffers[value.buffer.index];

@@ -314,6 +314,23 @@ TEST(MicroBatchTraining, AttentionAndDropoutTrainAsWithTheWholeBatch) {
       15, kRoundings);
 }
 
+// As many samples as places, features and classes.
+TEST(MicroBatchTraining, ModelsWhoseExtentsAreAllTheBatchTrainAsWithAWholeOne) {
+  ExpectTrainsInParts(
+      GptTraining({.batch = 8,
+                   .layers = 2,
+                   .width = 8,
+                   .heads = 2,
+                   .context = 8,
+                   .vocabulary = 8,
+                   .update = {.optimizer = {.momentum = 0.9},
+                              .schedule = {.learning_rate = 0.1}}}),
+      7, kRoundings);
+  ExpectTrainsInParts(
+      LstmTraining({.batch = 8, .width = 8, .context = 8, .vocabulary = 8}), 7,
+      kRoundings);
+}
+
 // Statistics are those of the whole batch, running ones too.
 Module NormalizedTraining(int parts) {
   GraphBuilder b("train");
@@ -381,8 +398,10 @@ TEST(MicroBatchTraining, WhatDoesNotDivideTheBatchIsRefused) {
   const auto compiled = Compile(MnistModule(0), EqualCpus(1, kTrainingMemory),
                                 InParts(1, 3, PipelineSchedule::kGPipe));
   EXPECT_EQ(compiled.status().message(),
-            "micro-batches of @train: found 3 for a batch of 8; expected a "
-            "divisor of the batch; take 2 or 4");
+            "micro-batches of @train: found 3 for a batch of 8, the first "
+            "extent of images f32[8, 1, 28, 28] and labels i64[8]; expected a "
+            "divisor of the batch; take 2 or 4, or name the inputs that hold "
+            "the samples by --batch-input");
 }
 
 }  // namespace

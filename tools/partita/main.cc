@@ -99,7 +99,7 @@ absl::Status CheckOperands(const Subcommand& command,
 int ExitCode(const absl::Status& status) {
   if (status.ok()) return 0;
   if (HasNoReader(status)) EndUnread();
-  std::fprintf(stderr, "partita: %s\n", std::string(status.message()).c_str());
+  WriteError(status.message());
   return IsCalledWrongly(status) ? kCalledWrongly : kFailed;
 }
 

@@ -315,6 +315,7 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(const Arguments& arguments) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t micro_batches,
                            arguments.GetInt("micro-batches", 1, 1, 4096));
   options.micro_batches = static_cast<int>(micro_batches);
+  options.batch_inputs = arguments.GetAll("batch-input");
   if (arguments.has("pipeline-schedule")) {
     options.schedule = arguments.Get("pipeline-schedule", "") == "gpipe"
                            ? PipelineSchedule::kGPipe

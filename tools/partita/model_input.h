@@ -84,6 +84,11 @@ inline constexpr FlagDef kPlacementFlags[] = {
      "if left out"},
     {"micro-batches", "N",
      "parts of the batch that go through a step one behind the other"},
+    {"batch-input", "NAME",
+     "an input whose first dimension is the batch, which replicas and "
+     "micro-batches divide; the first input and those that go with it if left "
+     "out; repeatable",
+     nullptr, FileUse::kNone, true},
     {"pipeline-schedule", "NAME",
      "of micro-batches: 1f1b (default), backward as soon as can be, or gpipe, "
      "forward of all and then backward",

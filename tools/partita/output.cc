@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "graph/atomic_file.h"
 #include "graph/status_macros.h"
+#include "graph/utf8.h"
 
 namespace partita {
 namespace {
@@ -26,11 +29,18 @@ absl::Status WriteToFile(const std::string& path, absl::string_view text) {
   return file->Commit();
 }
 
+// A terminal may take it for an order. Ends of lines and tabs are layout.
+bool IsControl(uint32_t code) {
+  if (code == '\n' || code == '\t') return false;
+  return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
 }  // namespace
 
 absl::Status WriteText(const std::string& path, absl::string_view text) {
   if (path != "-") return WriteToFile(path, text);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+  const std::string shown = Printable(text);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() &&
       std::fflush(stdout) == 0) {
     return absl::OkStatus();
   }
@@ -49,11 +59,30 @@ bool HasNoReader(const absl::Status& status) {
   return status.GetPayload(kNoReader).has_value();
 }
 
+void WriteError(absl::string_view text) {
+  std::fprintf(stderr, "partita: %s\n", Printable(text).c_str());
+}
+
 void WriteWarning(absl::string_view text) {
   // A terminal's line of progress is written again at the next stage.
-  std::fprintf(stderr, "%spartita: warning: %s\n",
-               isatty(STDERR_FILENO) ? "\r\033[K" : "",
-               std::string(text).c_str());
+  if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+  WriteError(absl::StrCat("warning: ", text));
+}
+
+std::string Printable(absl::string_view text) {
+  const std::string valid = ValidUtf8(text);
+  std::string shown;
+  absl::string_view rest = valid;
+  while (!rest.empty()) {
+    const absl::string_view before = rest;
+    const uint32_t code = *TakeCodePoint(rest);
+    if (IsControl(code)) {
+      absl::StrAppendFormat(&shown, "\\x%02x", code);
+    } else {
+      shown.append(before.data(), before.size() - rest.size());
+    }
+  }
+  return shown;
 }
 
 Progress::Progress(absl::string_view command) : command_(command) {}

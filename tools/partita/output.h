@@ -11,11 +11,18 @@
 
 namespace partita {
 
-// To a file, all of it or nothing, or to standard output if `path` is "-".
+// To a file, all of it or nothing, or to standard output if `path` is "-", as
+// Printable.
 absl::Status WriteText(const std::string& path, absl::string_view text);
 
-// "partita: warning: TEXT" on standard error.
+// "partita: TEXT" and "partita: warning: TEXT" on standard error, as Printable.
+void WriteError(absl::string_view text);
 void WriteWarning(absl::string_view text);
+
+// The text as a terminal may get it, whatever bytes a name in it has: UTF-8,
+// with U+FFFD for what is not, and escapes as \x1b for control characters other
+// than the ends of lines and tabs.
+std::string Printable(absl::string_view text);
 
 // Whether WriteText failed as nobody reads standard output any more: where
 // SIGPIPE is ignored, it is the caller who ends the program then.

@@ -7,47 +7,21 @@ model=$2
 cpus=$3
 gpus=$4
 scratch=${TEST_TMPDIR:-$(mktemp -d)}
-failures=0
-
-# expect CODE TEXT COMMAND...: exit code, and a text somewhere in the output.
-expect() {
-  local code=$1 text=$2 output found
-  shift 2
-  output=$("$@" 2>&1)
-  found=$?
-  if [[ $found -eq $code && $output == *"$text"* ]]; then return; fi
-  echo "FAILED: $*"
-  echo "  found exit code $found and: $output"
-  echo "  expected exit code $code and: $text"
-  failures=$((failures + 1))
-}
+. tools/partita/expect.sh
 
 # Two ONNX models: one adds weights of a file beside it, one has an open extent.
-python3 - "$scratch" << 'END'
+PYTHONPATH=tools/partita python3 - "$scratch" << 'END'
 import struct, sys
+from tiny_onnx import f32, field, node, write_model
 
-def field(number, value):
-    if isinstance(value, int):
-        return bytes([number << 3, value])
-    value = value.encode() if isinstance(value, str) else value
-    return bytes([number << 3 | 2, len(value)]) + value
-
-def f32(*dims):
-    return field(2, field(1, field(1, 1) + field(2, b"".join(field(1, dim) for dim in dims))))
-
-def write_model(name, node, value, initializer=b""):
-    ports = field(11, field(1, "x") + value) + field(12, field(1, "y") + value)
-    graph = field(1, node) + field(2, "g") + initializer + ports
-    with open(f"{sys.argv[1]}/{name}.onnx", "wb") as model:
-        model.write(field(1, 8) + field(8, field(2, 13)) + field(7, graph))
-
-relu = field(1, "x") + field(2, "y") + field(4, "Relu")
-write_model("open", relu, f32(field(2, "n"), field(1, 64)))
-add = field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add")
+folder = sys.argv[1]
+ends = f32("n", 64)
+write_model(folder + "/open.onnx", [node("Relu", ["x"], "y")], [("x", ends)], [("y", ends)])
 outside = field(13, field(1, "location") + field(2, "w.bin")) + field(14, 1)
 weights = field(5, field(1, 64) + field(2, 1) + field(8, "w") + outside)
-write_model("outside", add, f32(field(1, 64)), weights)
-with open(sys.argv[1] + "/w.bin", "wb") as file:
+ends = f32(64)
+write_model(folder + "/outside.onnx", [node("Add", ["x", "w"], "y")], [("x", ends)], [("y", ends)], weights)
+with open(folder + "/w.bin", "wb") as file:
     file.write(struct.pack("<64f", *range(64)))
 END
 
@@ -356,5 +330,4 @@ for command in $commands; do
   expect 0 "usage: partita $command" "$partita" "$command" --help
 done
 
-echo "$failures failures"
-[[ $failures -eq 0 ]]
+report_failures

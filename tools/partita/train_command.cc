@@ -451,7 +451,7 @@ absl::Status UseTrained(const TrainableModel& model, const Prepared& prepared,
 absl::Status ToldIfUnread(const absl::Status& status, Progress& progress) {
   if (!HasNoReader(status)) return status;
   progress.Done();
-  std::fprintf(stderr, "partita: %s\n", std::string(status.message()).c_str());
+  WriteError(status.message());
   return status;
 }
 

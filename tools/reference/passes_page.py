@@ -14,7 +14,8 @@ Made from [passes/pipeline.cc](../passes/pipeline.cc) and the headers of the pas
 
 """
 
-ROW = re.compile(r'^    \{"(\w+)", (\w+)\},', re.M)
+# A pass that asks for the batch is there twice, without and with names of inputs.
+ROW = re.compile(r'^    \{"(\w+)", (\w+)(?:, \2)?\},', re.M)
 
 
 def text_of(root, path):

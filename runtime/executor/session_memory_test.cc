@@ -1,0 +1,75 @@
+// Which constants stay where they are, and which must lie in the arena.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/session_memory.h"
+
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "runtime/executor/plan_builder.h"
+#include "runtime/executor/test_session.h"
+
+namespace partita {
+namespace {
+
+constexpr int64_t kBytes = 64;  // of each constant, one behind the other
+
+struct Bytes {
+  int64_t begin;
+  int64_t end;
+};
+
+// How many bytes of so many constants on each of two devices stay outside the
+// arena of the first, where its buffers read these bytes, too.
+int64_t InPlace(int constants, const std::vector<Bytes>& reads) {
+  PlanBuilder b(2);
+  for (int device = 0; device < 2; ++device) {
+    for (int i = 0; i < constants; ++i) {
+      ValueId result;
+      b.Constant(absl::StrCat("w", device, "_", i), device,
+                 HostTensor({DType::kF32, {kBytes / 4}, {}}), result);
+    }
+  }
+  for (const Bytes& read : reads) {
+    b.entry().buffers.push_back(
+        {"read",
+         DeviceId(0),
+         {.offset = read.begin, .block = read.end - read.begin},
+         /*persistent=*/true});
+  }
+  const std::shared_ptr<Plan> plan = b.Finish();
+  const Devices devices = PlayedDevices(*plan, Played::kCpu);
+  const auto memory =
+      SessionMemory::New(*plan, devices, /*constants_in_place=*/true);
+  EXPECT_TRUE(memory.ok()) << memory.status();
+  EXPECT_EQ((*memory)->Use()[1].in_place, constants * kBytes);
+  return (*memory)->Use()[0].in_place;
+}
+
+TEST(SessionMemory, ConstantsStayWhereTheyAre) {
+  EXPECT_EQ(InPlace(3, {}), 3 * kBytes);
+}
+
+TEST(SessionMemory, SoTheyDoWhereBuffersReadPartsOfThem) {
+  EXPECT_EQ(InPlace(3, {{0, 64}, {0, 32}, {96, 128}, {130, 140}}), 3 * kBytes);
+}
+
+TEST(SessionMemory, WhatIsReadTogetherLiesTogether) {
+  EXPECT_EQ(InPlace(4, {{0, 128}}), 2 * kBytes);
+  EXPECT_EQ(InPlace(4, {{0, 256}}), 0);
+  EXPECT_EQ(InPlace(4, {{100, 130}}), 2 * kBytes);
+  EXPECT_EQ(InPlace(4, {{64, 65}, {127, 129}, {192, 256}}), 2 * kBytes);
+  EXPECT_EQ(InPlace(4, {{0, 64}, {64, 128}, {128, 192}}), 4 * kBytes);
+}
+
+// Each of the buffers meets each of the constants.
+TEST(SessionMemory, AsManyBuffersAsConstantsAreNoMatter) {
+  constexpr int kMany = 1 << 15;
+  const std::vector<Bytes> all(kMany, Bytes{0, kMany * kBytes});
+  EXPECT_EQ(InPlace(kMany, all), 0);
+}
+
+}  // namespace
+}  // namespace partita

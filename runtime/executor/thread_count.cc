@@ -1,0 +1,58 @@
+// Looks for streams that run kernels.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/thread_count.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/thread_limits.h"
+
+namespace partita {
+namespace {
+
+// By stream.
+std::vector<bool> RunKernels(const Entry& entry) {
+  std::vector<bool> run(entry.streams.size(), false);
+  for (const Program& program : entry.programs) {
+    for (const Command& command : program.commands) {
+      if (command.kind != Command::Kind::kKernel) continue;
+      run[command.stream.index] = true;
+    }
+  }
+  return run;
+}
+
+// Of which the stream's own is one.
+int TeamOf(const Device& device) {
+  const bool on_host = device.is_host() || device.is_virtual();
+  if (!on_host || device.is_timed()) return 1;
+  return std::clamp(device.traits().threads, 1, MostTeamThreads());
+}
+
+}  // namespace
+
+int64_t ThreadsOf(const Entry& entry, const Devices& devices) {
+  const std::vector<bool> run_kernels = RunKernels(entry);
+  int64_t threads = 0;
+  for (size_t s = 0; s < entry.streams.size(); ++s) {
+    const Device& device = *devices[entry.streams[s].device.index];
+    threads += run_kernels[s] ? TeamOf(device) : 1;
+  }
+  return threads;
+}
+
+absl::Status CheckThreads(const Plan& plan, const Devices& devices,
+                          int64_t most) {
+  int64_t threads = 0;
+  for (const Entry& entry : plan.entries) threads += ThreadsOf(entry, devices);
+  if (threads <= most) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "plan ", plan.name, ": found streams and kernels of ", devices.size(),
+      " devices that take ", threads, " threads; expected at most the ", most,
+      " that this process may have; compile for fewer devices or threads, or "
+      "set OMP_THREAD_LIMIT to the threads that a kernel may have"));
+}
+
+}  // namespace partita

@@ -1,0 +1,25 @@
+// The threads that a plan takes, counted before any of them starts.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_RUNTIME_EXECUTOR_THREAD_COUNT_H_
+#define PARTITA_RUNTIME_EXECUTOR_THREAD_COUNT_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "runtime/executor/session_memory.h"
+#include "runtime/plan/plan.h"
+
+namespace partita {
+
+// Each stream has a thread; where kernels run on the host, each stream that
+// runs some has the others of its device's team besides.
+int64_t ThreadsOf(const Entry& entry, const Devices& devices);
+
+// ResourceExhausted if all entries together take more than `most` threads.
+absl::Status CheckThreads(const Plan& plan, const Devices& devices,
+                          int64_t most);
+
+}  // namespace partita
+
+#endif  // PARTITA_RUNTIME_EXECUTOR_THREAD_COUNT_H_

@@ -1,0 +1,66 @@
+// Threads counted before they start.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/executor/thread_count.h"
+
+#include <cstdlib>
+#include <memory>
+
+#include "gtest/gtest.h"
+#include "runtime/executor/test_session.h"
+
+namespace partita {
+namespace {
+
+// Two devices of 100 threads each, of four streams: two run kernels.
+std::shared_ptr<Plan> PlanOfTeams() {
+  std::shared_ptr<Plan> plan = FourStreamPlan();
+  for (PlanDevice& device : plan->devices) device.traits.threads = 100;
+  return plan;
+}
+
+int64_t Threads(Played played) {
+  const std::shared_ptr<Plan> plan = PlanOfTeams();
+  return ThreadsOf(plan->entries[0], PlayedDevices(*plan, played));
+}
+
+TEST(ThreadCount, StreamsThatRunKernelsHaveTeams) {
+  EXPECT_EQ(Threads(Played::kVirtual), 2 + 2 * 100);
+  EXPECT_EQ(Threads(Played::kCpu), 2 + 2 * 100);
+}
+
+TEST(ThreadCount, DevicesThatSleepHaveStreamsOnly) {
+  EXPECT_EQ(Threads(Played::kTimed), 4);
+}
+
+TEST(ThreadCount, TeamsAreNoLargerThanOpenMpAllows) {
+  ASSERT_EQ(setenv("OMP_THREAD_LIMIT", "3", /*replace=*/1), 0);
+  EXPECT_EQ(Threads(Played::kVirtual), 2 + 2 * 3);
+  ASSERT_EQ(unsetenv("OMP_THREAD_LIMIT"), 0);
+}
+
+TEST(ThreadCount, EntriesShareWhatTheProcessMayHave) {
+  const std::shared_ptr<Plan> plan = PlanOfTeams();
+  const Devices devices = PlayedDevices(*plan, Played::kVirtual);
+  EXPECT_TRUE(CheckThreads(*plan, devices, 202).ok());
+  plan->entries.push_back(plan->entries[0]);
+  const absl::Status status = CheckThreads(*plan, devices, 403);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(
+      status.message(),
+      "plan hand_made: found streams and kernels of 2 devices that take 404 "
+      "threads; expected at most the 403 that this process may have; "
+      "compile for fewer devices or threads, or set OMP_THREAD_LIMIT to "
+      "the threads that a kernel may have");
+}
+
+// What every device may have by itself, all together may not.
+TEST(ThreadCount, APlanOfTooManyIsRefusedBeforeAnyStarts) {
+  const std::shared_ptr<Plan> plan = PlanOfTeams();
+  for (PlanDevice& device : plan->devices) device.traits.threads = 1 << 20;
+  const TestSession session(plan, Played::kVirtual);
+  EXPECT_EQ(session.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,215 @@
+// Batches divided where features, classes, places and weights have the batch's
+// extent by accident: results are those of the whole batch.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/builder/random_tensor.h"
+#include "graph/core_ops.h"
+#include "graph/op_set.h"
+#include "graph/op_view.h"
+#include "graph/text/parser.h"
+#include "gtest/gtest.h"
+#include "partita/partita.h"
+#include "placement/machine/sample_machines.h"
+#include "runtime/plan/plan.h"
+#include "tests/gradients/drawn.h"
+#include "tests/gradients/training_steps.h"
+
+namespace partita {
+namespace {
+
+constexpr double kRoundings = 16;
+
+// Samples meet weights, a bias for each feature and a place for each row.
+constexpr char kInference[] =
+    R"(graph @f(%x: f32[8, 8], %w: f32[8, 8], %b: f32[8], %v: f32[8, 3]) -> f32[8, 3] {
+  %a = matmul %x, %w : f32[8, 8]
+  %h = add %b, %a : f32[8, 8]
+  %r = relu %h : f32[8, 8]
+  %s = softmax %r {axis = 1} : f32[8, 8]
+  %y = matmul %s, %v : f32[8, 3]
+  return %y
+}
+)";
+
+constexpr char kSequences[] =
+    R"(graph @f(%x: f32[8, 8, 8], %p: f32[8, 8], %m: f32[8, 1, 1]) -> f32[8, 8, 8] {
+  %a = add %p, %x : f32[8, 8, 8]
+  %t = transpose %a {perm = [0, 2, 1]} : f32[8, 8, 8]
+  %s = matmul %a, %t : f32[8, 8, 8]
+  %q = softmax %s {axis = 2} : f32[8, 8, 8]
+  %o = matmul %q, %a : f32[8, 8, 8]
+  %y = mul %o, %m : f32[8, 8, 8]
+  return %y
+}
+)";
+
+// A step whose weights and momentum come in and go out.
+constexpr char kTraining[] =
+    R"(graph @f(%x: f32[8, 8], %w: f32[8, 8], %s: f32[8, 8], %t: f32[8, 8], %b: f32[8]) -> (f32[8, 8], f32[8, 8], f32[8], f32[8, 8]) {
+  %h = matmul %x, %w : f32[8, 8]
+  %y = add %h, %b : f32[8, 8]
+  %d = sub %y, %t : f32[8, 8]
+  %xt = transpose %x {perm = [1, 0]} : f32[8, 8]
+  %g = matmul %xt, %d : f32[8, 8]
+  %e = reduce_sum %d {axes = [0], keep_dims = false} : f32[8]
+  %m = add %s, %g : f32[8, 8]
+  %n = sub %w, %m : f32[8, 8]
+  %c = sub %b, %e : f32[8]
+  return %n, %m, %c, %y
+}
+)";
+
+// A constant and a variable of the same extent.
+constexpr char kVariable[] =
+    R"(variable @v: f32[4, 4] trainable = f32[4, 4] [1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2]
+
+graph @f(%x: f32[4, 4], %t: f32[4, 4]) -> (f32[], f32[4, 4]) {
+  %v = variable {dtype = f32, name = "v", shape = [4, 4]} : f32[4, 4]
+  %c = constant f32[4] [1, 2, 3, 4]
+  %a = mul %x, %c : f32[4, 4]
+  %y = matmul %a, %v : f32[4, 4]
+  %d = sub %y, %t : f32[4, 4]
+  %q = mul %d, %d : f32[4, 4]
+  %loss = reduce_sum %q {axes = [0, 1], keep_dims = false} : f32[]
+  %at = transpose %a {perm = [1, 0]} : f32[4, 4]
+  %g = matmul %at, %d : f32[4, 4]
+  %n = sub %v, %g : f32[4, 4]
+  update @v = %n
+  return %loss, %y
+}
+)";
+
+// The first input holds no samples.
+constexpr char kTable[] =
+    R"(graph @f(%table: f32[6, 3], %ids: i32[4], %m: f32[4, 3]) -> f32[4, 3] {
+  %e = gather %table, %ids {axis = 0} : f32[4, 3]
+  %y = mul %e, %m : f32[4, 3]
+  return %y
+}
+)";
+
+std::unique_ptr<Session> SessionOf(const std::string& text, int devices,
+                                   const CompileOptions& options) {
+  auto module = ParseModule(text, "test.graph", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  return TrainingSession(*std::move(module),
+                         EqualCpus(devices, kTrainingMemory), options);
+}
+
+// The outputs of a step, and then the variables.
+Numbers Results(Session& session) {
+  std::vector<HostTensor> inputs;
+  for (int i = 0; i < session.num_inputs(); ++i) {
+    inputs.push_back(RandomTensor(session.input_type(i), i + 1, 0, 3));
+  }
+  CheckedStep(session, 0, inputs);
+  std::vector<HostTensor> outputs;
+  for (int i = 0; i < session.num_outputs(); ++i) {
+    outputs.push_back((*session.GetOutput(i))->Clone());
+  }
+  Numbers results = ToNumbers(outputs);
+  for (const auto& [name, numbers] : VariablesOf(session)) {
+    results.insert(results.end(), numbers.begin(), numbers.end());
+  }
+  return results;
+}
+
+struct Division {
+  const char* strategy;
+  int devices;
+  int micro_batches;
+};
+
+constexpr Division kDivisions[] = {
+    {"single", 1, 2}, {"single", 1, 4},   {"data", 2, 1},     {"data", 3, 1},
+    {"data", 2, 2},   {"pipeline", 2, 2}, {"pipeline", 2, 4}, {"auto", 2, 4},
+};
+
+void ExpectSameResults(const std::string& text,
+                       const std::vector<std::string>& batch_inputs = {}) {
+  const auto whole = SessionOf(text, 1, {});
+  ASSERT_NE(whole, nullptr);
+  const Numbers expected = Results(*whole);
+  for (const Division& division : kDivisions) {
+    SCOPED_TRACE(absl::StrCat(division.strategy, " over ", division.devices,
+                              ", ", division.micro_batches, " micro-batches"));
+    CompileOptions options;
+    options.strategy = division.strategy;
+    options.micro_batches = division.micro_batches;
+    options.batch_inputs = batch_inputs;
+    const auto session = SessionOf(text, division.devices, options);
+    ASSERT_NE(session, nullptr);
+    EXPECT_LE(RoundingsApart(Results(*session), expected), kRoundings);
+  }
+}
+
+TEST(EqualExtents, OfWeightsAndABiasChangeNothing) {
+  ExpectSameResults(kInference);
+}
+
+TEST(EqualExtents, OfPlacesAndFeaturesChangeNothing) {
+  ExpectSameResults(kSequences);
+}
+
+TEST(EqualExtents, OfWhatATrainingStepReturnsChangeNothing) {
+  ExpectSameResults(kTraining);
+}
+
+TEST(EqualExtents, OfVariablesAndConstantsChangeNothing) {
+  ExpectSameResults(kVariable);
+}
+
+TEST(EqualExtents, OrOtherOnesChangeNothingWhereInputsAreNamed) {
+  ExpectSameResults(kTable, {"ids", "m"});
+  ExpectSameResults(kTraining, {"x", "t"});
+}
+
+// Weights that were divided would have to be gathered. What crosses is the
+// second replica's part of the output.
+TEST(EqualExtents, ReplicasExchangeNothingOfWeights) {
+  CompileOptions options;
+  options.strategy = "data";
+  const auto session = SessionOf(kInference, 2, options);
+  ASSERT_NE(session, nullptr);
+  const Entry& entry = session->plan().entries[0];
+  EXPECT_EQ(session->plan().devices.size(), 2u);
+  for (const OpView& op : entry.graph->ops(kCopy)) {
+    EXPECT_TRUE(entry.graph->is_output(op.result(0).id())) << op.ToString();
+  }
+}
+
+std::string RefusalOf(const std::string& text,
+                      const std::vector<std::string>& batch_inputs) {
+  auto module = ParseModule(text, "test.graph", OpSet::BuiltIn());
+  EXPECT_TRUE(module.ok()) << module.status();
+  CompileOptions options;
+  options.batch_inputs = batch_inputs;
+  const auto compiled =
+      Compile(*std::move(module), EqualCpus(2, kTrainingMemory), options);
+  return std::string(compiled.status().message());
+}
+
+TEST(BatchInputs, AreInputsOfOneFirstExtent) {
+  EXPECT_EQ(RefusalOf(kTable, {"ids", "mask"}),
+            "batch-input: found mask, which is no input; expected one of: "
+            "table, ids, m");
+  EXPECT_EQ(RefusalOf(kTable, {"table", "ids"}),
+            "batch-input of @f: found ids i32[4] with table f32[6, 3]; "
+            "expected inputs of one first extent, the batch");
+  EXPECT_EQ(RefusalOf(R"(graph @f(%a: f32[]) -> f32[] {
+  %y = relu %a : f32[]
+  return %y
+}
+)",
+                      {"a"}),
+            "batch-input of @f: found a f32[], which has no dimension; "
+            "expected inputs whose first one is the batch");
+}
+
+}  // namespace
+}  // namespace partita

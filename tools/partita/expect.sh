@@ -1,0 +1,26 @@
+# What tests of the program share: commands, and what they must say.
+# SPDX-License-Identifier: Apache-2.0
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# expect CODE TEXT COMMAND...: exit code, and a text somewhere in the output.
+expect() {
+  local code=$1 text=$2 output found
+  shift 2
+  output=$("$@" 2>&1)
+  found=$?
+  if [[ $found -eq $code && $output == *"$text"* ]]; then return; fi
+  fail "$*"
+  echo "  found exit code $found and: $output"
+  echo "  expected exit code $code and: $text"
+}
+
+# Last of all.
+report_failures() {
+  echo "$failures failures"
+  [[ $failures -eq 0 ]]
+}
