@@ -67,10 +67,8 @@ class Child {
     return device;
   }
   void TellExcluded(const OpView& node) {
-    for (int threads : options_.threads) {
-      for (const std::string& name : ExcludedOf(node, Device(threads))) {
-        Tell("excluded", name);
-      }
+    for (const std::string& name : ExcludedOf(node, Device(/*threads=*/1))) {
+      Tell("excluded", name);
     }
   }
   void Check(const DrawnNode& drawn) {

@@ -41,7 +41,8 @@ struct Sweep {
   int nodes = 0;    // drawn
   // Kernels that were launched, one for each number of threads.
   std::map<std::string, int> launched;  // by implementation
-  std::map<std::string, int> excluded;  // left out, by implementation
+  // Left out for one thread, by implementation.
+  std::map<std::string, int> excluded;
   // "gradient by the weights 17 (seed 1), 2 threads, jit:avx2: signal 11 ...",
   // and the node.
   std::vector<std::string> failures;

@@ -46,17 +46,23 @@ SweepOptions OptionsFor(const Cap& cap, const NodeKind& kind) {
   return options;
 }
 
-class Kernels : public testing::TestWithParam<std::tuple<Cap, NodeKind>> {};
+class Kernels : public testing::TestWithParam<std::tuple<Cap, NodeKind>> {
+ protected:
+  static void SetUpTestSuite() { std::cout << TableHead(); }
+};
 
 TEST_P(Kernels, TouchWhatTheyDeclare) {
   const auto& [cap, kind] = GetParam();
-  const Sweep sweep = RunSweep(kind, OptionsFor(cap, kind));
+  const SweepOptions options = OptionsFor(cap, kind);
+  const Sweep sweep = RunSweep(kind, options);
+  ASSERT_NE(sweep.isa, "") << "the child said nothing";
   if (sweep.isa != cap.isa) {
     GTEST_SKIP() << "this processor has no " << cap.onednn;
   }
-  std::cout << TableLine(kind, cap.onednn, sweep);
+  std::cout << TableLine(kind, cap.onednn, sweep) << std::flush;
   EXPECT_GT(sweep.launched.size(), sweep.launched.count("reference.eval"));
   for (const std::string& failure : sweep.failures) ADD_FAILURE() << failure;
+  EXPECT_EQ(sweep.nodes, options.nodes);
 }
 
 std::string NameOf(

@@ -18,8 +18,9 @@
 namespace partita {
 namespace {
 
-// More implementations than oneDNN has for anything.
-constexpr int kMostImplementations = 16;
+// As many as oneDNN has for any node: jit, gemm and its reference, with and
+// without AVX-512.
+constexpr int kMostImplementations = 6;
 constexpr double kSoonDone = 2e5;  // operations
 
 bool IsSoonDone(const OpView& node, const KernelChoice& choice, int threads) {
