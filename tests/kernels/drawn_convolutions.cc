@@ -84,7 +84,10 @@ Convolution DrawOne(Dice& dice) {
   c.in = dice.Channels();
   c.out = dice.Channels();
   c.groups = 1;
-  if (dice.Chance(15)) {  // depthwise
+  if (dice.Chance(25)) {  // few channels to whole blocks
+    c.in = dice.Between(1, 15);
+    c.out = 8 * dice.Between(1, 4);
+  } else if (dice.Chance(15)) {  // depthwise
     c.groups = c.in;
     c.out = c.in * dice.Of<int64_t>({1, 1, 1, 2});
   } else if (dice.Chance(15)) {

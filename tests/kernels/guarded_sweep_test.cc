@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 
@@ -79,8 +80,7 @@ INSTANTIATE_TEST_SUITE_P(All, Kernels,
                                           testing::ValuesIn(AllNodeKinds())),
                          NameOf);
 
-// A kernel that was excluded: of a strided 1x1 convolution with fewer channels
-// than a block.
+// Of a strided 1x1 convolution with fewer channels than a block.
 DrawnNode DrawStridedGradient(Dice& dice) {
   const int64_t in = dice.Between(1, 7), out = 8 * dice.Between(1, 4);
   const Attributes attributes = {{"kernel", std::vector<int64_t>{1, 1}},
@@ -90,23 +90,51 @@ DrawnNode DrawStridedGradient(Dice& dice) {
                       {F32({4, in, 14, 14}), F32({4, out, 7, 7})}, attributes)};
 }
 
-TEST(GuardedSweep, WhatIsExcludedWouldBeFound) {
-  const NodeKind kind = {"strided gradients", DrawStridedGradient};
+// With a sum behind it, of channels that fill no vector.
+DrawnNode DrawDepthwise(Dice& dice) {
+  const int64_t channels = 4 * dice.Between(1, 5) + dice.Between(1, 3);
+  FusedBody body;
+  const ValueId x = body.Input(F32({2, channels, 9, 7}));
+  const ValueId w = body.Input(F32({channels, 1, 3, 3}));
+  const ValueId y = body.Add(kConv, {x, w}, {{"groups", channels}});
+  const ValueId r = body.Input(F32({2, channels, 7, 5}));
+  return {.one = body.Fuse(body.Add(kAdd, {y, r}))};
+}
+
+struct Excluded {
+  Cap cap;
+  DrawnNode (*draw)(Dice& dice);
+  const char* implementation;
+};
+
+class Exclusion : public testing::TestWithParam<Excluded> {};
+
+TEST_P(Exclusion, IsFoundWhereNothingIsExcluded) {
+  const auto& [cap, draw, implementation] = GetParam();
+  const NodeKind kind = {"excluded", draw};
   // One thread shows it; of two, one may write over their barrier.
   SweepOptions options = {
-      .cap = "AVX2", .isa = "avx2", .nodes = 12, .threads = {1}};
+      .cap = cap.onednn, .isa = cap.isa, .nodes = 12, .threads = {1}};
   const Sweep without = RunSweep(kind, options);
-  if (without.isa != "avx2") GTEST_SKIP() << "this processor has no AVX2";
+  if (without.isa != cap.isa) {
+    GTEST_SKIP() << "this processor has no " << cap.onednn;
+  }
   EXPECT_TRUE(without.failures.empty()) << without.failures[0];
-  EXPECT_GT(without.excluded.count("jit_1x1:avx2"), 0u);
+  EXPECT_GT(without.excluded.count(implementation), 0u);
 
   options.with_known_faults = true;
   options.most_deaths = 2;
   const Sweep with = RunSweep(kind, options);
   ASSERT_FALSE(with.failures.empty());
-  EXPECT_TRUE(absl::StrContains(with.failures[0], "1 threads, jit_1x1:avx2: "))
+  EXPECT_TRUE(absl::StrContains(with.failures[0],
+                                absl::StrCat("1 threads, ", implementation)))
       << with.failures[0];
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Exclusion,
+    testing::Values(Excluded{kCaps[1], DrawStridedGradient, "jit_1x1:avx2"},
+                    Excluded{kCaps[0], DrawDepthwise, "jit_dw:sse41"}));
 
 enum class Fault {
   kNone,
