@@ -9,7 +9,8 @@
 namespace partita {
 
 // A class of shapes for which an implementation writes where it may not, or
-// crashes: by the implementation's name, the library's version and what is computed.
+// crashes: by the implementation's name, the library's version and what is
+// computed.
 struct OnednnFault {
   const char* implementation;  // what its name begins with
   dnnl_version_t mended;       // first version without it; 0.0.0: none yet
