@@ -28,7 +28,7 @@ struct SweepOptions {
   int first = 0;  // node, and how many
   int nodes = 0;
   std::vector<int> threads = {1, 2, 3, 4};
-  int seconds = 60;     // that a kernel may take, and one asking for it
+  int seconds = 180;    // that a kernel may take, and one asking for it
   int most_deaths = 8;  // of children; then the sweep ends
   // Nothing is excluded for what is known to be wrong with it.
   bool with_known_faults = false;
