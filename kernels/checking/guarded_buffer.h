@@ -9,8 +9,8 @@
 
 namespace partita {
 
-// `bytes` bytes, 64-byte aligned, that touch the unreadable page before or the
-// one after them. Up to 63 bytes lie between the end and the page after; they
+// `bytes` bytes, 64-byte aligned, that touch the unreadable MiB before or the
+// one after them. Up to 63 bytes lie between the end and the MiB after; they
 // hold a pattern that GapIntact looks for.
 class GuardedBuffer {
  public:

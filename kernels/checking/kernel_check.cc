@@ -122,6 +122,7 @@ class Check {
         }
         const std::string what = Describe(choice, threads);
         kernels.push_back(what);
+        if (options_.before) options_.before(choice, threads);
         if (absl::Status status = RunChoice(choice, threads); !status.ok()) {
           return absl::Status(status.code(),
                               absl::StrCat(what, ": ", status.message()));
@@ -152,14 +153,7 @@ class Check {
     KernelBinding binding{choice.kernel, choice.workspace, choice.in_place,
                           choice.arithmetic};
     if (choice.workspace > 0) {
-      KernelBinding less = binding;
-      less.workspace = choice.workspace - 1;
-      const auto other = library_.Bind({bound.node(), &less, &device});
-      const bool is_other =
-          other.ok() && other->identity.arithmetic != choice.arithmetic;
-      if (!is_other && !absl::IsResourceExhausted(other.status())) {
-        return absl::InternalError("found a binding with too little workspace");
-      }
+      PARTITA_RETURN_IF_ERROR(RunInLess(bound.node(), choice, device));
     }
     bound.graph().node(bound.node().id()).kernel = binding;
     auto images = catalog_.BuildImages({bound.node()}, device);
@@ -198,6 +192,19 @@ class Check {
       }
     }
     return absl::OkStatus();
+  }
+
+  // With too little workspace nothing is bound, or what does with it.
+  absl::Status RunInLess(const OpView& node, KernelChoice choice,
+                         const DeviceTraits& device) {
+    --choice.workspace;
+    const KernelBinding less{choice.kernel, choice.workspace, choice.in_place,
+                             choice.arithmetic};
+    const auto other = library_.Bind({node, &less, &device});
+    if (absl::IsResourceExhausted(other.status())) return absl::OkStatus();
+    PARTITA_RETURN_IF_ERROR(other.status());
+    std::vector<std::string> bits;
+    return LaunchOnce(node, choice, *other->kernel, Side::kAtEnd, {}, bits);
   }
 
   absl::Status LaunchOnce(const OpView& node, const KernelChoice& choice,

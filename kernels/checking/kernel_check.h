@@ -5,6 +5,7 @@
 #define PARTITA_KERNELS_CHECKING_KERNEL_CHECK_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct KernelCheckOptions {
   std::string isa;  // of the device; "": any
   // Operands with given values; others are random.
   std::vector<const HostTensor*> operands;
+  // Called before each kernel is bound, as it may be its process' last.
+  std::function<void(const KernelChoice& choice, int threads)> before;
 };
 
 struct CheckReport {

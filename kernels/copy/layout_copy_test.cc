@@ -1,4 +1,5 @@
-// Layout copies against the index arithmetic of graph/layout.h.
+// Layout copies against the index arithmetic of graph/layout.h, over guarded
+// memory.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/copy/layout_copy.h"
@@ -7,6 +8,7 @@
 
 #include "graph/host_tensor.h"
 #include "gtest/gtest.h"
+#include "kernels/checking/guarded_buffer.h"
 
 namespace partita {
 namespace {
@@ -34,13 +36,20 @@ void ExpectSameAsIndexed(DType dtype, Shape dims, absl::string_view from,
   const HostTensor source = Counting(from_type);
   HostTensor expected(to_type);
   ConvertLayout(source, expected);
-  HostTensor found(to_type);
-  std::memset(found.bytes(), 0x5a, found.byte_span().size());
-  LayoutCopy(from_type, to_type).Run(source.bytes(), found.bytes(), threads);
-  EXPECT_EQ(
-      std::memcmp(found.bytes(), expected.bytes(), expected.byte_span().size()),
-      0)
-      << from_type.ToString() << " to " << to_type.ToString();
+  for (const auto side :
+       {GuardedBuffer::Side::kAtStart, GuardedBuffer::Side::kAtEnd}) {
+    GuardedBuffer given(from_type.num_bytes(), side, std::byte{0});
+    std::memcpy(given.data(), source.bytes(), source.byte_span().size());
+    given.MakeReadOnly();
+    const GuardedBuffer found(to_type.num_bytes(), side, std::byte{0x5a});
+    LayoutCopy(from_type, to_type).Run(given.data(), found.data(), threads);
+    EXPECT_EQ(std::memcmp(found.data(), expected.bytes(),
+                          expected.byte_span().size()),
+              0)
+        << from_type.ToString() << " to " << to_type.ToString();
+    EXPECT_TRUE(found.GapIntact())
+        << from_type.ToString() << " to " << to_type.ToString();
+  }
 }
 
 TEST(LayoutCopy, EveryPairOfLayoutsAgreesWithTheIndexArithmetic) {

@@ -215,6 +215,37 @@ TEST(OnednnConv, AGateOverTheChannelsAndAScalarAreFused) {
   ExpectRight(OneNode(std::move(pool), std::move(body)));
 }
 
+// With channels last oneDNN's gemm goes plane by plane, and takes other
+// channels' values.
+TEST(OnednnConv, AGateOverTheChannelsOfVolumes) {
+  for (int64_t channels : {16, 33}) {
+    auto pool = std::make_unique<LiteralPool>();
+    auto body = std::make_unique<Graph>("body", pool.get());
+    const ValueId x = body->AddInput("x", F32({2, 15, 7, 3, 5}));
+    const ValueId w = body->AddInput("w", F32({channels, 15, 2, 1, 2}));
+    const ValueId g = body->AddInput("g", F32({1, channels, 1, 1, 1}));
+    const ValueId c = *body->AddValue({.op = &kConv, .operands = {x, w}});
+    body->SetOutputs({*body->AddValue({.op = &kMul, .operands = {c, g}})});
+    ExpectRight(OneNode(std::move(pool), std::move(body)));
+  }
+}
+
+// With SSE 4.1 and channels last a kernel of oneDNN's crashed.
+TEST(OnednnConv, DepthwiseWithASumOfChannelsThatFillNoVector) {
+  for (int64_t channels : {3, 6, 15, 19}) {
+    auto pool = std::make_unique<LiteralPool>();
+    auto body = std::make_unique<Graph>("body", pool.get());
+    const ValueId x = body->AddInput("x", F32({2, channels, 9, 7}));
+    const ValueId w = body->AddInput("w", F32({channels, 1, 3, 3}));
+    const ValueId r = body->AddInput("r", F32({2, channels, 7, 5}));
+    const ValueId c = *body->AddValue({.op = &kConv,
+                                       .operands = {x, w},
+                                       .attributes = {{"groups", channels}}});
+    body->SetOutputs({*body->AddValue({.op = &kAdd, .operands = {c, r}})});
+    ExpectRight(OneNode(std::move(pool), std::move(body)));
+  }
+}
+
 // Operands as large as the result, beyond the first that is added.
 TEST(OnednnConv, SeveralOperandsOfTheResultsExtents) {
   for (int64_t channels : {16, 19}) {

@@ -168,7 +168,8 @@ dnnl::primitive_desc Primitive(bool transposed, ConvolutionMethod method,
 }
 
 // oneDNN 2.6.3 multiplies by gemm where it has nothing else for channels last,
-// and then takes every operand of a post-op for one value per channel.
+// and then takes every operand of a post-op for one value per channel; and of
+// volumes, where it goes plane by plane, for other channels' values.
 bool ReadsPostOpsRight(const OpView& node, const PostOps& post,
                        const OnednnRecipe& recipe) {
   if (!absl::StrContains(ImplementationName(recipe.primitive), "gemm") ||
@@ -180,7 +181,7 @@ bool ReadsPostOpsRight(const OpView& node, const PostOps& post,
   for (const OnednnRecipe::Argument& argument : post.arguments) {
     const TensorType& type = node.operand_type(argument.index);
     if (type.num_elements() == 1) continue;
-    if (!IsPerChannel(type.dims, rank, 1, dims[1])) return false;
+    if (rank > 4 || !IsPerChannel(type.dims, rank, 1, dims[1])) return false;
   }
   return true;
 }

@@ -8,8 +8,9 @@
 
 namespace partita {
 
-// A class of shapes for which an implementation writes where it may not: by
-// the implementation's name, the library's version and what is computed.
+// A class of shapes for which an implementation writes where it may not, or
+// crashes: by the implementation's name, the library's version and what is
+// computed.
 struct OnednnFault {
   const char* implementation;  // what its name begins with
   dnnl_version_t mended;       // first version without it; 0.0.0: none yet
@@ -25,6 +26,16 @@ const OnednnFault* KnownFault(const dnnl::primitive_desc& primitive);
 // fault; empty if none is left. Of a gradient, the descriptor of the forward
 // primitive that it was made with must still be there.
 dnnl::primitive_desc WithoutKnownFault(dnnl::primitive_desc primitive);
+
+// For tests that show what the list is for: none of this thread's questions
+// finds a fault while one of these lives.
+class IgnoreKnownFaults {
+ public:
+  IgnoreKnownFaults();
+  ~IgnoreKnownFaults();
+  IgnoreKnownFaults(const IgnoreKnownFaults&) = delete;
+  IgnoreKnownFaults& operator=(const IgnoreKnownFaults&) = delete;
+};
 
 }  // namespace partita
 

@@ -1,0 +1,215 @@
+// A child says, line by line, what it does; when it dies, the last line says
+// by what, and another child goes on behind that node.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/kernels/guarded_sweep.h"
+
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "graph/text/printer.h"
+#include "kernels/catalog/host_kernels.h"
+#include "kernels/checking/run_in_child.h"
+#include "kernels/cpu/onednn_faults.h"
+#include "kernels/cpu/onednn_isa.h"
+#include "tests/kernels/swept_catalog.h"
+
+namespace partita {
+namespace {
+
+SweptKernels HostKernels() {
+  static JoinedCatalog& all = *new JoinedCatalog;
+  static const SweptCatalog& swept = *new SweptCatalog(all);
+  AddHostCatalogs(all);
+  return {&swept, HostLibraries()};
+}
+
+// In one line.
+std::string TextOf(const DrawnNode& drawn) {
+  return absl::StrReplaceAll(PrintGraph(drawn.one.node().graph()),
+                             {{"\n", " / "}});
+}
+
+// In a child: nodes one by one.
+class Child {
+ public:
+  Child(const NodeKind& kind, const SweepOptions& options, const Say& say)
+      : kind_(kind),
+        options_(options),
+        say_(say),
+        kernels_(options.kernels ? options.kernels() : HostKernels()) {}
+
+  void Run(int first) {
+    Tell("isa", IsaOfOnednn());
+    if (IsaOfOnednn() != options_.isa) return;
+    for (int i = first; i < options_.first + options_.nodes; ++i) {
+      Dice dice(options_.seed, static_cast<uint64_t>(i));
+      const DrawnNode drawn = kind_.draw(dice);
+      Tell("node", absl::StrCat(i, " ", TextOf(drawn)));
+      if (!options_.with_known_faults) TellExcluded(drawn.one.node());
+      Check(drawn);
+    }
+  }
+
+ private:
+  void Tell(absl::string_view what, absl::string_view text) {
+    say_(absl::StrCat(what, " ", text, "\n"));
+  }
+  DeviceTraits Device(int threads) const {
+    DeviceTraits device = TestCpu(threads);
+    device.isa = std::string(IsaOfOnednn());
+    return device;
+  }
+  void TellExcluded(const OpView& node) {
+    for (const std::string& name : ExcludedOf(node, Device(/*threads=*/1))) {
+      Tell("excluded", name);
+    }
+  }
+  void Check(const DrawnNode& drawn) {
+    KernelCheckOptions options;
+    options.threads = options_.threads;
+    options.low = drawn.low;
+    options.tolerance = drawn.tolerance;
+    options.isa = std::string(IsaOfOnednn());
+    for (const auto& tensor : drawn.given) {
+      options.operands.push_back(tensor.get());
+    }
+    options.before = [&](const KernelChoice& choice, int threads) {
+      Tell("kernel", absl::StrCat(threads, " ", ImplementationOf(choice)));
+    };
+    for (const KernelLibrary* library : kernels_.libraries) {
+      const CheckReport report =
+          CheckKernels(drawn.one.node(), *kernels_.catalog, *library, options);
+      if (!report.status.ok()) {
+        Tell("fault",
+             absl::StrReplaceAll(report.status.ToString(), {{"\n", " / "}}));
+        return;
+      }
+    }
+  }
+
+  const NodeKind& kind_;
+  const SweepOptions& options_;
+  const Say& say_;
+  const SweptKernels kernels_;
+};
+
+// In the parent: what the children said.
+class Listener {
+ public:
+  Listener(const NodeKind& kind, const SweepOptions& options)
+      : kind_(kind), seed_(options.seed), next_node_(options.first) {}
+
+  void Hear(const ChildOutcome& outcome) {
+    for (absl::string_view line : absl::StrSplit(outcome.said, '\n')) {
+      const std::pair<absl::string_view, absl::string_view> words =
+          absl::StrSplit(line, absl::MaxSplits(' ', 1));
+      HearLine(words.first, words.second);
+    }
+    if (!outcome.death.empty()) Fail(outcome.death);
+  }
+  int next_node() const { return next_node_; }
+  const Sweep& sweep() const { return sweep_; }
+
+ private:
+  void HearLine(absl::string_view what, absl::string_view text) {
+    if (what == "isa") sweep_.isa = std::string(text);
+    if (what == "excluded") ++sweep_.excluded[std::string(text)];
+    if (what == "fault") Fail(std::string(text));
+    if (what == "node") {
+      const std::pair<absl::string_view, absl::string_view> words =
+          absl::StrSplit(text, absl::MaxSplits(' ', 1));
+      if (!absl::SimpleAtoi(words.first, &next_node_)) std::abort();
+      ++next_node_;
+      ++sweep_.nodes;
+      node_ = std::string(words.second);
+      kernel_ = "no kernel";
+    }
+    if (what == "kernel") {
+      const std::pair<absl::string_view, absl::string_view> words =
+          absl::StrSplit(text, absl::MaxSplits(' ', 1));
+      kernel_ = absl::StrCat(words.first, " threads, ", words.second);
+      ++sweep_.launched[std::string(words.second)];
+    }
+  }
+  void Fail(const std::string& what) {
+    sweep_.failures.push_back(absl::StrCat(kind_.name, " ", next_node_ - 1,
+                                           " (seed ", seed_, "), ", kernel_,
+                                           ": ", what, "\n  ", node_));
+  }
+
+  const NodeKind& kind_;
+  const uint64_t seed_;
+  int next_node_;
+  Sweep sweep_;
+  std::string node_, kernel_;
+};
+
+// Of a process that has asked oneDNN for nothing yet.
+void Cap(const std::string& isa) {
+  unsetenv("DNNL_MAX_CPU_ISA");
+  setenv("ONEDNN_MAX_CPU_ISA", isa.c_str(), 1);
+  // Threads that wait leave the cores to others.
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+}
+
+int SumOf(const std::map<std::string, int>& counts) {
+  int sum = 0;
+  for (const auto& [name, count] : counts) sum += count;
+  return sum;
+}
+
+std::string NamesOf(const std::map<std::string, int>& counts) {
+  return absl::StrJoin(counts, ", ", [](std::string* out, const auto& one) {
+    absl::StrAppend(out, "`", one.first, "` ", one.second);
+  });
+}
+
+}  // namespace
+
+int Sweep::Launched() const { return SumOf(launched); }
+int Sweep::Excluded() const { return SumOf(excluded); }
+
+Sweep RunSweep(const NodeKind& kind, const SweepOptions& options) {
+  Listener listener(kind, options);
+  int deaths = 0;
+  while (listener.next_node() < options.first + options.nodes &&
+         deaths < options.most_deaths) {
+    const int first = listener.next_node();
+    const ChildOutcome outcome =
+        RunInChild(options.seconds, [&](const Say& say) {
+          Cap(options.cap);
+          std::optional<IgnoreKnownFaults> scope;
+          if (options.with_known_faults) scope.emplace();
+          Child(kind, options, say).Run(first);
+        });
+    listener.Hear(outcome);
+    if (!outcome.death.empty()) ++deaths;
+    if (listener.next_node() == first) break;  // no child gets so far
+  }
+  return listener.sweep();
+}
+
+std::string TableHead() {
+  return "| nodes | capped at | drawn | kernels launched | failed | excluded | "
+         "implementations |\n|---|---|---|---|---|---|---|\n";
+}
+
+std::string TableLine(const NodeKind& kind, const std::string& cap,
+                      const Sweep& sweep) {
+  std::string excluded = absl::StrCat(sweep.Excluded());
+  if (sweep.Excluded() > 0) {
+    absl::StrAppend(&excluded, ": ", NamesOf(sweep.excluded));
+  }
+  return absl::StrCat("| ", kind.name, " | ", cap, " | ", sweep.nodes, " | ",
+                      sweep.Launched(), " | ", sweep.failures.size(), " | ",
+                      excluded, " | ", NamesOf(sweep.launched), " |\n");
+}
+
+}  // namespace partita

@@ -1,0 +1,230 @@
+// Kernels touch what they declare and nothing else, whatever the shape, the
+// number of threads and the instructions; and a sweep sees it when one does.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/kernels/guarded_sweep.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "graph/ops/op_list.h"
+#include "gtest/gtest.h"
+
+namespace partita {
+namespace {
+
+struct Cap {
+  const char* onednn;
+  const char* isa;
+};
+constexpr Cap kCaps[] = {
+    {"SSE41", "sse4"}, {"AVX2", "avx2"}, {"AVX512_CORE", "avx512"}};
+
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  int64_t value = otherwise;
+  if (text != nullptr && !absl::SimpleAtoi(text, &value)) {
+    ADD_FAILURE() << name << ": found " << text << "; expected a number";
+  }
+  return value;
+}
+
+bool IsFull() { return FromEnvironment("PARTITA_FULL", 0) == 1; }
+
+SweepOptions OptionsFor(const Cap& cap, const NodeKind& kind) {
+  SweepOptions options;
+  options.cap = cap.onednn;
+  options.isa = cap.isa;
+  options.seed = static_cast<uint64_t>(FromEnvironment("PARTITA_SEED", 1));
+  options.first = static_cast<int>(FromEnvironment("PARTITA_SWEEP_FIRST", 0));
+  options.nodes = static_cast<int>(
+      FromEnvironment("PARTITA_SWEEP_NODES", IsFull() ? 100 : 3) * kind.share);
+  return options;
+}
+
+class Kernels : public testing::TestWithParam<std::tuple<Cap, NodeKind>> {
+ protected:
+  static void SetUpTestSuite() { std::cout << TableHead(); }
+};
+
+TEST_P(Kernels, TouchWhatTheyDeclare) {
+  const auto& [cap, kind] = GetParam();
+  const SweepOptions options = OptionsFor(cap, kind);
+  const Sweep sweep = RunSweep(kind, options);
+  ASSERT_NE(sweep.isa, "") << "the child said nothing";
+  if (sweep.isa != cap.isa) {
+    GTEST_SKIP() << "this processor has no " << cap.onednn;
+  }
+  std::cout << TableLine(kind, cap.onednn, sweep) << std::flush;
+  EXPECT_GT(sweep.launched.size(), sweep.launched.count("reference.eval"));
+  for (const std::string& failure : sweep.failures) ADD_FAILURE() << failure;
+  EXPECT_EQ(sweep.nodes, options.nodes);
+}
+
+std::string NameOf(
+    const testing::TestParamInfo<std::tuple<Cap, NodeKind>>& info) {
+  std::string name = std::get<0>(info.param).onednn;
+  for (const char* at = std::get<1>(info.param).name; *at != 0; ++at) {
+    name += std::isalnum(*at) ? *at : '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Kernels,
+                         testing::Combine(testing::ValuesIn(kCaps),
+                                          testing::ValuesIn(AllNodeKinds())),
+                         NameOf);
+
+// Of a strided 1x1 convolution with fewer channels than a block.
+DrawnNode DrawStridedGradient(Dice& dice) {
+  const int64_t in = dice.Between(1, 7), out = 8 * dice.Between(1, 4);
+  const Attributes attributes = {{"kernel", std::vector<int64_t>{1, 1}},
+                                 {"strides", std::vector<int64_t>{2, 2}}};
+  return {.one =
+              OneNode(kConvWeightGradient,
+                      {F32({4, in, 14, 14}), F32({4, out, 7, 7})}, attributes)};
+}
+
+// With a sum behind it, of channels that fill no vector.
+DrawnNode DrawDepthwise(Dice& dice) {
+  const int64_t channels = 4 * dice.Between(1, 5) + dice.Between(1, 3);
+  FusedBody body;
+  const ValueId x = body.Input(F32({2, channels, 9, 7}));
+  const ValueId w = body.Input(F32({channels, 1, 3, 3}));
+  const ValueId y = body.Add(kConv, {x, w}, {{"groups", channels}});
+  const ValueId r = body.Input(F32({2, channels, 7, 5}));
+  return {.one = body.Fuse(body.Add(kAdd, {y, r}))};
+}
+
+struct Excluded {
+  Cap cap;
+  DrawnNode (*draw)(Dice& dice);
+  const char* implementation;
+};
+
+class Exclusion : public testing::TestWithParam<Excluded> {};
+
+TEST_P(Exclusion, IsFoundWhereNothingIsExcluded) {
+  const auto& [cap, draw, implementation] = GetParam();
+  const NodeKind kind = {"excluded", draw};
+  // One thread shows it; of two, one may write over their barrier.
+  SweepOptions options = {
+      .cap = cap.onednn, .isa = cap.isa, .nodes = 12, .threads = {1}};
+  const Sweep without = RunSweep(kind, options);
+  if (without.isa != cap.isa) {
+    GTEST_SKIP() << "this processor has no " << cap.onednn;
+  }
+  EXPECT_TRUE(without.failures.empty()) << without.failures[0];
+  EXPECT_GT(without.excluded.count(implementation), 0u);
+
+  options.with_known_faults = true;
+  options.most_deaths = 2;
+  const Sweep with = RunSweep(kind, options);
+  ASSERT_FALSE(with.failures.empty());
+  EXPECT_TRUE(absl::StrContains(with.failures[0],
+                                absl::StrCat("1 threads, ", implementation)))
+      << with.failures[0];
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Exclusion,
+    testing::Values(Excluded{kCaps[1], DrawStridedGradient, "jit_1x1:avx2"},
+                    Excluded{kCaps[0], DrawDepthwise, "jit_dw:sse41"}));
+
+enum class Fault {
+  kNone,
+  kBeforeTheResult,
+  kBehindTheResult,
+  kBehindTheWorkspace,
+  kInTheOperand,
+  kNoEnd,
+};
+
+// Negates, with a fault.
+class FaultyKernel : public BoundKernel {
+ public:
+  FaultyKernel(const OpView& node, Fault fault)
+      : count_(node.result_type(0).num_elements()), fault_(fault) {}
+  absl::Status Launch(const LaunchArgs& args) override {
+    auto* const x = static_cast<float*>(args.operands[0]);
+    auto* const y = static_cast<float*>(args.results[0]);
+    for (int64_t i = 0; i < count_; ++i) y[i] = -x[i];
+    auto* const bytes = reinterpret_cast<volatile char*>(y);
+    auto* const workspace = static_cast<volatile char*>(args.workspace);
+    if (fault_ == Fault::kBeforeTheResult) bytes[-1] = 1;
+    if (fault_ == Fault::kBehindTheResult) bytes[4 * count_] = 1;
+    if (fault_ == Fault::kBehindTheWorkspace) workspace[kWorkspace] = 1;
+    if (fault_ == Fault::kInTheOperand) *static_cast<volatile float*>(x) = 1;
+    while (fault_ == Fault::kNoEnd) pause();
+    return absl::OkStatus();
+  }
+  static constexpr int64_t kWorkspace = 100;
+
+ private:
+  const int64_t count_;
+  const Fault fault_;
+};
+
+class FaultyKernels : public KernelCatalog, public KernelLibrary {
+ public:
+  explicit FaultyKernels(Fault fault) : fault_(fault) {}
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits&) const override {
+    KernelChoice choice;
+    choice.kernel = "faulty.neg";
+    choice.operands.resize(1);
+    choice.results.resize(1);
+    choice.workspace = FaultyKernel::kWorkspace;
+    choice.seconds = 1;
+    choice.arithmetic = "exact";
+    return {choice};
+  }
+  absl::string_view name() const override { return "faulty"; }
+  absl::StatusOr<LibraryKernel> Bind(
+      const BindRequest& request) const override {
+    if (request.binding->workspace < FaultyKernel::kWorkspace) {
+      return absl::ResourceExhaustedError("too little workspace");
+    }
+    LibraryKernel bound;
+    bound.kernel = std::make_unique<FaultyKernel>(request.node, fault_);
+    bound.identity = {"faulty.neg", "exact"};
+    return bound;
+  }
+
+ private:
+  const Fault fault_;
+};
+
+std::vector<std::string> FailuresOf(Fault fault) {
+  const NodeKind kind = {"negations", [](Dice& dice) {
+                           return DrawnNode{OneNode(kNeg, {F32({17})})};
+                         }};
+  SweepOptions options = {
+      .cap = "SSE41", .isa = "sse4", .nodes = 1, .threads = {1}, .seconds = 1};
+  options.kernels = [fault] {
+    const auto* kernels = new FaultyKernels(fault);
+    return SweptKernels{kernels, {kernels}};
+  };
+  return RunSweep(kind, options).failures;
+}
+
+TEST(GuardedSweep, AByteOutsideIsFoundWhereverItIs) {
+  EXPECT_TRUE(FailuresOf(Fault::kNone).empty());
+  for (Fault fault :
+       {Fault::kBeforeTheResult, Fault::kBehindTheResult,
+        Fault::kBehindTheWorkspace, Fault::kInTheOperand, Fault::kNoEnd}) {
+    const std::vector<std::string> failures = FailuresOf(fault);
+    ASSERT_EQ(failures.size(), 1u) << static_cast<int>(fault);
+    EXPECT_TRUE(absl::StrContains(
+        failures[0], "negations 0 (seed 1), 1 threads, faulty.neg: "))
+        << failures[0];
+  }
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,40 @@
+// All that can be bound to a node on this host: what the catalogs offer, and
+// what oneDNN has in the same layouts, which a plan made elsewhere may name.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TESTS_KERNELS_SWEPT_CATALOG_H_
+#define PARTITA_TESTS_KERNELS_SWEPT_CATALOG_H_
+
+#include <string>
+#include <vector>
+
+#include "graph/kernel_catalog.h"
+
+namespace partita {
+
+// `all` must outlive it. Of eval's own kernels, and of oneDNN's reference
+// loops, those that are soon done.
+class SweptCatalog : public KernelCatalog {
+ public:
+  explicit SweptCatalog(const KernelCatalog& all) : all_(all) {}
+  std::vector<KernelChoice> Choices(const OpView& node,
+                                    const DeviceTraits& device) const override;
+  absl::StatusOr<std::vector<KernelImage>> BuildImages(
+      absl::Span<const OpView> nodes,
+      const DeviceTraits& device) const override;
+
+ private:
+  const KernelCatalog& all_;
+};
+
+// "jit:avx2" of oneDNN's kernels, "cpu.reduce" of ours.
+std::string ImplementationOf(const KernelChoice& choice);
+
+// The implementations of those kernels that would be bound here but for their
+// known faults (kernels/cpu/onednn_faults.h), one for each.
+std::vector<std::string> ExcludedOf(const OpView& node,
+                                    const DeviceTraits& device);
+
+}  // namespace partita
+
+#endif  // PARTITA_TESTS_KERNELS_SWEPT_CATALOG_H_
