@@ -20,7 +20,7 @@ constexpr int64_t kGoodPerMille = 10;
 
 }  // namespace
 
-void FindConflicts(const Clocks& clocks, DeviceStorages& storages) {
+void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
   const std::vector<Life>& lives = storages.lives;
   std::vector<PackItem>& items = storages.problem.items;
   StreamKnowledge knowledge(lives, clocks);
@@ -42,7 +42,8 @@ void FindConflicts(const Clocks& clocks, DeviceStorages& storages) {
   }
 }
 
-Packing LayOut(DeviceStorages& storages, const Clocks& clocks, int64_t budget) {
+Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,
+               int64_t budget) {
   if (storages.problem.items.size() > kFewItems) {
     Packing packing = PackByTime(storages, clocks);
     const int64_t above = packing.bytes - storages.bound;

@@ -22,7 +22,7 @@ struct TouchAt {
   int task;
 };
 
-Life LifeOf(const std::vector<int>& tasks, const Clocks& clocks) {
+Life LifeOf(const std::vector<int>& tasks, const DeviceClocks& clocks) {
   Life life{.first = tasks.front(), .last = tasks.back()};
   life.known.assign(clocks.num_streams(), std::numeric_limits<int>::max());
   std::map<int, int> ends;
@@ -40,7 +40,7 @@ Life LifeOf(const std::vector<int>& tasks, const Clocks& clocks) {
 
 class LifeFinder {
  public:
-  LifeFinder(const PlanDraft& draft, const Clocks& clocks, int device)
+  LifeFinder(const PlanDraft& draft, const DeviceClocks& clocks, int device)
       : draft_(draft), clocks_(clocks), device_(device) {}
 
   DeviceStorages Run() {
@@ -127,7 +127,7 @@ class LifeFinder {
   }
 
   const PlanDraft& draft_;
-  const Clocks& clocks_;
+  const DeviceClocks& clocks_;
   const int device_;
   std::map<int, std::vector<TouchAt>> touches_;  // by storage
   DeviceStorages found_;
@@ -141,7 +141,7 @@ bool EndedBefore(const Life& life, absl::Span<const int> known) {
   });
 }
 
-DeviceStorages FindLives(const PlanDraft& draft, const Clocks& clocks,
+DeviceStorages FindLives(const PlanDraft& draft, const DeviceClocks& clocks,
                          int device) {
   return LifeFinder(draft, clocks, device).Run();
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "placement/lower/clocks.h"
+#include "placement/lower/device_clocks.h"
 #include "placement/lower/pack.h"
 #include "placement/lower/plan_draft.h"
 
@@ -33,7 +33,7 @@ struct DeviceStorages {
   int64_t bound = 0;        // no layout can do with less
 };
 
-DeviceStorages FindLives(const PlanDraft& draft, const Clocks& clocks,
+DeviceStorages FindLives(const PlanDraft& draft, const DeviceClocks& clocks,
                          int device);
 
 // Items in the order in which they are first touched.
