@@ -3,6 +3,7 @@
 
 #include "placement/lower/conflicts.h"
 
+#include "absl/algorithm/container.h"
 #include "placement/lower/pack_by_time.h"
 #include "placement/lower/stream_knowledge.h"
 
@@ -40,6 +41,7 @@ void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
     std::erase_if(open,
                   [&](int other) { return knowledge.AllKnow(lives[other]); });
   }
+  for (PackItem& item : items) absl::c_sort(item.conflicts);
 }
 
 Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,

@@ -11,7 +11,8 @@
 namespace partita {
 
 // Two items conflict unless everything that touches one has ended before
-// anything that touches the other. Quadratic in what lives at once.
+// anything that touches the other. Lists them ascending. Quadratic in what
+// lives at once.
 void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages);
 
 // Addresses for the device's bodies. Many items are first packed by time, in

@@ -3,45 +3,37 @@
 
 #include "placement/lower/device_clocks.h"
 
-#include "absl/algorithm/container.h"
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
 
 namespace partita {
-namespace {
 
-bool TouchesDevice(const PlanDraft& draft, const Task& task, int device) {
-  const auto on_device = [&](const Touch& touch) {
-    return draft.pieces[touch.piece].device == device;
-  };
-  return absl::c_any_of(task.reads, on_device) ||
-         absl::c_any_of(task.writes, on_device) ||
-         (task.workspace >= 0 &&
-          draft.storages[task.workspace].device == device);
+std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft) {
+  std::vector<std::vector<int>> tasks(draft.devices->names.size());
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    const auto add = [&](int device) {
+      std::vector<int>& list = tasks[device];
+      const int task = static_cast<int>(i);
+      if (list.empty() || list.back() != task) list.push_back(task);
+    };
+    const Task& task = draft.tasks[i];
+    for (const Touch& t : task.reads) add(draft.pieces[t.piece].device);
+    for (const Touch& t : task.writes) add(draft.pieces[t.piece].device);
+    if (task.workspace >= 0) add(draft.storages[task.workspace].device);
+  }
+  return tasks;
 }
 
-// Ascending.
-std::vector<int> StreamsOf(const PlanDraft& draft, int device) {
-  std::vector<bool> touches(draft.streams.size(), false);
-  for (const Task& task : draft.tasks) {
-    if (TouchesDevice(draft, task, device)) touches[task.stream] = true;
-  }
-  std::vector<int> streams;
-  for (size_t s = 0; s < touches.size(); ++s) {
-    if (touches[s]) streams.push_back(static_cast<int>(s));
-  }
-  return streams;
-}
-
-}  // namespace
-
-DeviceClocks::DeviceClocks(const PlanDraft& draft, const Clocks& clocks,
-                           int device)
+DeviceClocks::DeviceClocks(const Clocks& clocks, absl::Span<const int> tasks)
     : clocks_(clocks) {
-  const std::vector<int> streams = StreamsOf(draft, device);
-  num_streams_ = static_cast<int>(streams.size());
-  std::vector<int> numbers(draft.streams.size(), -1);
-  for (int s = 0; s < num_streams_; ++s) numbers[streams[s]] = s;
+  std::set<int> streams;
+  for (int task : tasks) streams.insert(clocks.stream(task));
+  absl::flat_hash_map<int, int> numbers;
+  for (int stream : streams) numbers[stream] = num_streams_++;
   for (int task = 0; task < clocks.num_tasks(); ++task) {
-    streams_.push_back(numbers[clocks.stream(task)]);
+    const auto number = numbers.find(clocks.stream(task));
+    streams_.push_back(number == numbers.end() ? -1 : number->second);
     first_.push_back(known_.size());
     if (streams_.back() < 0) continue;
     for (int stream : streams) known_.push_back(clocks.Known(task, stream));

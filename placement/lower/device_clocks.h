@@ -12,12 +12,16 @@
 
 namespace partita {
 
+// By device, the tasks that touch some of its bytes, ascending.
+std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft);
+
 // The clocks of those streams alone, numbered in their order: what bytes of a
 // device may share asks for no others, and of many devices' streams few touch
 // any one's.
 class DeviceClocks {
  public:
-  DeviceClocks(const PlanDraft& draft, const Clocks& clocks, int device);
+  // `tasks`: those that touch the device.
+  DeviceClocks(const Clocks& clocks, absl::Span<const int> tasks);
 
   int num_streams() const { return num_streams_; }
   // -1: of a stream that touches nothing of the device.

@@ -33,8 +33,9 @@ struct DeviceStorages {
   int64_t bound = 0;        // no layout can do with less
 };
 
+// `tasks`: those that touch the device.
 DeviceStorages FindLives(const PlanDraft& draft, const DeviceClocks& clocks,
-                         int device);
+                         absl::Span<const int> tasks, int device);
 
 // Items in the order in which they are first touched.
 std::vector<int> ByFirstTouch(const std::vector<Life>& lives);

@@ -90,10 +90,12 @@ void SortStreams(PlanDraft& draft) {
 void LayOutStep(LoweredFunction& function, const Clocks& clocks,
                 int64_t budget) {
   PlanDraft& draft = function.draft;
+  const std::vector<std::vector<int>> tasks = TasksByDevice(draft);
   for (size_t device = 0; device < draft.devices->names.size(); ++device) {
     const int number = static_cast<int>(device);
-    const DeviceClocks device_clocks(draft, clocks, number);
-    DeviceStorages found = FindLives(draft, device_clocks, number);
+    const DeviceClocks device_clocks(clocks, tasks[device]);
+    DeviceStorages found =
+        FindLives(draft, device_clocks, tasks[device], number);
     const Packing packing = LayOut(found, device_clocks, budget);
     for (size_t i = 0; i < found.storages.size(); ++i) {
       draft.storages[found.storages[i]].address = packing.addresses[i];

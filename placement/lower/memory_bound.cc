@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -37,6 +38,7 @@ class Order {
         rows_(entry.streams.size()),
         now_(entry.streams.size(), CountRows::kNothing),
         count_(entry.streams.size(), 0),
+        learning_(entry.streams.size()),
         recorded_(entry.num_events, -1) {
     for (size_t i = 0, end = 0; i < commands.size(); i = end) {
       end = i + 1;
@@ -65,16 +67,24 @@ class Order {
   void Add(int c) {
     const int stream = StreamOf(c);
     const int event = commands_[c].event.index;
-    if (commands_[c].kind == Command::Kind::kWait && recorded_[event] >= 0) {
-      const int record = recorded_[event];
-      RowInMaking mine(rows_, now_[stream]);
-      mine.Join(starts_[record]);
-      mine.Raise(StreamOf(record), position_[record]);
-      now_[stream] = mine.Finish();
+    if (commands_[c].kind == Command::Kind::kWait) {
+      Learn(stream, recorded_[event]);
+    } else if (learning_[stream].has_value()) {
+      now_[stream] = learning_[stream]->Finish();
+      learning_[stream].reset();
     }
     if (commands_[c].kind == Command::Kind::kRecord) recorded_[event] = c;
     starts_.push_back(now_[stream]);
     position_.push_back(++count_[stream]);
+  }
+
+  // Waits touch nothing: what follows them begins with a row for all of them.
+  void Learn(int stream, int record) {
+    if (record < 0) return;
+    std::optional<RowInMaking>& mine = learning_[stream];
+    if (!mine.has_value()) mine.emplace(rows_, now_[stream]);
+    mine->Join(starts_[record]);
+    mine->Raise(StreamOf(record), position_[record]);
   }
 
   // No part ends before all have started.
@@ -94,11 +104,12 @@ class Order {
   }
 
   const std::vector<Command>& commands_;
-  CountRows rows_;             // say nothing of a stream's own commands
-  std::vector<int> now_;       // by stream: a row
-  std::vector<int> count_;     // by stream: its commands so far
-  std::vector<int> recorded_;  // by event: the record
-  std::vector<int> starts_;    // by command: a row
+  CountRows rows_;          // say nothing of a stream's own commands
+  std::vector<int> now_;    // by stream: a row
+  std::vector<int> count_;  // by stream: its commands so far
+  std::vector<std::optional<RowInMaking>> learning_;  // by stream, in waits
+  std::vector<int> recorded_;                         // by event: the record
+  std::vector<int> starts_;                           // by command: a row
   std::vector<int> position_;
 };
 

@@ -242,6 +242,16 @@ TEST(MachineTest, HostileTextsAreRefused) {
   }
 }
 
+// A parser that looks at all links for each of them would take hours.
+TEST(MachineTest, ALongListIsReadInTimeThatItsLengthBounds) {
+  std::string links = "[{}";
+  for (int i = 0; i < 1'000'000; ++i) links += ",{}";
+  const std::string text =
+      absl::StrCat(R"({"name": "m", "devices": )", links, "]}");
+  EXPECT_EQ(ParseMachine(text, "m.json").status().message(),
+            "m.json: devices: found 1000001 entries; expected 1 to 1024");
+}
+
 TEST(MachineTest, DamagedTextsNeverEndTheProgram) {
   std::mt19937 random(17);
   const std::string text(kTwo);

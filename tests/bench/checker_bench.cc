@@ -17,6 +17,7 @@
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "placement/lower/lower_fixture.h"
+#include "placement/lower/memory_bound.h"
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/plan_file.h"
@@ -113,6 +114,10 @@ absl::Status CompileChain(int devices, int nodes, int between,
       PlanOf(ChainOf(devices, nodes, between), LinkedMachine(devices)));
   std::printf("lowered in %s, %.0f MiB at the most\n", watch.Text().c_str(),
               PeakMebibytes());
+  const Stopwatch bound_watch;
+  PARTITA_RETURN_IF_ERROR(BoundMemory(plan, plan.entries[0]).status());
+  std::printf("memory bounded in %s, %.0f MiB at the most\n",
+              bound_watch.Text().c_str(), PeakMebibytes());
   return WritePlan(plan, path).status();
 }
 
