@@ -1,5 +1,6 @@
-// How long the proof of a large plan takes, and how much memory: a training
-// step on many devices, each with its part of the batch.
+// How long lowering and proving a large plan take, and how much memory: a
+// training step on many devices, each with its part of the batch, or devices
+// that all send to one another.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <sys/resource.h>
