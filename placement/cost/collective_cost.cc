@@ -4,9 +4,13 @@
 #include "placement/cost/collective_cost.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -22,14 +26,14 @@ struct Hop {
 };
 
 absl::StatusOr<std::vector<Hop>> HopsOf(const std::vector<Route>& routes,
-                                        const Machine& machine) {
+                                        const LinkTable& links) {
   std::vector<Hop> hops;
   for (const Route& route : routes) {
-    const Link* link = machine.FindLink(route.from, route.to);
+    const Link* link = links.Find(route.from, route.to);
     if (link == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
           "found a collective over ", route.from, " and ", route.to,
-          " and no link between them in machine ", machine.name,
+          " and no link between them in machine ", links.machine().name,
           "; expected one; simulate on the machine that the plan is for"));
     }
     hops.push_back({link, link->from == route.from});
@@ -47,21 +51,36 @@ std::vector<Route> RoutesAlong(const std::vector<std::string>& members,
   return routes;
 }
 
-bool Share(const Hop& a, const Hop& b) {
-  const bool together =
-      a.link == b.link || (!a.link->bus.empty() && a.link->bus == b.link->bus);
-  const bool duplex = a.link->duplex && b.link->duplex;
-  return together && (!duplex || a.forward == b.forward);
+// The hops of one link or bus: those over links that carry both directions at
+// once by direction, and the others.
+struct Sharers {
+  std::array<int, 2> one_way = {0, 0};
+  int either_way = 0;
+  int With(const Hop& hop) const {
+    return either_way +
+           (hop.link->duplex ? one_way[hop.forward] : one_way[0] + one_way[1]);
+  }
+};
+
+// A link without a bus shares with nobody.
+using Wire = std::pair<absl::string_view, const Link*>;
+
+Wire WireOf(const Link& link) {
+  return {link.bus, link.bus.empty() ? &link : nullptr};
 }
 
 // Of one step in which `bytes` go over every hop.
 double StepOver(const std::vector<Hop>& hops, double bytes) {
+  absl::flat_hash_map<Wire, Sharers> sharers;
+  for (const Hop& hop : hops) {
+    Sharers& of_wire = sharers[WireOf(*hop.link)];
+    ++(hop.link->duplex ? of_wire.one_way[hop.forward] : of_wire.either_way);
+  }
   double slowest = 0;
   for (const Hop& hop : hops) {
-    const auto sharers = std::count_if(
-        hops.begin(), hops.end(), [&](const Hop& o) { return Share(hop, o); });
+    const int together = sharers[WireOf(*hop.link)].With(hop);
     slowest = std::max(
-        slowest, hop.link->latency + bytes * sharers / hop.link->bandwidth);
+        slowest, hop.link->latency + bytes * together / hop.link->bandwidth);
   }
   return slowest;
 }
@@ -79,7 +98,7 @@ double ChainSeconds(const std::vector<Hop>& hops, double bytes) {
 // up the same routes, last step first, in the same time: links are as fast
 // either way.
 absl::StatusOr<double> TreeSeconds(const std::vector<std::string>& members,
-                                   double bytes, const Machine& machine) {
+                                   double bytes, const LinkTable& links) {
   double seconds = 0;
   for (size_t have = 1; have < members.size(); have *= 2) {
     std::vector<Route> routes;
@@ -87,7 +106,7 @@ absl::StatusOr<double> TreeSeconds(const std::vector<std::string>& members,
       routes.push_back({members[i], members[have + i]});
     }
     PARTITA_ASSIGN_OR_RETURN(const double step,
-                             TransferSeconds(bytes, routes, machine));
+                             TransferSeconds(bytes, routes, links));
     seconds += step;
   }
   return seconds;
@@ -97,25 +116,25 @@ absl::StatusOr<double> TreeSeconds(const std::vector<std::string>& members,
 
 absl::StatusOr<double> CollectiveSeconds(
     CollectiveKind kind, double bytes, const std::vector<std::string>& members,
-    const Machine& machine) {
+    const LinkTable& links) {
   const size_t count = members.size();
   if (count < 2) return 0;
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Hop> ring,
-                           HopsOf(RoutesAlong(members, true), machine));
+                           HopsOf(RoutesAlong(members, true), links));
   const double steps = static_cast<double>(count) - 1;
   if (kind == CollectiveKind::kAllGather) return steps * StepOver(ring, bytes);
   const double scattered = steps * StepOver(ring, bytes / count);
   if (kind != CollectiveKind::kAllReduce) return scattered;
-  const absl::StatusOr<double> tree = TreeSeconds(members, bytes, machine);
+  const absl::StatusOr<double> tree = TreeSeconds(members, bytes, links);
   return tree.ok() ? std::min(2 * scattered, 2 * *tree) : 2 * scattered;
 }
 
 absl::StatusOr<double> BroadcastSeconds(double bytes,
                                         const std::vector<std::string>& chain,
-                                        const Machine& machine) {
+                                        const LinkTable& links) {
   const absl::StatusOr<std::vector<Hop>> hops =
-      HopsOf(RoutesAlong(chain, false), machine);
-  const absl::StatusOr<double> tree = TreeSeconds(chain, bytes, machine);
+      HopsOf(RoutesAlong(chain, false), links);
+  const absl::StatusOr<double> tree = TreeSeconds(chain, bytes, links);
   if (!hops.ok()) return tree;
   const double passed_on = ChainSeconds(*hops, bytes);
   return tree.ok() ? std::min(passed_on, *tree) : passed_on;
@@ -123,9 +142,8 @@ absl::StatusOr<double> BroadcastSeconds(double bytes,
 
 absl::StatusOr<double> TransferSeconds(double bytes,
                                        const std::vector<Route>& routes,
-                                       const Machine& machine) {
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Hop> hops,
-                           HopsOf(routes, machine));
+                                       const LinkTable& links) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Hop> hops, HopsOf(routes, links));
   return StepOver(hops, bytes);
 }
 

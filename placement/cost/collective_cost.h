@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "placement/machine/machine.h"
+#include "placement/machine/link_table.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
@@ -28,7 +28,7 @@ namespace partita {
 //     the slowest of its transfers, which share links and buses likewise.
 absl::StatusOr<double> CollectiveSeconds(
     CollectiveKind kind, double bytes, const std::vector<std::string>& members,
-    const Machine& machine);
+    const LinkTable& links);
 
 // Seconds until all of `chain` have the `bytes` of its first: the better of
 //   * the chain, each passing pieces of them on to the next while it takes
@@ -37,7 +37,7 @@ absl::StatusOr<double> CollectiveSeconds(
 //   * a binomial tree: ceil(log2 d) steps of all bytes.
 absl::StatusOr<double> BroadcastSeconds(double bytes,
                                         const std::vector<std::string>& chain,
-                                        const Machine& machine);
+                                        const LinkTable& links);
 
 // From one device to another.
 struct Route {
@@ -49,7 +49,7 @@ struct Route {
 // bring them; routes that share a link or a bus share its bandwidth.
 absl::StatusOr<double> TransferSeconds(double bytes,
                                        const std::vector<Route>& routes,
-                                       const Machine& machine);
+                                       const LinkTable& links);
 
 }  // namespace partita
 

@@ -3,19 +3,12 @@
 
 #include "placement/lower/clocks.h"
 
-#include <algorithm>
-
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
 namespace {
-
-void Join(absl::Span<const int> other, std::vector<int>& mine) {
-  for (size_t s = 0; s < mine.size(); ++s) {
-    mine[s] = std::max(mine[s], other[s]);
-  }
-}
 
 // One behind the last part of the collective that begins at `first`; of any
 // other task, one behind it.
@@ -34,55 +27,67 @@ bool HasBytes(const PlanDraft& draft, const std::vector<Touch>& touches) {
   });
 }
 
-// In a permute the bytes of a part go to whoever takes that piece, in a
-// broadcast from the root to all that take it, else from each to each. Where
-// there are none, nobody waits for anybody.
-bool Reaches(const PlanDraft& draft, const Task& giver, const Task& taker) {
-  if (!HasBytes(draft, giver.reads) || !HasBytes(draft, taker.writes)) {
-    return false;
-  }
-  const OpView node = draft.graph->view(giver.instance.node);
-  return CollectiveOf(node) != CollectiveKind::kPermute ||
-         draft.pieces[giver.reads[0].piece].member ==
-             draft.pieces[taker.writes[0].piece].member;
+// What parts give to and take from, by touch: in a permute the piece itself,
+// else all parts alike.
+int SourceOf(const PlanDraft& draft, const Task& part, const Touch& touch) {
+  const OpView node = draft.graph->view(part.instance.node);
+  return CollectiveOf(node) == CollectiveKind::kPermute
+             ? draft.pieces[touch.piece].member
+             : 0;
 }
 
 }  // namespace
 
 Clocks::Clocks(const PlanDraft& draft)
-    : num_streams_(draft.streams.size()),
-      now_(num_streams_, std::vector<int>(num_streams_, 0)) {
-  known_.reserve(draft.tasks.size() * num_streams_);
-  waits_.resize(draft.tasks.size());
-}
+    : waits_(draft.tasks.size()),
+      rows_(draft.streams.size()),
+      now_(draft.streams.size(), CountRows::kNothing),
+      count_(draft.streams.size(), 0) {}
 
 // A later task never is before an earlier one, so going through a task's
 // dependencies from the latest on, one wait may make earlier ones needless and
 // never the other way round.
 void Clocks::Start(int task, int stream, absl::Span<const int> dependencies) {
-  std::vector<int>& mine = now_[stream];
+  RowInMaking mine(rows_, now_[stream]);
   for (auto it = dependencies.rbegin(); it != dependencies.rend(); ++it) {
     const int other = *it;
-    if (mine[streams_[other]] >= positions_[other]) continue;
+    if (streams_[other] == stream ||
+        mine.At(streams_[other]) >= positions_[other]) {
+      continue;
+    }
     waits_[task].push_back(other);
-    const auto after = after_part_.find(other);
-    Join(after == after_part_.end() ? Known(other) : after->second, mine);
-    mine[streams_[other]] = positions_[other];
+    mine.Join(ends_[other]);
+    mine.Raise(streams_[other], positions_[other]);
   }
-  known_.insert(known_.end(), mine.begin(), mine.end());
+  now_[stream] = mine.Finish();
   streams_.push_back(stream);
-  positions_.push_back(++mine[stream]);
+  positions_.push_back(++count_[stream]);
+  starts_.push_back(now_[stream]);
+  ends_.push_back(now_[stream]);
 }
 
+// Where there are no bytes, nobody waits for anybody.
 void Clocks::EndParts(const PlanDraft& draft, int first, int end) {
+  absl::flat_hash_map<int, RowInMaking> given;  // by source
   for (int part = first; part < end; ++part) {
-    std::vector<int>& mine = now_[streams_[part]];
-    for (int other = first; other < end; ++other) {
-      if (Reaches(draft, draft.tasks[other], draft.tasks[part])) {
-        Join(Known(other), mine);
-      }
-    }
-    after_part_[part] = mine;
+    const Task& task = draft.tasks[part];
+    if (!HasBytes(draft, task.reads)) continue;
+    const int source = SourceOf(draft, task, task.reads[0]);
+    RowInMaking& row =
+        given.try_emplace(source, rows_, CountRows::kNothing).first->second;
+    row.Join(starts_[part]);
+    row.Raise(streams_[part], positions_[part] - 1);
+  }
+  absl::flat_hash_map<int, int> rows;
+  for (const auto& [source, row] : given) rows.emplace(source, row.Finish());
+  for (int part = first; part < end; ++part) {
+    const Task& task = draft.tasks[part];
+    if (!HasBytes(draft, task.writes)) continue;
+    const auto row = rows.find(SourceOf(draft, task, task.writes[0]));
+    if (row == rows.end()) continue;
+    RowInMaking mine(rows_, now_[streams_[part]]);
+    mine.Join(row->second);
+    ends_[part] = now_[streams_[part]] = mine.Finish();
   }
 }
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "placement/lower/count_rows.h"
 #include "placement/lower/plan_draft.h"
 
 namespace partita {
@@ -24,17 +24,17 @@ class Clocks {
                      const std::vector<std::vector<int>>& dependencies);
 
   bool Before(int a, int b) const {
-    return Known(b)[streams_[a]] >= positions_[a];
+    return Known(b, streams_[a]) >= positions_[a];
   }
-  // By stream, how many of its tasks have ended before `task` starts.
-  absl::Span<const int> Known(int task) const {
-    return absl::MakeConstSpan(known_).subspan(
-        static_cast<size_t>(task) * num_streams_, num_streams_);
+  // How many tasks of `stream` have ended before `task` starts.
+  int Known(int task, int stream) const {
+    return stream == streams_[task] ? positions_[task] - 1
+                                    : rows_.At(starts_[task], stream);
   }
+  int num_tasks() const { return static_cast<int>(streams_.size()); }
   int stream(int task) const { return streams_[task]; }
   // In the stream, counted from 1.
   int position(int task) const { return positions_[task]; }
-  int num_streams() const { return static_cast<int>(num_streams_); }
   // By task, the tasks whose events it waits for, latest first.
   const std::vector<std::vector<int>>& waits() const { return waits_; }
 
@@ -45,14 +45,15 @@ class Clocks {
   // The parts of one collective, all of which have started.
   void EndParts(const PlanDraft& draft, int first, int end);
 
-  size_t num_streams_ = 0;
   std::vector<int> streams_;
   std::vector<int> positions_;
-  std::vector<int> known_;  // task by stream
   std::vector<std::vector<int>> waits_;
-  std::vector<std::vector<int>> now_;  // by stream, what its next task knows
-  // What is known once a part of a collective has ended.
-  absl::flat_hash_map<int, std::vector<int>> after_part_;
+  // Rows say nothing of the stream that they belong to: that is its position.
+  CountRows rows_;
+  std::vector<int> starts_;  // by task: a row
+  std::vector<int> ends_;    // by task: more only of a part of a collective
+  std::vector<int> now_;     // by stream: the row of its next task
+  std::vector<int> count_;   // by stream: its tasks so far
 };
 
 }  // namespace partita

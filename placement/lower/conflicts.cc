@@ -3,6 +3,7 @@
 
 #include "placement/lower/conflicts.h"
 
+#include "absl/algorithm/container.h"
 #include "placement/lower/pack_by_time.h"
 #include "placement/lower/stream_knowledge.h"
 
@@ -20,7 +21,7 @@ constexpr int64_t kGoodPerMille = 10;
 
 }  // namespace
 
-void FindConflicts(const Clocks& clocks, DeviceStorages& storages) {
+void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages) {
   const std::vector<Life>& lives = storages.lives;
   std::vector<PackItem>& items = storages.problem.items;
   StreamKnowledge knowledge(lives, clocks);
@@ -40,9 +41,11 @@ void FindConflicts(const Clocks& clocks, DeviceStorages& storages) {
     std::erase_if(open,
                   [&](int other) { return knowledge.AllKnow(lives[other]); });
   }
+  for (PackItem& item : items) absl::c_sort(item.conflicts);
 }
 
-Packing LayOut(DeviceStorages& storages, const Clocks& clocks, int64_t budget) {
+Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,
+               int64_t budget) {
   if (storages.problem.items.size() > kFewItems) {
     Packing packing = PackByTime(storages, clocks);
     const int64_t above = packing.bytes - storages.bound;

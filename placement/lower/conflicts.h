@@ -4,20 +4,22 @@
 #ifndef PARTITA_PLACEMENT_LOWER_CONFLICTS_H_
 #define PARTITA_PLACEMENT_LOWER_CONFLICTS_H_
 
-#include "placement/lower/clocks.h"
+#include "placement/lower/device_clocks.h"
 #include "placement/lower/lifetimes.h"
 #include "placement/lower/pack.h"
 
 namespace partita {
 
 // Two items conflict unless everything that touches one has ended before
-// anything that touches the other. Quadratic in what lives at once.
-void FindConflicts(const Clocks& clocks, DeviceStorages& storages);
+// anything that touches the other. Lists them ascending. Quadratic in what
+// lives at once.
+void FindConflicts(const DeviceClocks& clocks, DeviceStorages& storages);
 
 // Addresses for the device's bodies. Many items are first packed by time, in
 // one go; few, and those that time alone packs badly, by search (`budget` is
 // Pack's).
-Packing LayOut(DeviceStorages& storages, const Clocks& clocks, int64_t budget);
+Packing LayOut(DeviceStorages& storages, const DeviceClocks& clocks,
+               int64_t budget);
 
 }  // namespace partita
 

@@ -29,13 +29,13 @@ std::vector<std::string> ChainFrom(const std::string& from,
 }
 
 bool BroadcastIsNoSlower(double bytes, const std::vector<std::string>& chain,
-                         const Machine& machine) {
+                         const LinkTable& links) {
   std::vector<Route> copies;
   for (size_t i = 1; i < chain.size(); ++i) {
     copies.push_back({chain[0], chain[i]});
   }
-  const auto by_copies = TransferSeconds(bytes, copies, machine);
-  const auto at_once = BroadcastSeconds(bytes, chain, machine);
+  const auto by_copies = TransferSeconds(bytes, copies, links);
+  const auto at_once = BroadcastSeconds(bytes, chain, links);
   return copies.size() > 1 && by_copies.ok() && at_once.ok() &&
          *at_once <= *by_copies;
 }
@@ -61,7 +61,7 @@ bool IsDividedAnew(const OpView& copy, const Sharding& from,
 
 // Copies go from every member to every other one.
 bool RingIsNoSlower(double bytes, bool gathers, const Devices& devices,
-                    const Machine& machine) {
+                    const LinkTable& links) {
   const std::vector<std::string> members(devices.begin(), devices.end());
   std::vector<Route> copies;
   for (const std::string& from : members) {
@@ -71,15 +71,15 @@ bool RingIsNoSlower(double bytes, bool gathers, const Devices& devices,
   }
   const double count = static_cast<double>(members.size());
   const auto by_copies =
-      TransferSeconds(gathers ? bytes : bytes / count, copies, machine);
+      TransferSeconds(gathers ? bytes : bytes / count, copies, links);
   const auto by_ring = CollectiveSeconds(
       gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllToAll, bytes,
-      members, machine);
+      members, links);
   return by_copies.ok() && by_ring.ok() && *by_ring <= *by_copies;
 }
 
 bool IsExchange(const PlanDraft& draft, const OpView& copy, bool is_update,
-                const Machine& machine) {
+                const LinkTable& links) {
   const ValueId value = copy.operand(0).id();
   const Devices& from = draft.PlacementOf(value).devices;
   const Devices& to = copy.node().placement.devices;
@@ -91,7 +91,7 @@ bool IsExchange(const PlanDraft& draft, const OpView& copy, bool is_update,
     const bool gathers = wanted.kind == Sharding::Kind::kReplicated;
     return (gathers && is_update) ||
            RingIsNoSlower(static_cast<double>(bytes) / from.size(), gathers, to,
-                          machine);
+                          links);
   }
   if (copy.operand_type(0) != copy.result_type(0) || lies != wanted) {
     return false;
@@ -100,16 +100,16 @@ bool IsExchange(const PlanDraft& draft, const OpView& copy, bool is_update,
     return lies.kind == Sharding::Kind::kSplit && EachMoves(from, to);
   }
   return BroadcastIsNoSlower(static_cast<double>(bytes), ChainFrom(from[0], to),
-                             machine);
+                             links);
 }
 
 }  // namespace
 
 std::vector<ExchangePart> FindExchange(const PlanDraft& draft,
                                        const OpView& copy, int micro_batch,
-                                       bool is_update, const Machine& machine) {
+                                       bool is_update, const LinkTable& links) {
   std::vector<ExchangePart> parts;
-  if (!IsExchange(draft, copy, is_update, machine)) return parts;
+  if (!IsExchange(draft, copy, is_update, links)) return parts;
   const ValueId value = copy.operand(0).id();
   const ValueId result = copy.result(0).id();
   const Devices& to = copy.node().placement.devices;

@@ -8,7 +8,7 @@
 
 #include "graph/op_view.h"
 #include "placement/lower/plan_draft.h"
-#include "placement/machine/machine.h"
+#include "placement/machine/link_table.h"
 
 namespace partita {
 
@@ -33,7 +33,7 @@ struct ExchangePart {
 // already, a broadcast root's, is nobody's to take.
 std::vector<ExchangePart> FindExchange(const PlanDraft& draft,
                                        const OpView& copy, int micro_batch,
-                                       bool is_update, const Machine& machine);
+                                       bool is_update, const LinkTable& links);
 
 }  // namespace partita
 

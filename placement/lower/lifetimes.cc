@@ -22,7 +22,7 @@ struct TouchAt {
   int task;
 };
 
-Life LifeOf(const std::vector<int>& tasks, const Clocks& clocks) {
+Life LifeOf(const std::vector<int>& tasks, const DeviceClocks& clocks) {
   Life life{.first = tasks.front(), .last = tasks.back()};
   life.known.assign(clocks.num_streams(), std::numeric_limits<int>::max());
   std::map<int, int> ends;
@@ -40,26 +40,25 @@ Life LifeOf(const std::vector<int>& tasks, const Clocks& clocks) {
 
 class LifeFinder {
  public:
-  LifeFinder(const PlanDraft& draft, const Clocks& clocks, int device)
+  LifeFinder(const PlanDraft& draft, const DeviceClocks& clocks, int device)
       : draft_(draft), clocks_(clocks), device_(device) {}
 
-  DeviceStorages Run() {
-    CollectTouches();
+  DeviceStorages Run(absl::Span<const int> tasks) {
+    CollectTouches(tasks);
     for (auto& [storage, touches] : touches_) AddBody(storage, touches);
     FindBound();
     return std::move(found_);
   }
 
  private:
-  void CollectTouches() {
+  void CollectTouches(absl::Span<const int> tasks) {
     auto add = [&](int storage, int64_t begin, int64_t end, int task) {
       const Storage& s = draft_.storages[storage];
       if (s.device != device_ || s.persistent() || begin >= end) return;
       touches_[storage].push_back({begin, end, task});
     };
-    for (size_t i = 0; i < draft_.tasks.size(); ++i) {
-      const Task& task = draft_.tasks[i];
-      const int t = static_cast<int>(i);
+    for (int t : tasks) {
+      const Task& task = draft_.tasks[t];
       for (const auto* list : {&task.reads, &task.writes}) {
         for (const Touch& touch : *list) {
           const Extent e = ExtentOf(draft_, touch);
@@ -127,7 +126,7 @@ class LifeFinder {
   }
 
   const PlanDraft& draft_;
-  const Clocks& clocks_;
+  const DeviceClocks& clocks_;
   const int device_;
   std::map<int, std::vector<TouchAt>> touches_;  // by storage
   DeviceStorages found_;
@@ -141,9 +140,9 @@ bool EndedBefore(const Life& life, absl::Span<const int> known) {
   });
 }
 
-DeviceStorages FindLives(const PlanDraft& draft, const Clocks& clocks,
-                         int device) {
-  return LifeFinder(draft, clocks, device).Run();
+DeviceStorages FindLives(const PlanDraft& draft, const DeviceClocks& clocks,
+                         absl::Span<const int> tasks, int device) {
+  return LifeFinder(draft, clocks, device).Run(tasks);
 }
 
 std::vector<int> ByFirstTouch(const std::vector<Life>& lives) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "placement/lower/clocks.h"
+#include "placement/lower/device_clocks.h"
 #include "placement/lower/pack.h"
 #include "placement/lower/plan_draft.h"
 
@@ -33,8 +33,9 @@ struct DeviceStorages {
   int64_t bound = 0;        // no layout can do with less
 };
 
-DeviceStorages FindLives(const PlanDraft& draft, const Clocks& clocks,
-                         int device);
+// `tasks`: those that touch the device.
+DeviceStorages FindLives(const PlanDraft& draft, const DeviceClocks& clocks,
+                         absl::Span<const int> tasks, int device);
 
 // Items in the order in which they are first touched.
 std::vector<int> ByFirstTouch(const std::vector<Life>& lives);

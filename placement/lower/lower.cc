@@ -17,6 +17,7 @@
 #include "placement/lower/conflicts.h"
 #include "placement/lower/deferral.h"
 #include "placement/lower/dependencies.h"
+#include "placement/lower/device_clocks.h"
 #include "placement/lower/emit.h"
 #include "placement/lower/in_place.h"
 #include "placement/lower/lifetimes.h"
@@ -89,9 +90,13 @@ void SortStreams(PlanDraft& draft) {
 void LayOutStep(LoweredFunction& function, const Clocks& clocks,
                 int64_t budget) {
   PlanDraft& draft = function.draft;
+  const std::vector<std::vector<int>> tasks = TasksByDevice(draft);
   for (size_t device = 0; device < draft.devices->names.size(); ++device) {
-    DeviceStorages found = FindLives(draft, clocks, static_cast<int>(device));
-    const Packing packing = LayOut(found, clocks, budget);
+    const int number = static_cast<int>(device);
+    const DeviceClocks device_clocks(clocks, tasks[device]);
+    DeviceStorages found =
+        FindLives(draft, device_clocks, tasks[device], number);
+    const Packing packing = LayOut(found, device_clocks, budget);
     for (size_t i = 0; i < found.storages.size(); ++i) {
       draft.storages[found.storages[i]].address = packing.addresses[i];
     }

@@ -4,14 +4,17 @@
 #include "placement/lower/memory_bound.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "graph/status_macros.h"
 #include "placement/lower/antichain.h"
+#include "placement/lower/count_rows.h"
 
 namespace partita {
 namespace {
@@ -31,62 +34,82 @@ struct BufferUse {
 class Order {
  public:
   Order(const Entry& entry, const std::vector<Command>& commands)
-      : streams_(entry.streams.size()),
-        now_(streams_, std::vector<int>(streams_, 0)),
-        recorded_(entry.num_events) {
+      : commands_(commands),
+        rows_(entry.streams.size()),
+        now_(entry.streams.size(), CountRows::kNothing),
+        count_(entry.streams.size(), 0),
+        learning_(entry.streams.size()),
+        recorded_(entry.num_events, -1) {
     for (size_t i = 0, end = 0; i < commands.size(); i = end) {
       end = i + 1;
-      if (commands[i].kind != Command::Kind::kCollective) {
-        Add(commands[i]);
-        continue;
-      }
       while (end < commands.size() && IsPartOf(commands[i], commands[end])) {
         ++end;
       }
-      AddParts(absl::MakeSpan(commands).subspan(i, end - i));
+      for (size_t c = i; c < end; ++c) Add(static_cast<int>(c));
+      if (commands[i].kind == Command::Kind::kCollective) EndParts(i, end);
     }
   }
-  const std::vector<int>& Known(int command) const { return known_[command]; }
+  int Known(int command, int stream) const {
+    return stream == StreamOf(command) ? position_[command] - 1
+                                       : rows_.At(starts_[command], stream);
+  }
   int Position(int command) const { return position_[command]; }
+  int StreamOf(int command) const { return commands_[command].stream.index; }
 
  private:
-  static void Join(const std::vector<int>& other, std::vector<int>& mine) {
-    for (size_t s = 0; s < other.size(); ++s) {
-      mine[s] = std::max(mine[s], other[s]);
-    }
-  }
   static bool IsPartOf(const Command& first, const Command& command) {
-    return command.kind == Command::Kind::kCollective &&
+    return first.kind == Command::Kind::kCollective &&
+           command.kind == first.kind &&
            command.instance.node == first.instance.node &&
            command.instance.micro_batch == first.instance.micro_batch;
   }
 
-  void Add(const Command& command) {
-    std::vector<int>& mine = now_[command.stream.index];
-    if (command.kind == Command::Kind::kWait) {
-      Join(recorded_[command.event.index], mine);
+  void Add(int c) {
+    const int stream = StreamOf(c);
+    const int event = commands_[c].event.index;
+    if (commands_[c].kind == Command::Kind::kWait) {
+      Learn(stream, recorded_[event]);
+    } else if (learning_[stream].has_value()) {
+      now_[stream] = learning_[stream]->Finish();
+      learning_[stream].reset();
     }
-    known_.push_back(mine);
-    position_.push_back(++mine[command.stream.index]);
-    if (command.kind == Command::Kind::kRecord) {
-      recorded_[command.event.index] = mine;
-    }
+    if (commands_[c].kind == Command::Kind::kRecord) recorded_[event] = c;
+    starts_.push_back(now_[stream]);
+    position_.push_back(++count_[stream]);
+  }
+
+  // Waits touch nothing: what follows them begins with a row for all of them.
+  void Learn(int stream, int record) {
+    if (record < 0) return;
+    std::optional<RowInMaking>& mine = learning_[stream];
+    if (!mine.has_value()) mine.emplace(rows_, now_[stream]);
+    mine->Join(starts_[record]);
+    mine->Raise(StreamOf(record), position_[record]);
   }
 
   // No part ends before all have started.
-  void AddParts(absl::Span<const Command> parts) {
-    std::vector<int> started(streams_, 0);
-    for (const Command& part : parts) {
-      Join(now_[part.stream.index], started);
-      Add(part);
+  void EndParts(size_t first, size_t end) {
+    RowInMaking all(rows_, CountRows::kNothing);
+    for (size_t part = first; part < end; ++part) {
+      all.Join(starts_[part]);
+      all.Raise(commands_[part].stream.index, position_[part] - 1);
     }
-    for (const Command& part : parts) Join(started, now_[part.stream.index]);
+    const int started = all.Finish();
+    for (size_t part = first; part < end; ++part) {
+      int& now = now_[commands_[part].stream.index];
+      RowInMaking mine(rows_, now);
+      mine.Join(started);
+      now = mine.Finish();
+    }
   }
 
-  const size_t streams_;
-  std::vector<std::vector<int>> now_;       // by stream
-  std::vector<std::vector<int>> recorded_;  // by event
-  std::vector<std::vector<int>> known_;
+  const std::vector<Command>& commands_;
+  CountRows rows_;          // say nothing of a stream's own commands
+  std::vector<int> now_;    // by stream: a row
+  std::vector<int> count_;  // by stream: its commands so far
+  std::vector<std::optional<RowInMaking>> learning_;  // by stream, in waits
+  std::vector<int> recorded_;                         // by event: the record
+  std::vector<int> starts_;                           // by command: a row
   std::vector<int> position_;
 };
 
@@ -103,6 +126,7 @@ class DeviceBound {
 
   MemoryBound Run() {
     SweepArena();
+    NumberStreams();
     std::vector<StreamLife> lives;
     for (const auto& [users, weight] : weights_) {
       lives.push_back(LifeOf(users, weight));
@@ -161,7 +185,7 @@ class DeviceBound {
 
   bool FollowsAll(const std::vector<int>& users, int command) const {
     return std::all_of(users.begin(), users.end(), [&](int user) {
-      return order_.Known(command)[commands_[user].stream.index] >=
+      return order_.Known(command, order_.StreamOf(user)) >=
              order_.Position(user);
     });
   }
@@ -170,18 +194,33 @@ class DeviceBound {
     if (!users.empty()) weights_[users] += bytes;
   }
 
+  // Numbers the streams that touch the arena: lives ask for no others.
+  void NumberStreams() {
+    std::set<int> used;
+    for (const auto& [users, weight] : weights_) {
+      for (int user : users) used.insert(order_.StreamOf(user));
+    }
+    streams_.assign(used.begin(), used.end());
+  }
+
+  int NumberOf(int command) const {
+    return static_cast<int>(
+        absl::c_lower_bound(streams_, order_.StreamOf(command)) -
+        streams_.begin());
+  }
+
   StreamLife LifeOf(const std::vector<int>& users, int64_t weight) const {
     StreamLife life{.weight = weight,
-                    .stream = commands_[users[0]].stream.index,
-                    .position = order_.Position(users[0]),
-                    .known = order_.Known(users[0])};
+                    .stream = NumberOf(users[0]),
+                    .position = order_.Position(users[0])};
+    life.known.assign(streams_.size(), std::numeric_limits<int>::max());
     std::map<int, int> ends;
     for (int user : users) {
-      int& end = ends[commands_[user].stream.index];
+      int& end = ends[NumberOf(user)];
       end = std::max(end, order_.Position(user));
-      const std::vector<int>& known = order_.Known(user);
-      for (size_t s = 0; s < known.size(); ++s) {
-        life.known[s] = std::min(life.known[s], known[s]);
+      for (size_t s = 0; s < streams_.size(); ++s) {
+        life.known[s] =
+            std::min(life.known[s], order_.Known(user, streams_[s]));
       }
     }
     life.ends.assign(ends.begin(), ends.end());
@@ -195,6 +234,7 @@ class DeviceBound {
   const DeviceId device_;
   int64_t top_ = 0;
   std::map<std::vector<int>, int64_t> weights_;  // by the life's commands
+  std::vector<int> streams_;                     // ascending
 };
 
 std::vector<std::vector<BufferUse>> UsesOf(

@@ -223,11 +223,24 @@ class Packer {
         const PackItem& placed = problem_.items[other];
         const int64_t address = addresses[placed.body];
         if (address < 0 || placed.body == body) continue;
-        forbidden_.push_back({address + placed.begin - item.end,
-                              address + placed.end - item.begin});
+        Forbid(address + placed.begin - item.end,
+               address + placed.end - item.begin);
       }
     }
     std::sort(forbidden_.begin(), forbidden_.end());
+  }
+
+  // Items of one body lie behind each other, and so do their conflicts: what
+  // overlaps the last range widens it.
+  void Forbid(int64_t low, int64_t high) {
+    if (!forbidden_.empty() && low < forbidden_.back().second &&
+        forbidden_.back().first < high) {
+      auto& [last_low, last_high] = forbidden_.back();
+      last_low = std::min(last_low, low);
+      last_high = std::max(last_high, high);
+    } else {
+      forbidden_.push_back({low, high});
+    }
   }
 
   int64_t Aligned(int64_t address) const {

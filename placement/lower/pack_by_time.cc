@@ -86,7 +86,7 @@ struct Body {
 };
 
 std::vector<Body> BodiesOf(const DeviceStorages& storages,
-                           const Clocks& clocks) {
+                           const DeviceClocks& clocks) {
   std::vector<Body> bodies(storages.problem.num_bodies);
   const std::vector<PackItem>& items = storages.problem.items;
   for (int i : ByFirstTouch(storages.lives)) {
@@ -175,7 +175,7 @@ Packing Stack(const std::vector<StreamArena>& arenas,
 
 }  // namespace
 
-Packing PackByTime(const DeviceStorages& storages, const Clocks& clocks) {
+Packing PackByTime(const DeviceStorages& storages, const DeviceClocks& clocks) {
   const std::vector<PackItem>& items = storages.problem.items;
   std::vector<Body> bodies = BodiesOf(storages, clocks);
   std::vector<StreamArena> arenas(clocks.num_streams(),

@@ -4,7 +4,7 @@
 #ifndef PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_
 #define PARTITA_PLACEMENT_LOWER_PACK_BY_TIME_H_
 
-#include "placement/lower/clocks.h"
+#include "placement/lower/device_clocks.h"
 #include "placement/lower/lifetimes.h"
 #include "placement/lower/pack.h"
 
@@ -14,7 +14,7 @@ namespace partita {
 // that holds it when the stream first touches it; it leaves the gap once the
 // stream knows that all its items have ended. Looks at no pairs: n log n in the
 // items. Loose where the streams need most at different times.
-Packing PackByTime(const DeviceStorages& storages, const Clocks& clocks);
+Packing PackByTime(const DeviceStorages& storages, const DeviceClocks& clocks);
 
 }  // namespace partita
 

@@ -8,7 +8,7 @@
 namespace partita {
 
 StreamKnowledge::StreamKnowledge(const std::vector<Life>& lives,
-                                 const Clocks& clocks)
+                                 const DeviceClocks& clocks)
     : clocks_(clocks) {
   for (const Life& life : lives) {
     for (const auto& end : life.ends) latest_[end.first] = -1;

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "placement/lower/clocks.h"
+#include "placement/lower/device_clocks.h"
 #include "placement/lower/lifetimes.h"
 
 namespace partita {
@@ -17,14 +17,14 @@ namespace partita {
 class StreamKnowledge {
  public:
   // Of the streams that touch these lives. `clocks` must outlive it.
-  StreamKnowledge(const std::vector<Life>& lives, const Clocks& clocks);
+  StreamKnowledge(const std::vector<Life>& lives, const DeviceClocks& clocks);
 
   // The launch order has come to `task`.
   void Advance(int task);
   bool AllKnow(const Life& life) const;
 
  private:
-  const Clocks& clocks_;
+  const DeviceClocks& clocks_;
   std::map<int, int> latest_;  // by stream, its last task so far
   int next_task_ = 0;
 };

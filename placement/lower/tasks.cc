@@ -17,6 +17,7 @@
 #include "placement/lower/pieces.h"
 #include "placement/lower/transfers.h"
 #include "placement/lower/views.h"
+#include "placement/machine/link_table.h"
 #include "runtime/plan/collective.h"
 
 namespace partita {
@@ -25,7 +26,7 @@ namespace {
 class TaskLister {
  public:
   TaskLister(PlanDraft& draft, const Machine& machine)
-      : draft_(draft), graph_(*draft.graph), machine_(machine) {}
+      : draft_(draft), graph_(*draft.graph), links_(machine) {}
 
   absl::Status Run() {
     PARTITA_RETURN_IF_ERROR(FindUpdates());
@@ -74,7 +75,7 @@ class TaskLister {
 
   PlanDraft& draft_;
   const Graph& graph_;
-  const Machine& machine_;
+  const LinkTable links_;
   // The variable's node by the value that its update takes.
   absl::flat_hash_map<ValueId, NodeId> updates_;
 };
@@ -298,7 +299,7 @@ absl::Status TaskLister::CheckJoins(const OpView& op, int value) const {
 // it would take their time all the same, and be woken for it.
 StreamKey TaskLister::StreamOfPart(const std::string& device) const {
   const bool beside =
-      machine_.FindDevice(device)->traits.kind != DeviceKind::kCpu;
+      links_.machine().FindDevice(device)->traits.kind != DeviceKind::kCpu;
   return {draft_.devices->index.at(device),
           beside ? StreamKey::Role::kCollective : StreamKey::Role::kCompute};
 }
@@ -340,7 +341,7 @@ absl::Status TaskLister::ListCopy(const OpView& op, int micro_batch) {
   }
   const bool is_update = updates_.contains(op.result(0).id());
   const std::vector<ExchangePart> parts =
-      FindExchange(draft_, op, micro_batch, is_update, machine_);
+      FindExchange(draft_, op, micro_batch, is_update, links_);
   const int members = static_cast<int>(op.node().placement.devices.size());
   for (int member = 0; member < members; ++member) {
     const int to = draft_.PieceOf(op.result(0).id(), member, micro_batch);
@@ -406,9 +407,8 @@ absl::StatusOr<std::vector<int>> TaskLister::SourcesOf(const OpView& op,
   const int here = draft_.PieceOn(operand, to.device, to.micro_batch);
   if (!split && here >= 0) return std::vector<int>{here};
   for (size_t i = 0; i < placement.devices.size(); ++i) {
-    const bool linked =
-        placement.devices[i] == target ||
-        machine_.FindLink(placement.devices[i], target) != nullptr;
+    const bool linked = placement.devices[i] == target ||
+                        links_.Find(placement.devices[i], target) != nullptr;
     if (linked) {
       sources.push_back(
           draft_.PieceOf(operand, static_cast<int>(i), to.micro_batch));

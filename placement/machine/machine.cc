@@ -14,15 +14,6 @@ const MachineDevice* Machine::FindDevice(absl::string_view name) const {
   return nullptr;
 }
 
-const Link* Machine::FindLink(absl::string_view from,
-                              absl::string_view to) const {
-  for (const Link& link : links) {
-    if (link.from == from && link.to == to) return &link;
-    if (link.from == to && link.to == from) return &link;
-  }
-  return nullptr;
-}
-
 std::string Machine::DeviceNames() const {
   return absl::StrJoin(devices, ", ",
                        [](std::string* out, const MachineDevice& device) {

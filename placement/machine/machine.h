@@ -36,9 +36,6 @@ struct Machine {
   std::vector<Link> links;
 
   const MachineDevice* FindDevice(absl::string_view name) const;
-  // The link that carries bytes from one device to the other, either way round;
-  // null if there is none.
-  const Link* FindLink(absl::string_view from, absl::string_view to) const;
   // "cpu:0, gpu:0", for errors.
   std::string DeviceNames() const;
 };

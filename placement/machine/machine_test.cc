@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "placement/machine/detect_gpus.h"
 #include "placement/machine/detect_host.h"
+#include "placement/machine/link_table.h"
 #include "placement/machine/sample_machines.h"
 
 namespace partita {
@@ -51,7 +52,7 @@ TEST(MachineTest, EveryKeyIsRead) {
   EXPECT_EQ(cpu.traits.launch_seconds, 1e-6);
   EXPECT_EQ(cpu.usable(), (int64_t{64} << 30) - 1024);
   EXPECT_EQ(machine->devices[1].usable(), int64_t{8} << 30);
-  const Link* link = machine->FindLink("gpu:0", "cpu:0");
+  const Link* link = LinkTable(*machine).Find("gpu:0", "cpu:0");
   ASSERT_NE(link, nullptr);
   EXPECT_EQ(link->bandwidth, 2.5e10);
   EXPECT_FALSE(link->duplex);
@@ -239,6 +240,16 @@ TEST(MachineTest, HostileTextsAreRefused) {
   for (size_t cut = 0; cut < sizeof(kTwo) - 2; ++cut) {
     EXPECT_FALSE(ParseMachine({kTwo, cut}, "cut").ok()) << cut;
   }
+}
+
+// A parser that looks at all links for each of them would take hours.
+TEST(MachineTest, ALongListIsReadInTimeThatItsLengthBounds) {
+  std::string links = "[{}";
+  for (int i = 0; i < 1'000'000; ++i) links += ",{}";
+  const std::string text =
+      absl::StrCat(R"({"name": "m", "devices": )", links, "]}");
+  EXPECT_EQ(ParseMachine(text, "m.json").status().message(),
+            "m.json: devices: found 1000001 entries; expected 1 to 1024");
 }
 
 TEST(MachineTest, DamagedTextsNeverEndTheProgram) {

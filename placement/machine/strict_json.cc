@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMaxDepth = 16;
+constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxShown = 40;  // characters of a found value
 
 // Levenshtein's distance: insertions, deletions and changes of one letter.
@@ -58,24 +58,46 @@ std::string Shown(const json& value) {
   return text;
 }
 
-// Remembers the keys of the objects that are open, to find repeated ones.
-class KeyWatch {
+// Looks for repeated keys and for what is nested too deep. Not by a callback of
+// the parser, which for each object that ends looks at all beside it.
+class KeyWatch : public json::json_sax_t {
  public:
-  bool OnEvent(int depth, json::parse_event_t event, const json& parsed) {
-    too_deep_ |= depth > kMaxDepth;
-    if (too_deep_) return false;
-    if (event == json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == json::parse_event_t::object_end) keys_.pop_back();
-    if (event != json::parse_event_t::key) return true;
-    const std::string& key = parsed.get_ref<const std::string&>();
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return Enter(); }
+  bool end_object() override { return Leave(); }
+  bool start_array(std::size_t) override { return Enter(); }
+  bool end_array() override { return Leave(); }
+  bool key(string_t& key) override {
     if (!keys_.back().insert(key).second && repeated_.empty()) repeated_ = key;
     return true;
   }
+  // The parser of the values says what is wrong.
+  bool parse_error(std::size_t, const std::string&,
+                   const json::exception&) override {
+    return false;
+  }
+
   bool too_deep() const { return too_deep_; }
   const std::string& repeated() const { return repeated_; }
 
  private:
-  std::vector<std::set<std::string>> keys_;
+  bool Enter() {
+    keys_.emplace_back();
+    too_deep_ = keys_.size() > kMaxDepth;
+    return !too_deep_;
+  }
+  bool Leave() {
+    keys_.pop_back();
+    return true;
+  }
+
+  std::vector<std::set<std::string>> keys_;  // of what is open
   std::string repeated_;
   bool too_deep_ = false;
 };
@@ -131,12 +153,13 @@ absl::StatusOr<JsonDocument> JsonDocument::Parse(absl::string_view text,
   JsonDocument document;
   document.source_ = std::string(source);
   KeyWatch watch;
+  json::sax_parse(text.begin(), text.end(), &watch);
+  if (watch.too_deep()) {
+    return fault(absl::StrCat("nesting deeper than ", kMaxDepth),
+                 "an object of plain lists");
+  }
   try {
-    document.json_ =
-        json::parse(text.begin(), text.end(),
-                    [&](int depth, json::parse_event_t event, json& parsed) {
-                      return watch.OnEvent(depth, event, parsed);
-                    });
+    document.json_ = json::parse(text.begin(), text.end());
   } catch (const json::parse_error& error) {
     const size_t offset = error.byte == 0 ? 0 : error.byte - 1;
     return absl::InvalidArgumentError(absl::StrCat(
@@ -144,10 +167,6 @@ absl::StatusOr<JsonDocument> JsonDocument::Parse(absl::string_view text,
         ": found no valid JSON; expected RFC 8259; ", Complaint(error.what())));
   } catch (const json::exception& error) {  // a number beyond all doubles
     return fault(Complaint(error.what()), "numbers that a double can hold");
-  }
-  if (watch.too_deep()) {
-    return fault(absl::StrCat("nesting deeper than ", kMaxDepth),
-                 "an object of plain lists");
   }
   if (!watch.repeated().empty()) {
     return fault(

@@ -44,7 +44,7 @@ std::string PlaceSuffix(const Whereabouts& place) {
 }
 
 Connector::Connector(Graph& graph, const Machine& machine)
-    : graph_(graph), machine_(machine), next_(graph.node_id_bound()) {
+    : graph_(graph), links_(machine), next_(graph.node_id_bound()) {
   NodeId previous;
   for (NodeId id : graph.order()) {
     (previous.valid() ? next_[previous.index] : first_) = id;
@@ -86,7 +86,7 @@ absl::Status Connector::CheckLinks(ValueId value, const Whereabouts& have,
     const std::string* unreachable = nullptr;
     bool reached = false;
     for (const std::string& from : have.devices) {
-      const bool linked = from == to || machine_.FindLink(from, to) != nullptr;
+      const bool linked = from == to || links_.Find(from, to) != nullptr;
       reached |= linked;
       if (!linked && unreachable == nullptr) unreachable = &from;
     }

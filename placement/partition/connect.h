@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "placement/machine/link_table.h"
 #include "placement/machine/machine.h"
 #include "placement/partition/shard.h"
 
@@ -60,7 +61,7 @@ class Connector {
                                const std::string& reader);
 
   Graph& graph_;
-  const Machine& machine_;
+  const LinkTable links_;
   std::vector<NodeId> next_;  // by node id
   NodeId first_;
   std::map<std::pair<ValueId, Whereabouts>, ValueId> copies_;

@@ -120,7 +120,7 @@ class Pricer {
          absl::Span<const double> node_seconds)
       : plan_(plan),
         entry_(entry),
-        machine_(machine),
+        links_(machine),
         node_seconds_(node_seconds) {
     for (const MachineDevice& device : machine.devices) {
       if (device.traits.kind != DeviceKind::kCpu) continue;
@@ -230,11 +230,11 @@ class Pricer {
     }
     if (kind == CollectiveKind::kBroadcast) {
       return BroadcastSeconds(node.operand_type(0).num_bytes(),
-                              ChainFromRoot(MembersOf(node)), machine_);
+                              ChainFromRoot(MembersOf(node)), links_);
     }
     if (kind == CollectiveKind::kPermute) {
       return TransferSeconds(LargestPiece(node), RoutesOf(MembersOf(node)),
-                             machine_);
+                             links_);
     }
     std::vector<std::string> members;
     for (StreamId stream : entry_.groups[command.group.index].members) {
@@ -245,7 +245,7 @@ class Pricer {
     for (BufferId operand : command.operands) {
       bytes += SizeOf(operand);
     }
-    return CollectiveSeconds(*kind, bytes, members, machine_);
+    return CollectiveSeconds(*kind, bytes, members, links_);
   }
 
   // Reads and writes every byte once.
@@ -283,11 +283,11 @@ class Pricer {
     if (from == to) return PriceLocal(to.index, bytes);
     const std::string& source_name = traits(from.index).name;
     const std::string& target_name = traits(to.index).name;
-    const Link* link = machine_.FindLink(source_name, target_name);
+    const Link* link = links_.Find(source_name, target_name);
     if (link == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
           "found a ", what, " from ", source_name, " to ", target_name,
-          " and no link between them in machine ", machine_.name,
+          " and no link between them in machine ", links_.machine().name,
           "; expected one; simulate on the machine that the plan is for"));
     }
     return PriceLink(*link, link->from == source_name, to.index, bytes);
@@ -304,20 +304,21 @@ class Pricer {
     }
     const std::string& name = traits(device).name;
     for (const DeviceTraits* cpu : cpus_) {
-      const Link* link = machine_.FindLink(cpu->name, name);
+      const Link* link = links_.Find(cpu->name, name);
       if (link == nullptr) continue;
       return PriceLink(*link, (link->from == cpu->name) == feed, device, bytes);
     }
     return absl::FailedPreconditionError(absl::StrCat(
         "found ", feed ? "an input that is fed to " : "an output fetched from ",
-        name, " and no link between it and a CPU in machine ", machine_.name,
+        name, " and no link between it and a CPU in machine ",
+        links_.machine().name,
         "; expected one; add the link, or pin the readers of inputs and the "
         "makers of outputs to other devices"));
   }
 
   const Plan& plan_;
   const Entry& entry_;
-  const Machine& machine_;
+  const LinkTable links_;
   const absl::Span<const double> node_seconds_;
   std::vector<const DeviceTraits*> cpus_;
 };

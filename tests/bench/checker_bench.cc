@@ -1,5 +1,6 @@
-// How long the proof of a large plan takes, and how much memory: a training
-// step on many devices, each with its part of the batch.
+// How long lowering and proving a large plan take, and how much memory: a
+// training step on many devices, each with its part of the batch, or devices
+// that all send to one another.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <sys/resource.h>
@@ -17,6 +18,7 @@
 #include "graph/status_macros.h"
 #include "partita/compile.h"
 #include "placement/lower/lower_fixture.h"
+#include "placement/lower/memory_bound.h"
 #include "placement/machine/sample_machines.h"
 #include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/plan_file.h"
@@ -113,6 +115,10 @@ absl::Status CompileChain(int devices, int nodes, int between,
       PlanOf(ChainOf(devices, nodes, between), LinkedMachine(devices)));
   std::printf("lowered in %s, %.0f MiB at the most\n", watch.Text().c_str(),
               PeakMebibytes());
+  const Stopwatch bound_watch;
+  PARTITA_RETURN_IF_ERROR(BoundMemory(plan, plan.entries[0]).status());
+  std::printf("memory bounded in %s, %.0f MiB at the most\n",
+              bound_watch.Text().c_str(), PeakMebibytes());
   return WritePlan(plan, path).status();
 }
 

@@ -1,0 +1,89 @@
+// Tests of rows of counts.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/count_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace partita {
+namespace {
+
+TEST(CountRows, WhatLearnsNothingIsTheRowThatItWas) {
+  CountRows rows(100);
+  RowInMaking made(rows, CountRows::kNothing);
+  made.Raise(70, 3);
+  const int row = made.Finish();
+  EXPECT_EQ(rows.At(row, 70), 3);
+  EXPECT_EQ(rows.At(CountRows::kNothing, 70), 0);
+  RowInMaking same(rows, row);
+  same.Raise(70, 2);
+  same.Join(CountRows::kNothing);
+  EXPECT_EQ(same.Finish(), row);
+}
+
+TEST(CountRows, ARowThatKnowsNoMoreTakesTheOthersPages) {
+  CountRows rows(1000);
+  RowInMaking made(rows, CountRows::kNothing);
+  for (int stream = 0; stream < 1000; ++stream) made.Raise(stream, 1);
+  const int all = made.Finish();
+  const size_t pages = rows.num_pages();
+  RowInMaking learns(rows, CountRows::kNothing);
+  learns.Join(all);
+  const int learned = learns.Finish();
+  EXPECT_EQ(rows.num_pages(), pages);
+  EXPECT_EQ(rows.At(learned, 999), 1);
+  RowInMaking goes_on(rows, learned);
+  goes_on.Raise(5, 2);
+  EXPECT_EQ(rows.At(goes_on.Finish(), 5), 2);
+  EXPECT_EQ(rows.num_pages(), pages + 1);
+  EXPECT_EQ(rows.At(all, 5), 1);
+}
+
+// Against plain vectors, several rows in the making at once.
+TEST(CountRows, AreVectorsOfTheMostThatIsKnown) {
+  constexpr int kStreams = 150;
+  std::mt19937_64 random(7);
+  CountRows rows(kStreams);
+  std::vector<std::vector<int>> plain = {std::vector<int>(kStreams, 0)};
+  std::vector<int> finished = {CountRows::kNothing};
+  for (int i = 0; i < 300; ++i) {
+    const size_t a = random() % plain.size(), b = random() % plain.size();
+    RowInMaking first(rows, finished[a]), second(rows, finished[b]);
+    std::vector<int> of_first = plain[a], of_second = plain[b];
+    for (int n = 0; n < 8; ++n) {
+      const int stream = static_cast<int>(random() % kStreams);
+      const int count = static_cast<int>(random() % 50);
+      const size_t joined = random() % plain.size();
+      const bool is_first = random() % 2 == 0;
+      RowInMaking& row = is_first ? first : second;
+      std::vector<int>& counts = is_first ? of_first : of_second;
+      if (random() % 2 == 0) {
+        row.Raise(stream, count);
+        counts[stream] = std::max(counts[stream], count);
+      } else {
+        row.Join(finished[joined]);
+        for (int s = 0; s < kStreams; ++s) {
+          counts[s] = std::max(counts[s], plain[joined][s]);
+        }
+      }
+      ASSERT_EQ(row.At(stream), counts[stream]);
+    }
+    for (const RowInMaking* row : {&first, &second}) {
+      finished.push_back(row->Finish());
+    }
+    plain.push_back(of_first);
+    plain.push_back(of_second);
+  }
+  for (size_t r = 0; r < plain.size(); ++r) {
+    for (int s = 0; s < kStreams; ++s) {
+      ASSERT_EQ(rows.At(finished[r], s), plain[r][s]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita

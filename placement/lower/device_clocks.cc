@@ -1,0 +1,43 @@
+// Picks a device's streams, and writes out what its tasks know of them.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "placement/lower/device_clocks.h"
+
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace partita {
+
+std::vector<std::vector<int>> TasksByDevice(const PlanDraft& draft) {
+  std::vector<std::vector<int>> tasks(draft.devices->names.size());
+  for (size_t i = 0; i < draft.tasks.size(); ++i) {
+    const auto add = [&](int device) {
+      std::vector<int>& list = tasks[device];
+      const int task = static_cast<int>(i);
+      if (list.empty() || list.back() != task) list.push_back(task);
+    };
+    const Task& task = draft.tasks[i];
+    for (const Touch& t : task.reads) add(draft.pieces[t.piece].device);
+    for (const Touch& t : task.writes) add(draft.pieces[t.piece].device);
+    if (task.workspace >= 0) add(draft.storages[task.workspace].device);
+  }
+  return tasks;
+}
+
+DeviceClocks::DeviceClocks(const Clocks& clocks, absl::Span<const int> tasks)
+    : clocks_(clocks) {
+  std::set<int> streams;
+  for (int task : tasks) streams.insert(clocks.stream(task));
+  absl::flat_hash_map<int, int> numbers;
+  for (int stream : streams) numbers[stream] = num_streams_++;
+  for (int task = 0; task < clocks.num_tasks(); ++task) {
+    const auto number = numbers.find(clocks.stream(task));
+    streams_.push_back(number == numbers.end() ? -1 : number->second);
+    first_.push_back(known_.size());
+    if (streams_.back() < 0) continue;
+    for (int stream : streams) known_.push_back(clocks.Known(task, stream));
+  }
+}
+
+}  // namespace partita
