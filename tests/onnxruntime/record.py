@@ -11,12 +11,13 @@ import sys
 import onnxruntime
 
 import resize
+import special_values
 
 
 def main():
     onnxruntime.set_default_logger_severity(3)
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for module in (resize,):
+    for module in (resize, special_values):
         module.record(folder)
 
 
