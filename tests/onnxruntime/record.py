@@ -10,6 +10,7 @@ import sys
 
 import onnxruntime
 
+import empty_values
 import resize
 import special_values
 
@@ -17,7 +18,7 @@ import special_values
 def main():
     onnxruntime.set_default_logger_severity(3)
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for module in (resize, special_values):
+    for module in (empty_values, resize, special_values):
         module.record(folder)
 
 

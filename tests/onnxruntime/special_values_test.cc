@@ -9,27 +9,13 @@
 
 #include "graph/evaluate.h"
 #include "gtest/gtest.h"
-#include "placement/machine/sample_machines.h"
-#include "tests/end_to_end/virtual_steps.h"
 #include "tests/onnxruntime/recorded_case.h"
+#include "tests/onnxruntime/recorded_runs.h"
 
 namespace partita {
 namespace {
 
 std::vector<RecordedCase> Cases() { return ReadCases("special_values.txt"); }
-
-// By this host's kernels, and by the plan's reference.
-void ExpectPlanIsRight(Module module, const std::vector<HostTensor>& inputs,
-                       const CompileOptions& options,
-                       const RecordedCase& expected) {
-  auto compiled =
-      Compile(std::move(module), EqualCpus(1, int64_t{1} << 28), options);
-  ASSERT_TRUE(compiled.ok()) << compiled.status();
-  auto run = RunVirtually(std::move(compiled->plan), inputs);
-  ASSERT_TRUE(run.ok()) << run.status();
-  EXPECT_TRUE(AreAsRecorded(run->outputs, expected)) << "by kernels";
-  EXPECT_TRUE(AreAsRecorded(run->reference, expected)) << "by reference";
-}
 
 HostTensor One(DType dtype) {
   HostTensor one(TensorType{dtype, {}, {}});
@@ -46,7 +32,7 @@ TEST(SpecialValues, AloneAreAsRecorded) {
     const auto evaluated = Evaluate(module->main(), inputs);
     ASSERT_TRUE(evaluated.ok()) << evaluated.status();
     EXPECT_TRUE(AreAsRecorded(*evaluated, c)) << "by eval";
-    ExpectPlanIsRight(*std::move(module), inputs, {}, c);
+    ExpectPlanIsRight(*std::move(module), inputs, /*devices=*/1, c);
   }
 }
 
@@ -57,7 +43,7 @@ TEST(SpecialValues, BetweenOtherNodesAreAsRecorded) {
     ASSERT_TRUE(module.ok()) << module.status();
     std::vector<HostTensor> inputs = c.InputTensors();
     inputs.push_back(One(inputs[0].type().dtype));
-    ExpectPlanIsRight(*std::move(module), inputs, {}, c);
+    ExpectPlanIsRight(*std::move(module), inputs, /*devices=*/1, c);
   }
 }
 

@@ -1,0 +1,22 @@
+// Recorded cases through plans.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_TESTS_ONNXRUNTIME_RECORDED_RUNS_H_
+#define PARTITA_TESTS_ONNXRUNTIME_RECORDED_RUNS_H_
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/host_tensor.h"
+#include "tests/onnxruntime/recorded_case.h"
+
+namespace partita {
+
+// Compiles for so many CPUs; fails the test unless a step by this host's
+// kernels and one by the plan's reference have the recorded outputs.
+void ExpectPlanIsRight(Module module, const std::vector<HostTensor>& inputs,
+                       int devices, const RecordedCase& expected);
+
+}  // namespace partita
+
+#endif  // PARTITA_TESTS_ONNXRUNTIME_RECORDED_RUNS_H_
