@@ -11,9 +11,8 @@
 namespace partita {
 
 void ExpectPlanIsRight(Module module, const std::vector<HostTensor>& inputs,
-                       int devices, const RecordedCase& expected) {
-  auto compiled =
-      Compile(std::move(module), EqualCpus(devices, int64_t{1} << 28));
+                       const RecordedCase& expected) {
+  auto compiled = Compile(std::move(module), EqualCpus(1, int64_t{1} << 28));
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   auto run = RunVirtually(std::move(compiled->plan), inputs);
   ASSERT_TRUE(run.ok()) << run.status();

@@ -12,10 +12,10 @@
 
 namespace partita {
 
-// Compiles for so many CPUs; fails the test unless a step by this host's
-// kernels and one by the plan's reference have the recorded outputs.
+// Compiles for one CPU; fails the test unless a step by this host's kernels and
+// one by the plan's reference have the recorded outputs.
 void ExpectPlanIsRight(Module module, const std::vector<HostTensor>& inputs,
-                       int devices, const RecordedCase& expected);
+                       const RecordedCase& expected);
 
 }  // namespace partita
 

@@ -32,7 +32,7 @@ TEST(SpecialValues, AloneAreAsRecorded) {
     const auto evaluated = Evaluate(module->main(), inputs);
     ASSERT_TRUE(evaluated.ok()) << evaluated.status();
     EXPECT_TRUE(AreAsRecorded(*evaluated, c)) << "by eval";
-    ExpectPlanIsRight(*std::move(module), inputs, /*devices=*/1, c);
+    ExpectPlanIsRight(*std::move(module), inputs, c);
   }
 }
 
@@ -43,7 +43,7 @@ TEST(SpecialValues, BetweenOtherNodesAreAsRecorded) {
     ASSERT_TRUE(module.ok()) << module.status();
     std::vector<HostTensor> inputs = c.InputTensors();
     inputs.push_back(One(inputs[0].type().dtype));
-    ExpectPlanIsRight(*std::move(module), inputs, /*devices=*/1, c);
+    ExpectPlanIsRight(*std::move(module), inputs, c);
   }
 }
 
