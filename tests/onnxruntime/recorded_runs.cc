@@ -11,8 +11,10 @@
 namespace partita {
 
 void ExpectPlanIsRight(Module module, const std::vector<HostTensor>& inputs,
-                       const RecordedCase& expected) {
-  auto compiled = Compile(std::move(module), EqualCpus(1, int64_t{1} << 28));
+                       const RecordedCase& expected,
+                       const CompileOptions& options) {
+  auto compiled =
+      Compile(std::move(module), EqualCpus(1, int64_t{1} << 28), options);
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   auto run = RunVirtually(std::move(compiled->plan), inputs);
   ASSERT_TRUE(run.ok()) << run.status();

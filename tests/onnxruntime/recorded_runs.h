@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "graph/host_tensor.h"
+#include "partita/compile.h"
 #include "tests/onnxruntime/recorded_case.h"
 
 namespace partita {
@@ -15,7 +16,8 @@ namespace partita {
 // Compiles for one CPU; fails the test unless a step by this host's kernels and
 // one by the plan's reference have the recorded outputs.
 void ExpectPlanIsRight(Module module, const std::vector<HostTensor>& inputs,
-                       const RecordedCase& expected);
+                       const RecordedCase& expected,
+                       const CompileOptions& options = {});
 
 }  // namespace partita
 
