@@ -109,16 +109,22 @@ absl::StatusOr<double> Bound(NodeImport& node, int input, const char* attribute,
   return GetAsDouble(*bound, 0);
 }
 
-// Bounds that depend on data are a max and a min.
+// The bound at an input where it is `beyond` the value. A bound that is NaN
+// replaces nothing, as of kClip.
+absl::StatusOr<ValueId> Bounded(NodeImport& node, ValueId value, int input,
+                                const OpDef& beyond) {
+  if (!node.has_input(input)) return value;
+  const ValueId bound = node.input(input);
+  PARTITA_ASSIGN_OR_RETURN(const ValueId is_beyond,
+                           node.Add(beyond, {bound, value}));
+  return node.Add(kWhere, {is_beyond, bound, value});
+}
+
+// With bounds that depend on data.
 absl::Status ClipByOps(NodeImport& node) {
-  ValueId value = node.input(0);
-  if (node.has_input(1)) {
-    PARTITA_ASSIGN_OR_RETURN(value, node.Add(kMax, {value, node.input(1)}));
-  }
-  if (node.has_input(2)) {
-    PARTITA_ASSIGN_OR_RETURN(value, node.Add(kMin, {value, node.input(2)}));
-  }
-  return node.Set(0, value);
+  PARTITA_ASSIGN_OR_RETURN(const ValueId value,
+                           Bounded(node, node.input(0), 1, kGreater));
+  return node.Return(Bounded(node, value, 2, kLess));
 }
 
 absl::Status Clip(NodeImport& node) {

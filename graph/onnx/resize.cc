@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
@@ -128,17 +129,58 @@ absl::StatusOr<ResizeSpec> SpecOf(NodeImport& node, int scales_at,
   return spec;
 }
 
-absl::Status AddResize(NodeImport& node, ResizeSpec spec, std::string mode,
-                       std::string coordinates, std::string nearest) {
-  return node.Return(
-      node.Add(kResize, {node.input(0)},
-               {{"mode", std::move(mode)},
-                {"sizes", std::move(spec.sizes)},
-                {"scales", std::move(spec.scales)},
-                {"coordinates", std::move(coordinates)},
-                {"nearest", std::move(nearest)},
-                {"cubic_a", node.Float("cubic_coeff_a", -0.75)},
-                {"exclude_outside", node.Int("exclude_outside", 0) != 0}}));
+struct Sampling {
+  std::string mode, coordinates, nearest;
+};
+
+absl::StatusOr<ValueId> AddResize(NodeImport& node, ValueId x, ResizeSpec spec,
+                                  const Sampling& sampling) {
+  return node.Add(kResize, {x},
+                  {{"mode", sampling.mode},
+                   {"sizes", std::move(spec.sizes)},
+                   {"scales", std::move(spec.scales)},
+                   {"coordinates", sampling.coordinates},
+                   {"nearest", sampling.nearest},
+                   {"cubic_a", node.Float("cubic_coeff_a", -0.75)},
+                   {"exclude_outside", node.Int("exclude_outside", 0) != 0}});
+}
+
+// Leaves dimensions as they are that shrink, or all others.
+ResizeSpec PartOf(const ResizeSpec& spec, const Shape& dims, bool shrinks) {
+  ResizeSpec part = spec;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if ((spec.scales[d] < 1) == shrinks) continue;
+    part.sizes[d] = dims[d];
+    part.scales[d] = 1;
+  }
+  return part;
+}
+
+bool Resizes(const ResizeSpec& spec) {
+  return absl::c_any_of(spec.scales, [](double scale) { return scale != 1; });
+}
+
+// Before opset 11 the standard left open which element is nearest: as by ONNX
+// Runtime it is the one at or behind a position of a dimension that shrinks,
+// and the one at or before it of others.
+absl::Status ResizeBefore11(NodeImport& node, const std::string& mode) {
+  PARTITA_ASSIGN_OR_RETURN(const ResizeSpec spec, SpecOf(node, 1, 99));
+  ValueId y = node.input(0);
+  const Shape dims = node.type(0).dims;
+  if (mode != "nearest") {
+    return node.Return(AddResize(node, y, spec, {mode, "asymmetric", "floor"}));
+  }
+  const ResizeSpec shrunk = PartOf(spec, dims, /*shrinks=*/true);
+  if (Resizes(shrunk)) {
+    PARTITA_ASSIGN_OR_RETURN(
+        y, AddResize(node, y, shrunk, {mode, "asymmetric", "ceil"}));
+  }
+  ResizeSpec rest = PartOf(spec, dims, /*shrinks=*/false);
+  if (Resizes(shrunk) && !Resizes(rest)) return node.Return(y);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (spec.scales[d] < 1) rest.sizes[d] = spec.sizes[d];
+  }
+  return node.Return(AddResize(node, y, rest, {mode, "asymmetric", "floor"}));
 }
 
 // The filter of a smaller result alone.
@@ -157,10 +199,7 @@ absl::Status CheckAntialias(NodeImport& node, absl::string_view mode,
 
 absl::Status Resize(NodeImport& node) {
   const std::string mode = node.String("mode", "nearest");
-  if (node.opset() < 11) {
-    PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 1, 99));
-    return AddResize(node, std::move(spec), mode, "asymmetric", "floor");
-  }
+  if (node.opset() < 11) return ResizeBefore11(node, mode);
   const std::string coordinates =
       node.String("coordinate_transformation_mode", "half_pixel");
   if (coordinates == "tf_crop_and_resize") {
@@ -170,16 +209,18 @@ absl::Status Resize(NodeImport& node) {
   }
   PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 2, 3));
   PARTITA_RETURN_IF_ERROR(CheckAntialias(node, mode, spec));
-  return AddResize(node, std::move(spec), mode, coordinates,
-                   node.String("nearest_mode", "round_prefer_floor"));
+  return node.Return(AddResize(
+      node, node.input(0), std::move(spec),
+      {mode, coordinates, node.String("nearest_mode", "round_prefer_floor")}));
 }
 
 // The older name: scales only, no choice of coordinates.
 absl::Status Upsample(NodeImport& node) {
   const std::string mode = node.String("mode", "nearest");
   PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 1, 99));
-  return AddResize(node, std::move(spec), mode == "bilinear" ? "linear" : mode,
-                   "asymmetric", "floor");
+  return node.Return(
+      AddResize(node, node.input(0), std::move(spec),
+                {mode == "bilinear" ? "linear" : mode, "asymmetric", "floor"}));
 }
 
 constexpr ConverterRow kRows[] = {

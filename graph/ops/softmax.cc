@@ -63,9 +63,12 @@ void LogSoftmax(Line x) {
   for (double& v : x) v = (v - top) - log_sum;
 }
 
-// 1 for the first of the largest, else 0.
+// 1 for the first of the largest, else 0; a NaN is beyond all numbers.
 void Hardmax(Line x) {
-  const auto top = std::max_element(x.begin(), x.end()) - x.begin();
+  const auto is_less = [](double a, double b) {
+    return std::isnan(b) ? !std::isnan(a) : a < b;
+  };
+  const auto top = std::max_element(x.begin(), x.end(), is_less) - x.begin();
   std::fill(x.begin(), x.end(), 0);
   x[top] = 1;
 }

@@ -45,11 +45,11 @@ constexpr ScalarFunction kAbsFunction = {
     .on_uint = [](Uints x, const OpView&) { return x[0]; },
     .keeps_zero = true};
 
-// A NaN is neither positive nor negative: it stays.
+// A NaN is neither positive nor negative: it stays. A zero loses its sign.
 constexpr ScalarFunction kSignFunction = {
     .on_double =
         [](Doubles x, const OpView&) {
-          return x[0] > 0 ? 1.0 : (x[0] < 0 ? -1.0 : x[0]);
+          return x[0] > 0 ? 1.0 : (x[0] < 0 ? -1.0 : x[0] + 0.0);
         },
     .on_int = [](Ints x, const OpView&) -> int64_t {
       return (x[0] > 0) - (x[0] < 0);
@@ -184,7 +184,7 @@ extern constinit const OpDef kNeg = NumberOp("neg", "Minus x; integers wrap.", &
 extern constinit const OpDef kNot = NotOp(ElementwiseOp("not", "Whether x is false.", &kNotFunction));
 extern constinit const OpDef kReciprocal = FloatOp("reciprocal", "One divided by x.", &kFloatFunction<Reciprocal, false>, Pointwise<ReciprocalGradient>);
 extern constinit const OpDef kRound = FloatOp("round", "The nearest integer, the even one of two.", &kFloatFunction<RoundToEven, true>, ZeroGradient, Tolerance::kExact);
-extern constinit const OpDef kSign = NumberOp("sign", "-1, 0 or 1; a NaN stays.", &kSignFunction, ZeroGradient);
+extern constinit const OpDef kSign = NumberOp("sign", "-1, 0 or 1, of -0 too 0; a NaN stays.", &kSignFunction, ZeroGradient);
 extern constinit const OpDef kSin = FloatOp("sin", "The sine.", &kFloatFunction<Sin, true>, Pointwise<SinGradient>);
 extern constinit const OpDef kSinh = FloatOp("sinh", "The hyperbolic sine.", &kFloatFunction<Sinh, true>, Pointwise<SinhGradient>);
 extern constinit const OpDef kSqrt = FloatOp("sqrt", "The square root.", &kFloatFunction<Sqrt, true>, Pointwise<SqrtGradient>);

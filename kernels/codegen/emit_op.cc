@@ -56,9 +56,12 @@ Result Relu(const OpView&, Operands x) {
 Result Accumulate(const OpView&, Operands x) {
   return x.size() == 1 ? x[0] : x[1] + x[0];
 }
+// Of -0 it is 0.
 Result Sign(const OpView&, Operands x) {
-  return Select(Zero(x[0]) < x[0], Like(x[0], 1),
-                Select(x[0] < Zero(x[0]), Like(x[0], -1), x[0]));
+  const Register zero = Zero(x[0]);
+  return Select(zero < x[0], Like(x[0], 1),
+                Select(x[0] < zero, Like(x[0], -1),
+                       Select(Equal(x[0], zero), zero, x[0])));
 }
 // A NaN on either side is the result.
 Result Min(const OpView&, Operands x) {

@@ -102,8 +102,20 @@ std::vector<EltwiseStep> ScalarSteps(const ChainLink& link) {
   return {};
 }
 
+// oneDNN multiplies alpha by 0, too, and knows no bound that is NaN.
+bool HasPlainAttributes(const OpView& op) {
+  if (op.is(kClip)) {
+    return !std::isnan(op.attr_float("min")) &&
+           !std::isnan(op.attr_float("max"));
+  }
+  const bool has_alpha =
+      op.is(kElu) || op.is(kLeakyRelu) || op.is(kHardSigmoid);
+  return !has_alpha || std::isfinite(op.attr_float("alpha"));
+}
+
 // Empty if there is no such post-op.
 std::vector<EltwiseStep> EltwiseSteps(const OpView& op) {
+  if (!HasPlainAttributes(op)) return {};
   for (const PlainEltwise& plain : kPlain) {
     if (op.is(*plain.op)) return {{plain.kind, plain.alpha, 0}};
   }

@@ -103,7 +103,9 @@ absl::Status PersistentArenas::Place(PlanDraft& draft, const Module& module) {
   std::map<std::pair<int, std::string>, int> seen;
   for (size_t i = 0; i < draft.storages.size(); ++i) {
     Storage& storage = draft.storages[i];
-    if (!storage.persistent() || !used[i]) continue;
+    // No task touches a value of no bytes that is only viewed; the plan has it,
+    // as the graph does.
+    if (!storage.persistent() || (!used[i] && storage.bytes > 0)) continue;
     // Two nodes of one function that hold the same bytes keep their own.
     std::pair<int, std::string> key{storage.device, ContentKey(draft, storage)};
     const int times = ++seen[key];

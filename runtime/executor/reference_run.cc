@@ -286,14 +286,6 @@ class ReferenceWalk {
       results.push_back(std::move(first));
       return results;
     }
-    // A plan stores no bytes for what has none and is only viewed.
-    const TensorType type = InstanceType(
-        node.result_type(0), ShardingOf(node.node().placement.results, 0),
-        member, std::max<int>(1, node.node().placement.devices.size()));
-    if (type.num_bytes() == 0) {
-      results.emplace_back(type);
-      return results;
-    }
     return absl::InvalidArgumentError(
         absl::StrCat(node.ToString(), ": found no persistent value of member ",
                      member, "; expected one in the plan"));

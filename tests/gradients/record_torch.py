@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: record_torch.py [FOLDER]
 
-With torch 2.15 on a CPU. Writes torch_{ops,training,models}.txt into the folder, or beside this file."""
+With torch 2.15 on a CPU. Writes torch_{ops,training,models,shared}.txt into the folder, or beside this file."""
 
 import os
 import sys
@@ -12,6 +12,7 @@ import torch
 
 import torch_models
 import torch_ops
+import torch_shared
 import torch_training
 
 
@@ -19,7 +20,7 @@ def main():
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)  # the order of sums, and with it the last digit, is that of one thread
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for module in (torch_ops, torch_training, torch_models):
+    for module in (torch_ops, torch_training, torch_models, torch_shared):
         with open(os.path.join(folder, module.__name__ + ".txt"), "w") as out:
             module.record(out)
 

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# Records what ONNX Runtime computes, for the tests beside this file.
+# SPDX-License-Identifier: Apache-2.0
+"""usage: record.py [FOLDER]
+
+With onnxruntime 1.32 and onnx 1.23 on a CPU. Writes the files that the tests read into the folder, or beside this file."""
+
+import os
+import sys
+
+import onnxruntime
+
+import empty_values
+import resize
+import special_values
+
+
+def main():
+    onnxruntime.set_default_logger_severity(3)
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
+    for module in (empty_values, resize, special_values):
+        module.record(folder)
+
+
+if __name__ == "__main__":
+    main()
