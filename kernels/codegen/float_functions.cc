@@ -74,8 +74,19 @@ struct Square {
   Register value;
   Register lost;
 };
+// What a square's rounding lost, of halves whose products are exact (Dekker
+// 1971): the upper twelve bits of `x`, and the others.
+Register LostByHalves(Register x, Register square) {
+  const Register upper_bits = x.builder->Integer(ScalarType::kI32, -4096);
+  const Register high =
+      Bitcast(Bitcast(x, ScalarType::kI32) & upper_bits, ScalarType::kF32);
+  const Register low = x - high;
+  return (high * high - square + high * 2 * low) + low * low;
+}
+
 Square SquareOf(Register x) {
   const Register square = x * x;
+  if (!x.builder->has_fma()) return {square, LostByHalves(x, square)};
   return {square, Fma(x, x, -square)};
 }
 

@@ -95,11 +95,11 @@ Register ProgramBuilder::Write(Instruction i) {
   return {this, it->second, i.type};
 }
 
-void ProgramBuilder::Finish(const std::vector<Register>& results, bool has_fma,
+void ProgramBuilder::Finish(const std::vector<Register>& results,
                             ElementwiseProgram& program) const {
   std::vector<Instruction> all = written_;
   const std::vector<int> readers = CountReaders(all, results);
-  if (has_fma) {
+  if (has_fma_) {
     for (Instruction& i : all) i = Joined(i, all, readers);
   }
   // Products that were joined have no reader any more.
@@ -113,7 +113,7 @@ void ProgramBuilder::Finish(const std::vector<Register>& results, bool has_fma,
     for (int32_t* from : {&i.a, &i.b, &i.c}) {
       if (*from >= 0) *from = place[*from];
     }
-    if (i.op == Opcode::kFma && !has_fma) {
+    if (i.op == Opcode::kFma && !has_fma_) {
       out.push_back({.op = Opcode::kMul, .type = i.type, .a = i.a, .b = i.b});
       const int32_t product = static_cast<int32_t>(out.size()) - 1;
       i = {.op = Opcode::kAdd, .type = i.type, .a = product, .b = i.c};

@@ -25,6 +25,10 @@ struct Register {
 // Equal instructions are written once.
 class ProgramBuilder {
  public:
+  // Whether the processor multiplies and adds with one rounding.
+  explicit ProgramBuilder(bool has_fma) : has_fma_(has_fma) {}
+  bool has_fma() const { return has_fma_; }
+
   Register Constant(ScalarType type, double value);
   Register Integer(ScalarType type, int64_t value);
   Register Load(ScalarType type, int operand);
@@ -34,12 +38,13 @@ class ProgramBuilder {
   // Sets the instructions of `program` to those that `results` need, in order.
   // With fma, products are joined to the sums that alone read them; without,
   // every fma becomes a product and a sum.
-  void Finish(const std::vector<Register>& results, bool has_fma,
+  void Finish(const std::vector<Register>& results,
               ElementwiseProgram& program) const;
 
  private:
   using Key =
       std::tuple<Opcode, ScalarType, int32_t, int32_t, int32_t, uint64_t>;
+  const bool has_fma_;
   std::vector<Instruction> written_;
   std::map<Key, int32_t> known_;
 };

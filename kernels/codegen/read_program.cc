@@ -72,9 +72,10 @@ Register OperandOrExponent(const OpView& node, int operand, ScalarType type,
 // Registers by value of the body.
 class BodyReader {
  public:
-  explicit BodyReader(const OpView& node)
+  BodyReader(const OpView& node, bool has_fma)
       : node_(node),
         body_(node.region(0)),
+        builder_(has_fma),
         registers_(body_.value_id_bound()) {}
 
   absl::StatusOr<std::vector<Register>> Read() {
@@ -169,15 +170,15 @@ class BodyReader {
 absl::Status ReadInstructions(const OpView& node, bool has_fma,
                               ElementwiseProgram& program) {
   if (!node.is(kFused)) {
-    ProgramBuilder builder;
+    ProgramBuilder builder(has_fma);
     PARTITA_ASSIGN_OR_RETURN(const Register result,
                              BodyReader::ReadAlone(node, builder));
-    builder.Finish({result}, has_fma, program);
+    builder.Finish({result}, program);
     return absl::OkStatus();
   }
-  BodyReader reader(node);
+  BodyReader reader(node, has_fma);
   PARTITA_ASSIGN_OR_RETURN(const std::vector<Register> results, reader.Read());
-  reader.builder().Finish(results, has_fma, program);
+  reader.builder().Finish(results, program);
   return absl::OkStatus();
 }
 
@@ -230,7 +231,7 @@ std::string ImageTarget(absl::string_view isa) {
 }
 
 std::string CodegenArithmetic(absl::string_view isa) {
-  return absl::StrCat("codegen 2 ", ImageTarget(isa));
+  return absl::StrCat("codegen 3 ", ImageTarget(isa));
 }
 
 bool IsKnownIsa(absl::string_view isa) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/host_capacity.h"
 #include "graph/in_place.h"
@@ -74,6 +75,13 @@ ElementwiseEntry FindCode(absl::string_view isa, const std::string& name) {
   return FindEntry(ImageTarget(ExecutableIsa(isa)), name);
 }
 
+// The interpreter gives the bits of the device's instruction set; so does code,
+// unless this processor has no fused multiply-adds.
+std::string IsaOfBits(const DeviceTraits& device, bool has_code) {
+  const std::string executed = ExecutableIsa(device.isa);
+  return has_code && executed == "sse4" ? executed : device.isa;
+}
+
 }  // namespace
 
 absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
@@ -95,7 +103,8 @@ absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
   const int64_t elements = request.node.result_type(0).num_elements();
   const ElementwiseEntry entry = FindCode(request.device->isa, program.name);
   LibraryKernel bound;
-  bound.identity = {kKernel, CodegenArithmetic(request.device->isa)};
+  bound.identity = {
+      kKernel, CodegenArithmetic(IsaOfBits(*request.device, entry != nullptr))};
   bound.in_place = ElementwiseInPlace(request.node);
   // In another order elements would be overwritten before they are read.
   std::erase_if(bound.in_place, [&](const InPlacePair& pair) {
@@ -118,9 +127,11 @@ bool HasCode(const OpView& node, const DeviceTraits& device) {
 
 // Programs are the same for all sets with fused multiply-adds (read_program.h).
 std::string ExecutableIsa(absl::string_view isa) {
-  const bool lacking = VectorIsa(std::string(isa)) == "avx512" &&
-                       !ProcessorRuns(ImageTarget(isa));
-  return lacking ? "avx2" : std::string(isa);
+  const std::vector<std::string> known = CpuIsas();
+  for (auto less = absl::c_find(known, isa); less != known.end(); ++less) {
+    if (ProcessorRuns(ImageTarget(*less))) return *less;
+  }
+  return std::string(isa);
 }
 
 }  // namespace partita

@@ -14,8 +14,9 @@ namespace partita {
 
 // Binds nodes of kernel "codegen.elementwise": to the node's function in
 // BindRequest::image, else in any image that this process trusts
-// (image_store.h), else to an interpreter of the node's body, which is slow and
-// gives the same bits. Links no LLVM.
+// (image_store.h), of ExecutableIsa, which the kernel's arithmetic names where
+// its bits are others, else to an interpreter of the node's body, which is slow
+// and gives the device's bits. Links no LLVM.
 class ImageLibrary : public KernelLibrary {
  public:
   absl::string_view name() const override { return "codegen"; }
@@ -25,8 +26,9 @@ class ImageLibrary : public KernelLibrary {
 // Whether compiled code for the node is at hand that this processor can run.
 bool HasCode(const OpView& node, const DeviceTraits& device);
 
-// The instruction set whose code computes here what a device of `isa` computes,
-// to the bit: another one where the processor that plays the device lacks it.
+// The instruction set whose code computes here what a device of `isa` computes:
+// a lesser one where the processor that plays the device lacks it. To the bit,
+// unless the processor has no fused multiply-adds.
 std::string ExecutableIsa(absl::string_view isa);
 
 }  // namespace partita

@@ -1,6 +1,7 @@
 // Pipelines of micro-batches: what they save of time and memory.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -88,6 +89,38 @@ Numbers Losses(Session& session, const PerceptronSizes& sizes) {
   return losses;
 }
 
+// What every variable is apart at most, in roundings.
+double VariablesApart(Session& found, Session& expected) {
+  const NamedNumbers there = VariablesOf(expected);
+  double apart = 0;
+  for (const auto& [name, values] : VariablesOf(found)) {
+    apart = std::max(apart, RoundingsApart(values, there.at(name)));
+  }
+  return apart;
+}
+
+// Each step of one device begins with what the stages have left. Left alone the
+// two may part after some hundred steps that are one rounding apart: an input
+// of relu that is zero but for rounding takes another sign, and gradients leap
+// there. Losses do not, nor do the variables of most steps.
+void ExpectTrainsAsOneDeviceDoes(Session& stages, Session& one,
+                                 const PerceptronSizes& sizes) {
+  constexpr int kSteps = 100;
+  Numbers losses, expected;
+  int leaps = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    CopyVariables(stages, one);
+    const auto batch = PerceptronBatch(sizes, step);
+    losses.push_back(LossOf(stages, batch, {}).at(0));
+    expected.push_back(LossOf(one, batch, {}).at(0));
+    leaps += VariablesApart(stages, one) > 20 ? 1 : 0;
+  }
+  // Both bounds are some ten times what was seen.
+  EXPECT_LE(RoundingsApart(losses, expected), 10);
+  EXPECT_LE(leaps, kSteps / 10);
+  EXPECT_LT(losses.back(), losses.front() / 2);  // it learns
+}
+
 TEST(PipelineTraining, AModelThatDoesNotFitOneDeviceIsTrainedOnSeveral) {
   const PerceptronSizes sizes = {.layers = 8, .width = 64, .batch = 64};
   constexpr int64_t kSmall = 352 * 1024;
@@ -98,15 +131,11 @@ TEST(PipelineTraining, AModelThatDoesNotFitOneDeviceIsTrainedOnSeveral) {
       << refused.status();
   const auto large = Training(1, kTrainingMemory, sizes, InStages(1, 1));
   ASSERT_NE(large, nullptr);
-  const Numbers expected = Losses(*large, sizes);
-  ASSERT_EQ(expected.size(), 200u);
-  EXPECT_LT(expected.back(), expected.front() / 2);  // it learns
   for (const int devices : {2, 4}) {
     SCOPED_TRACE(absl::StrCat(devices, " devices"));
     const auto session = Training(devices, kSmall, sizes, InStages(devices, 4));
     ASSERT_NE(session, nullptr);
-    // Some ten times what was seen, of the largest loss.
-    EXPECT_LE(RoundingsApart(Losses(*session, sizes), expected), 100);
+    ExpectTrainsAsOneDeviceDoes(*session, *large, sizes);
   }
 }
 

@@ -151,6 +151,18 @@ NamedNumbers VariablesOf(Session& session) {
   return all;
 }
 
+void CopyVariables(Session& from, Session& to) {
+  for (const Variable& variable : from.plan().module.variables()) {
+    const auto value = from.ReadVariable(variable.name);
+    const auto there = to.ReadVariable(variable.name);
+    ASSERT_TRUE(value.ok()) << value.status();
+    ASSERT_TRUE(there.ok()) << there.status();
+    HostTensor copy(there->type());
+    ConvertLayout(*value, copy);
+    EXPECT_EQ(to.WriteVariable(variable.name, copy), absl::OkStatus());
+  }
+}
+
 NamedNumbers VariablesOf(const Module& module, const State& state) {
   NamedNumbers all;
   for (const Variable& variable : module.variables()) {

@@ -56,6 +56,9 @@ void ExpectEqualReplicas(Session& session, size_t replicas);
 // it in the same layout.
 void ExpectSameBits(Session& found, Session& expected);
 
+// Makes every variable of `to` what it is in `from`, whatever their layouts.
+void CopyVariables(Session& from, Session& to);
+
 // The elements of every variable, by its name.
 using NamedNumbers = std::map<std::string, Numbers>;
 // Row-major, whatever layouts the plan keeps them in.

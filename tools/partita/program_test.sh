@@ -56,7 +56,8 @@ expect 0 "; this host's fastest kernels are in a plan that \`partita compile\` m
   "$partita" run "$scratch/another.txt" --virtual
 expect 0 "bit for bit" "$partita" run "$scratch/another.txt" --virtual --reference
 expect 0 '"planned_arithmetic": "another 1"' "$partita" run "$scratch/another.txt" --virtual --json
-expect 0 '"replaced_kernels": []' "$partita" run "$plan" --virtual --json
+expect 0 "proved form" "$partita" compile "$model" --output "$scratch/own.plan"
+expect 0 '"replaced_kernels": []' "$partita" run "$scratch/own.plan" --json
 
 # What is pinned apart stays apart; a pin whose nodes are gone is told.
 expect 0 "%a .. %a  because pinned" "$partita" compile "$model" --machine "$cpus" \
