@@ -4,15 +4,18 @@
 #include "graph/cut.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
 #include "graph/dimension_rule.h"
 #include "graph/instance.h"
 #include "graph/op_def.h"
+#include "graph/text/sharding_text.h"
 
 namespace partita {
 namespace {
@@ -81,10 +84,94 @@ bool ResultsFollow(const Placement& placement, const DimensionRule& rule,
   return true;
 }
 
-absl::Status NoCut() {
-  return absl::InvalidArgumentError(
-      "found shardings that are not one cut along a factor whose pieces are "
-      "independent; expected one that its op's dimension rule allows");
+// The cut that the shardings are, if the rule allows it.
+std::optional<FactorCut> AllowedCut(const DimensionRule& rule,
+                                    const Placement& placement) {
+  const std::optional<FactorCut> cut = CutOfNode(rule, placement);
+  if (!cut.has_value()) return std::nullopt;
+  const Factor::Kind kind = rule.factors[cut->factor].kind;
+  const bool may_be_cut =
+      kind == Factor::Kind::kKept || kind == Factor::Kind::kReduced;
+  if (!may_be_cut || !OperandsFollow(placement, rule, *cut) ||
+      !ResultsFollow(placement, rule, *cut)) {
+    return std::nullopt;
+  }
+  return cut;
+}
+
+// The placement, its values divided by the cut.
+Placement CutThere(const DimensionRule& rule, const FactorCut& cut,
+                   Placement placement) {
+  const int members = static_cast<int>(placement.devices.size());
+  const auto under = [&](const std::vector<DimensionRule::Dims>& values) {
+    std::vector<Sharding> shardings;
+    for (const DimensionRule::Dims& dims : values) {
+      shardings.push_back(ShardingUnder(rule, dims, cut, members));
+    }
+    return shardings;
+  };
+  placement.operands = under(rule.operands);
+  placement.results = under(rule.results);
+  const Factor& factor = rule.factors[cut.factor];
+  if (factor.kind == Factor::Kind::kReduced) {
+    placement.results.assign(rule.results.size(),
+                             {Kind::kPartial, 0, factor.reduction});
+  }
+  return placement;
+}
+
+// Those that some value of the node lies under, then each factor's plain one.
+std::vector<FactorCut> CutsToTell(const DimensionRule& rule,
+                                  const Placement& placement) {
+  std::vector<FactorCut> cuts;
+  const int members = static_cast<int>(placement.devices.size());
+  const auto add = [&](const std::vector<DimensionRule::Dims>& values,
+                       const std::vector<Sharding>& shardings) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const std::optional<FactorCut> cut =
+          CutAs(rule, values[i], At(shardings, static_cast<int>(i)), members);
+      if (cut.has_value()) cuts.push_back(*cut);
+    }
+  };
+  add(rule.operands, placement.operands);
+  add(rule.results, placement.results);
+  for (size_t f = 0; f < rule.factors.size(); ++f) {
+    cuts.push_back({static_cast<int>(f), 1});
+  }
+  return cuts;
+}
+
+// "(split 0, replicated) -> (split 0)", as a plan's text has it.
+std::string CutText(const OpView& node, const Placement& placement) {
+  const auto list = [](const std::vector<Sharding>& shardings, int count) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < count; ++i) {
+      texts.push_back(ShardingText(At(shardings, i)));
+    }
+    return absl::StrCat("(", absl::StrJoin(texts, ", "), ")");
+  };
+  const int operands = node.num_operands();
+  return absl::StrCat(
+      operands == 0 ? "" : list(placement.operands, operands) + " ", "-> ",
+      list(placement.results, node.num_results()));
+}
+
+absl::Status NoCut(const OpView& node, const DimensionRule& rule) {
+  const Placement& found = node.node().placement;
+  std::vector<std::string> allowed;
+  for (const FactorCut& cut : CutsToTell(rule, found)) {
+    const Placement there = CutThere(rule, cut, found);
+    std::string text = CutText(node, there);
+    if (AllowedCut(rule, there).has_value() &&
+        !absl::c_linear_search(allowed, text)) {
+      allowed.push_back(std::move(text));
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "found ", CutText(node, found), "; expected ",
+      allowed.empty() ? ""
+                      : absl::StrCat(absl::StrJoin(allowed, ", "), ", or "),
+      "all of it on each device, as its op's dimension rule allows"));
 }
 
 TensorType Part(const TensorType& type, const Sharding& sharding, int member,
@@ -168,16 +255,9 @@ absl::Status CheckCut(const OpView& node) {
   const DimensionRule rule = node.op().dimension_rule != nullptr
                                  ? node.op().dimension_rule(node)
                                  : WholeRule(node);
-  const std::optional<FactorCut> cut = CutOfNode(rule, placement);
-  if (!cut.has_value()) return NoCut();
-  const Factor& factor = rule.factors[cut->factor];
-  const bool may_be_cut = factor.kind == Factor::Kind::kKept ||
-                          factor.kind == Factor::Kind::kReduced;
-  if (!may_be_cut || !OperandsFollow(placement, rule, *cut) ||
-      !ResultsFollow(placement, rule, *cut)) {
-    return NoCut();
-  }
-  return InferPieces(node, factor, *cut);
+  const std::optional<FactorCut> cut = AllowedCut(rule, placement);
+  if (!cut.has_value()) return NoCut(node, rule);
+  return InferPieces(node, rule.factors[cut->factor], *cut);
 }
 
 }  // namespace partita

@@ -60,6 +60,7 @@ absl::Status NothingFits(const std::vector<Refused>& refusals) {
     if (!shortage.has_value()) continue;
     if (!least.has_value() || shortage->missing() < least->missing()) {
       least = shortage;
+      least->strategy = refused.strategies[0];
     }
   }
   absl::Status status(refusals[0].status.code(), text);

@@ -53,6 +53,24 @@ TEST(CompileTest, AMemoryRemedyWorksWhenFollowed) {
   }
 }
 
+// The strategies' refusals are told together, and the remedy is that of the one
+// that needs the least.
+TEST(CompileTest, AMemoryRemedyNamesItsStrategy) {
+  const auto compiled = Compile(ConvNet(), EqualCpus(2, 4096), {});
+  const std::string refusal(compiled.status().message());
+  EXPECT_EQ(
+      refusal.substr(refusal.find("\n  try ")),
+      "\n  try a machine with at least 34304 B free on cpu:0 for strategy "
+      "data");
+  const auto fits = [](const char* strategy) {
+    CompileOptions options;
+    options.strategy = strategy;
+    return Compile(ConvNet(), EqualCpus(2, 34304), options).ok();
+  };
+  EXPECT_TRUE(fits("data"));
+  EXPECT_FALSE(fits("single"));
+}
+
 // Machines from one that is too small to one that is large enough; lowering
 // finds some of those between short, so that the planner is asked again.
 TEST(CompileTest, StagesShowTheChainsLastRound) {

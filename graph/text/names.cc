@@ -11,6 +11,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
+#include "graph/literal_pool.h"
 
 namespace partita {
 namespace {
@@ -137,7 +139,10 @@ std::string FileName(absl::string_view name) {
       text.push_back(c);
     }
   }
-  return text;
+  if (text.size() <= kMostOfFileName) return text;
+  const ContentHash hash = HashBytes(absl::MakeConstSpan(
+      reinterpret_cast<const std::byte*>(name.data()), name.size()));
+  return absl::StrCat(text.substr(0, kKeptOfFileName), "%-", hash.ToString());
 }
 
 std::string NameText(absl::string_view name) {

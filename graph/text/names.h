@@ -30,7 +30,11 @@ std::string NameText(absl::string_view name);
 std::string WordText(absl::string_view word);
 
 // The name as one part of a file's path, and of no other name: '/', '%' and
-// what is not printable ASCII are written as '%' and two hexadecimal digits.
+// what is not printable ASCII are written as '%' and two hexadecimal digits. Of
+// a name that becomes longer than kMostOfFileName so, the first
+// kKeptOfFileName bytes stay, then "%-" and the hash of the whole name.
+inline constexpr size_t kMostOfFileName = 200;
+inline constexpr size_t kKeptOfFileName = 160;
 std::string FileName(absl::string_view name);
 
 // What `%` is followed by, for each value of the graph by its id: its name, or

@@ -42,6 +42,17 @@ TEST(Names, AFileNameLeadsNowhereAndStandsForOneName) {
   EXPECT_EQ(FileName(absl::string_view("\0\n\xff", 3)), "%00%0a%ff");
 }
 
+TEST(Names, AFileNameIsNeverTooLong) {
+  EXPECT_EQ(FileName(std::string(kMostOfFileName, 'n')),
+            std::string(kMostOfFileName, 'n'));
+  const std::string name = FileName(std::string(300, 'n'));
+  EXPECT_EQ(name.substr(0, 162), std::string(160, 'n') + "%-");
+  EXPECT_EQ(name.size(), 194);
+  EXPECT_NE(FileName(std::string(300, 'n') + "m"), name);
+  EXPECT_NE(FileName(name), name);  // a name that looks like that of another
+  EXPECT_LE(FileName(std::string(100, '\xff')).size(), kMostOfFileName);
+}
+
 TEST(Names, RepeatedNamesGetASuffixThatNobodyHas) {
   LiteralPool literals;
   Graph graph("f", &literals);

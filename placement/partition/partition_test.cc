@@ -416,7 +416,7 @@ TEST(Partition, RefusesASplitAlongAFactorThatMustStayWhole) {
   return %y
 }
 )"),
-      R"(softmax %y: found a split along its factor y0_1; expected a factor whose pieces are independent; choose another dimension, or leave the node whole on one device)");
+      R"(softmax %y: found a split along dimension 1 of its result; expected a dimension whose pieces are independent; choose another dimension, or leave the node whole on one device)");
 }
 
 TEST(Partition, RefusesMoreDevicesThanRows) {
@@ -426,9 +426,9 @@ TEST(Partition, RefusesMoreDevicesThanRows) {
   return %z
 }
 )"),
-            "relu %z: found 2 rows of factor d0 over 3 devices; expected a row "
-            "for each device at least; choose fewer devices or another "
-            "dimension");
+            "relu %z: found 2 rows of dimension 0 of its result over 3 "
+            "devices; expected a row for each device at least; choose fewer "
+            "devices or another dimension");
 }
 
 TEST(Partition, RefusesADeviceThatTheMachineDoesNotHave) {
@@ -483,9 +483,9 @@ TEST(VerifySplit, FindsAShardingThatIsNotACut) {
               placement.operands = {{}, {.kind = Sharding::Kind::kSplit}};
               placement.results = {{.kind = Sharding::Kind::kSplit}};
             }),
-            "bug: placing @f changed it: sub %y: found shardings that are not "
-            "one cut along a factor whose pieces are independent; expected one "
-            "that its op's dimension rule allows");
+            "bug: placing @f changed it: sub %y: found (replicated, split 0) "
+            "-> (split 0); expected (split 0, split 0) -> (split 0), or all of "
+            "it on each device, as its op's dimension rule allows");
 }
 
 TEST(VerifyNoCrossDeviceEdges, NamesTheEdge) {

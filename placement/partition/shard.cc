@@ -60,24 +60,41 @@ absl::StatusOr<FactorCut> CutToMake(const OpView& op, const DimensionRule& rule,
       "leave the unit to the compiler");
 }
 
-absl::Status CheckKind(const OpView& op, const Factor& factor) {
+// "dimension 1 of its result": of the first value that the factor divides.
+std::string PlaceOf(const DimensionRule& rule, int factor) {
+  for (size_t i = 0; i < rule.results.size(); ++i) {
+    const int dim = DimensionOf(rule.results[i], factor);
+    if (dim < 0) continue;
+    return rule.results.size() == 1
+               ? absl::StrCat("dimension ", dim, " of its result")
+               : absl::StrCat("dimension ", dim, " of result ", i);
+  }
+  for (size_t i = 0; i < rule.operands.size(); ++i) {
+    const int dim = DimensionOf(rule.operands[i], factor);
+    if (dim >= 0) return absl::StrCat("dimension ", dim, " of operand ", i);
+  }
+  return absl::StrCat("factor ", rule.factors[factor].name);
+}
+
+absl::Status CheckKind(const OpView& op, const DimensionRule& rule, int index) {
+  const Factor& factor = rule.factors[index];
   if (factor.kind == Factor::Kind::kKept ||
       factor.kind == Factor::Kind::kReduced) {
     return absl::OkStatus();
   }
-  return BadOp(op, absl::StrCat("a split along its factor ", factor.name),
-               "a factor whose pieces are independent",
+  return BadOp(op, absl::StrCat("a split along ", PlaceOf(rule, index)),
+               "a dimension whose pieces are independent",
                "choose another dimension, or leave the node whole on one "
                "device");
 }
 
-absl::Status CheckRows(const OpView& op, const Factor& factor, int64_t unit,
-                       int members) {
-  const int64_t rows = factor.size / unit;
+absl::Status CheckRows(const OpView& op, const DimensionRule& rule,
+                       const FactorCut& cut, int members) {
+  const int64_t rows = rule.factors[cut.factor].size / cut.unit;
   if (rows >= members) return absl::OkStatus();
   return BadOp(op,
-               absl::StrCat(rows, " rows of factor ", factor.name, " over ",
-                            members, " devices"),
+               absl::StrCat(rows, " rows of ", PlaceOf(rule, cut.factor),
+                            " over ", members, " devices"),
                "a row for each device at least",
                "choose fewer devices or another dimension");
 }
@@ -142,16 +159,18 @@ absl::StatusOr<Placement> ShardNode(const OpView& op, Placement wanted) {
 
 absl::StatusOr<Placement> CutAlong(const OpView& op, const DimensionRule& rule,
                                    const FactorCut& cut, Placement wanted) {
-  const Factor& factor = rule.factors[cut.factor];
-  PARTITA_RETURN_IF_ERROR(CheckKind(op, factor));
+  PARTITA_RETURN_IF_ERROR(CheckKind(op, rule, cut.factor));
   if (CarriedInside(rule, cut.factor)) {
     return BadOp(op,
-                 absl::StrCat("a split of factor ", factor.name,
-                              " that lies inside another dimension"),
-                 "an outermost factor", "choose another dimension");
+                 absl::StrCat("a split along ", PlaceOf(rule, cut.factor),
+                              ", which lies inside a dimension of another of "
+                              "its values"),
+                 "one that is the outermost part of each dimension that it is "
+                 "in",
+                 "choose another dimension");
   }
   const int members = static_cast<int>(wanted.devices.size());
-  PARTITA_RETURN_IF_ERROR(CheckRows(op, factor, cut.unit, members));
+  PARTITA_RETURN_IF_ERROR(CheckRows(op, rule, cut, members));
   wanted.operands = Shardings(rule, rule.operands, cut, members);
   wanted.results = ResultShardings(rule, cut, members);
   return wanted;

@@ -42,27 +42,31 @@ std::string RefusalText(const Refusal& refusal) {
 
 absl::Status RefusalError(const Refusal& refusal) {
   absl::Status status = absl::ResourceExhaustedError(RefusalText(refusal));
-  SetShortage({refusal.device, refusal.needed, refusal.limit}, status);
+  SetShortage({.device = refusal.device,
+               .needed = refusal.needed,
+               .limit = refusal.limit},
+              status);
   return status;
 }
 
 void SetShortage(const MemoryShortage& shortage, absl::Status& status) {
-  status.SetPayload(
-      kPayload, absl::Cord(absl::StrCat(shortage.needed, " ", shortage.limit,
-                                        " ", shortage.device)));
+  status.SetPayload(kPayload, absl::Cord(absl::StrCat(
+                                  shortage.needed, " ", shortage.limit, " ",
+                                  shortage.strategy, " ", shortage.device)));
 }
 
 std::optional<MemoryShortage> ShortageOf(const absl::Status& status) {
   const absl::optional<absl::Cord> payload = status.GetPayload(kPayload);
   if (!payload.has_value()) return std::nullopt;
   const std::vector<std::string> parts =
-      absl::StrSplit(std::string(*payload), absl::MaxSplits(' ', 2));
+      absl::StrSplit(std::string(*payload), absl::MaxSplits(' ', 3));
   MemoryShortage shortage;
-  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &shortage.needed) ||
+  if (parts.size() != 4 || !absl::SimpleAtoi(parts[0], &shortage.needed) ||
       !absl::SimpleAtoi(parts[1], &shortage.limit)) {
     return std::nullopt;
   }
-  shortage.device = parts[2];
+  shortage.strategy = parts[2];
+  shortage.device = parts[3];
   return shortage;
 }
 
@@ -72,7 +76,10 @@ std::string MemoryRemedy(const MemoryShortage& shortage) {
   while (shortage.needed / step >= 128) step *= 2;
   const int64_t rounded = (shortage.needed + step - 1) / step * step;
   return absl::StrCat("a machine with at least ", ExactByteSize(rounded),
-                      " free on ", shortage.device);
+                      " free on ", shortage.device,
+                      shortage.strategy.empty()
+                          ? ""
+                          : absl::StrCat(" for strategy ", shortage.strategy));
 }
 
 std::string ValueText(const Graph& graph, ValueId value) {

@@ -44,6 +44,7 @@ struct MemoryShortage {
   std::string device;
   int64_t needed = 0;
   int64_t limit = 0;
+  std::string strategy;  // that needs so much; empty: whatever was asked for
 };
 std::optional<MemoryShortage> ShortageOf(const absl::Status& status);
 void SetShortage(const MemoryShortage& shortage, absl::Status& status);

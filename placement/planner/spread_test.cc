@@ -295,6 +295,12 @@ TEST(RefusalTest, WhatDoesNotFitIsRefusedWithWhatFillsIt) {
   EXPECT_EQ(shortage->missing(), 352);
   EXPECT_EQ(MemoryRemedy(*shortage),
             "a machine with at least 1152 B free on cpu:0");
+  EXPECT_EQ(shortage->strategy, "");
+  absl::Status of_data = absl::ResourceExhaustedError("");
+  SetShortage({.device = "cpu:0", .needed = 8, .limit = 7, .strategy = "data"},
+              of_data);
+  EXPECT_EQ(MemoryRemedy(*ShortageOf(of_data)),
+            "a machine with at least 8 B free on cpu:0 for strategy data");
   EXPECT_EQ(Text(g, PlanBy("list", g, EqualCpus(2, 100))),
             "placement @sample: found 640 B needed on cpu:0 at work %n0, 540 B "
             "too much; expected at most 100 B; largest: %w0 256 B (constant), "

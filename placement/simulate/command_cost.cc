@@ -14,6 +14,7 @@
 #include "placement/cost/collective_cost.h"
 #include "placement/cost/node_roles.h"
 #include "placement/cost/roofline.h"
+#include "runtime/plan/command_places.h"
 
 namespace partita {
 namespace {
@@ -356,9 +357,11 @@ absl::StatusOr<std::vector<CommandCost>> CostCommands(
   for (size_t i = 0; i < commands.size(); ++i) {
     absl::StatusOr<CommandCost> cost = pricer.Price(commands[i]);
     if (!cost.ok()) {
-      return absl::Status(cost.status().code(),
-                          absl::StrCat("plan @", plan.name, ": command ", i,
-                                       ": ", cost.status().message()));
+      return absl::Status(
+          cost.status().code(),
+          absl::StrCat("plan @", plan.name, ": ",
+                       CommandPlaces(entry).Text(static_cast<int>(i)), ": ",
+                       cost.status().message()));
     }
     costs.push_back(*cost);
   }

@@ -16,7 +16,7 @@ PlanWriter::PlanWriter(const Machine& machine) : machine_(machine) {
     plan_.devices.push_back({.traits = device.traits});
   }
   plan_.entries.resize(1);
-  entry().programs.resize(1);
+  entry().programs = {{.name = "main"}};
   entry().schedule.push_back({});
 }
 

@@ -12,6 +12,7 @@
 #include "graph/status_macros.h"
 #include "placement/simulate/command_cost.h"
 #include "placement/simulate/messages.h"
+#include "runtime/plan/command_places.h"
 
 namespace partita {
 namespace {
@@ -452,8 +453,8 @@ absl::StatusOr<Simulation> Simulate(const Plan& plan, int entry_index,
   if (!simulator.Run()) {
     const int stuck = simulator.FirstStuck();
     return absl::FailedPreconditionError(absl::StrCat(
-        "plan @", plan.name, ": command ", stuck, ": found a ",
-        CommandKindName(commands[stuck].kind),
+        "plan @", plan.name, ": ", CommandPlaces(entry).Text(stuck),
+        ": found a ", CommandKindName(commands[stuck].kind),
         " that nothing ends; expected a plan that the checker accepts"));
   }
   return simulator.Result();

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/command_places.h"
 #include "runtime/plan/command_titles.h"
 
 namespace partita {
@@ -33,6 +34,7 @@ FailedCommand DescribeCommand(const Plan& plan, const Entry& entry,
   where.device = plan.devices[stream.device.index].traits.name;
   where.stream = stream.name;
   where.command = number;
+  where.place = CommandPlaces(entry).Text(number);
   const absl::string_view kind = CommandKindName(command.kind);
   where.kind = std::string(kind.data(), kind.size());
   where.node = CommandTitles(plan, entry).NodeOf(command);
@@ -43,9 +45,9 @@ absl::Status AtCommand(const FailedCommand& where, const absl::Status& status) {
   absl::string_view message = status.message();
   std::string place = absl::StrCat("entry @", where.entry, ": ");
   if (where.command >= 0) {
-    absl::StrAppend(&place, where.device, "/", where.stream, ": command ",
-                    where.command, " ", where.kind,
-                    where.node.empty() ? "" : " ", where.node, ": ");
+    absl::StrAppend(&place, where.device, "/", where.stream, ": ", where.place,
+                    " ", where.kind, where.node.empty() ? "" : " ", where.node,
+                    ": ");
     ConsumeNode(where.node, message);
   }
   return absl::Status(status.code(), absl::StrCat(place, message));

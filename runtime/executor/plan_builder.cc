@@ -26,7 +26,7 @@ PlanBuilder::PlanBuilder(int devices, DeviceKind kind)
   Entry entry;
   entry.name = "f";
   entry.graph = graph_;
-  entry.programs.push_back({.name = "all"});
+  entry.programs.push_back({.name = "main"});
   entry.schedule.push_back({});
   plan_->entries.push_back(std::move(entry));
 }

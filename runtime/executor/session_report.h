@@ -36,6 +36,8 @@ struct FailedCommand {
   std::string device;
   std::string stream;
   int command = -1;  // number in launch order
+  // "command 7", or "command 7 of program forward0 (invocation 8, batch 2)".
+  std::string place;
   std::string kind;  // "kernel", "copy", ...
   std::string node;  // "softmax %p"; empty for records, feeds, fetches
 };

@@ -77,9 +77,9 @@ plan @f {
     program done {
     }
     schedule
-      invoke fwd buffers (!a, !d) events (ev0)
-      invoke fwd batch 1 buffers (!d, !a) events (ev3)
-      invoke done
+      invoke fwd buffers (!a, !d) events (ev0)  // invocation 0: 0..3 of the step
+      invoke fwd batch 1 buffers (!d, !a) events (ev3)  // invocation 1: 4..7 of the step
+      invoke done                               // invocation 2
   }
   certificate "checker 1" of "0123"
     proved "no race"

@@ -14,8 +14,10 @@ namespace {
 
 absl::Status CheckId(absl::string_view what, int64_t id, size_t count) {
   if (id >= 0 && id < static_cast<int64_t>(count)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("found ", what, " ", id, "; expected one of ", count));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "found ",
+      id == -1 ? absl::StrCat("no ", what) : absl::StrCat(what, " ", id),
+      "; expected one of ", count));
 }
 
 absl::Status CheckCount(absl::string_view what, int64_t value, int64_t low = 0,

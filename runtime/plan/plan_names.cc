@@ -48,6 +48,14 @@ std::vector<std::string> UniqueNames(const std::vector<std::string>& names) {
   return unique;
 }
 
+std::vector<std::string> ProgramNames(const Entry& entry) {
+  std::vector<std::string> names;
+  for (const Program& program : entry.programs) names.push_back(program.name);
+  names = UniqueNames(names);
+  for (std::string& name : names) name = SpellName(name);
+  return names;
+}
+
 std::vector<std::string> DeviceNames(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlanDevice& device : plan.devices) {

@@ -40,6 +40,9 @@ class EntryNames {
 // there is none. The names differ: to plan text, quotes tell nothing apart.
 std::vector<std::string> NodeNames(const Graph& graph);
 
+// The spelling of the entry's programs.
+std::vector<std::string> ProgramNames(const Entry& entry);
+
 // The spelling of the plan's devices.
 std::vector<std::string> DeviceNames(const Plan& plan);
 

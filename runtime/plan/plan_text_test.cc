@@ -211,8 +211,16 @@ TEST(PlanText, FaultsNameTheirPlaceAndWhatWasExpected) {
             "             ^~~~~");
   EXPECT_EQ(FaultOf(Faulty("record ev2", "4 record ev2")),
             "t.plan:16:7: found commands with and without numbers in one "
-            "program; expected numbers on all or none\n"
+            "program; expected numbers on all or none; leave them all out, or "
+            "number all anew\n"
             "        4 record ev2\n"
+            "        ^~~~~~~~~~~~");
+  EXPECT_EQ(FaultOf(absl::StrReplaceAll(
+                kShort, {{"feed", "0 feed"}, {"record ev2", "2 record ev2"}})),
+            "t.plan:16:7: found command number 2; expected each of 0..1 once "
+            "in the program; number the commands anew, or leave all their "
+            "numbers out\n"
+            "        2 record ev2\n"
             "        ^~~~~~~~~~~~");
   EXPECT_EQ(FaultOf(Faulty("input 0", "input 1")),
             "t.plan:15:7: unknown port 1; expected one of the entry's 1\n"

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/plan/command_places.h"
 #include "runtime/plan/plan_line.h"
 
 namespace partita {
@@ -20,14 +21,6 @@ std::string RangeText(const Range& range) {
     absl::StrAppend(&text, " x ", range.count, " every ", range.stride);
   }
   return text;
-}
-
-std::vector<std::string> ProgramNames(const Entry& entry) {
-  std::vector<std::string> names;
-  for (const Program& program : entry.programs) names.push_back(program.name);
-  names = UniqueNames(names);
-  for (std::string& name : names) name = SpellName(name);
-  return names;
 }
 
 // By buffer, between which commands of the program it is touched.
@@ -72,21 +65,7 @@ EntryPrinter::EntryPrinter(const Plan& plan, size_t index,
     command_notes_.reasons.emplace(note.node, note.reason);
   }
   // Predictions count the step's commands, as the only program does.
-  if (HasOnlyMain()) command_notes_.predicted = notes_->predicted;
-}
-
-// Most plans: commands can stand in the entry, without a program around them.
-bool EntryPrinter::HasOnlyMain() const {
-  if (entry_.programs.size() != 1 || entry_.schedule.size() != 1 ||
-      entry_.programs[0].commands.empty()) {
-    return false;
-  }
-  const Program& program = entry_.programs[0];
-  const Invocation& invocation = entry_.schedule[0];
-  return program.name == "main" && program.num_buffer_slots == 0 &&
-         program.num_event_slots == 0 && invocation.program == 0 &&
-         invocation.micro_batch == 0 && invocation.buffers.empty() &&
-         invocation.events.empty();
+  if (HasOnlyMain(entry_)) command_notes_.predicted = notes_->predicted;
 }
 
 void EntryPrinter::Print() {
@@ -98,7 +77,7 @@ void EntryPrinter::Print() {
   PrintStreams();
   PrintGroups();
   PrintChannels();
-  if (!HasOnlyMain()) {
+  if (!HasOnlyMain(entry_)) {
     PrintPrograms();
     PrintSchedule();
   }
@@ -136,7 +115,7 @@ void EntryPrinter::PrintPorts(absl::string_view word,
 
 void EntryPrinter::PrintBuffers() {
   std::vector<std::string> live(entry_.buffers.size());
-  if (HasOnlyMain()) live = LiveRanges(entry_, entry_.programs[0]);
+  if (HasOnlyMain(entry_)) live = LiveRanges(entry_, entry_.programs[0]);
   for (size_t i = 0; i < entry_.buffers.size(); ++i) {
     const Buffer& buffer = entry_.buffers[i];
     if (i == 0 || buffer.device != entry_.buffers[i - 1].device) {
@@ -178,7 +157,7 @@ ProgramPrinter EntryPrinter::PrinterOf(const Program& program) {
 void EntryPrinter::PrintStreams() {
   std::map<StreamId, std::vector<int>> commands;
   std::optional<ProgramPrinter> main;
-  if (HasOnlyMain()) {
+  if (HasOnlyMain(entry_)) {
     main.emplace(PrinterOf(entry_.programs[0]));
     commands = main->ByStream();
   }
@@ -241,7 +220,9 @@ std::string EntryPrinter::ProgramName(int program) const {
 
 void EntryPrinter::PrintSchedule() {
   lines_.Add(4, "schedule");
-  for (const Invocation& invocation : entry_.schedule) {
+  size_t first = 0;
+  for (size_t i = 0; i < entry_.schedule.size(); ++i) {
+    const Invocation& invocation = entry_.schedule[i];
     std::string text = absl::StrCat("invoke ", ProgramName(invocation.program));
     if (invocation.micro_batch != 0) {
       absl::StrAppend(&text, " batch ", invocation.micro_batch);
@@ -252,8 +233,26 @@ void EntryPrinter::PrintSchedule() {
     if (!invocation.events.empty()) {
       absl::StrAppend(&text, " events ", names_.events(invocation.events));
     }
-    lines_.Add(6, text);
+    lines_.Add(6, text, InvocationNote(i, first));
+    first += NumCommands(invocation.program);
   }
+}
+
+size_t EntryPrinter::NumCommands(int program) const {
+  const bool exists =
+      program >= 0 && static_cast<size_t>(program) < entry_.programs.size();
+  return exists ? entry_.programs[program].commands.size() : 0;
+}
+
+// The number that messages give it, and those that traces give its commands.
+std::string EntryPrinter::InvocationNote(size_t index, size_t first) const {
+  const size_t count = NumCommands(entry_.schedule[index].program);
+  std::string note = absl::StrCat("invocation ", index);
+  if (count > 0) {
+    absl::StrAppend(&note, ": ", first, "..", first + count - 1,
+                    " of the step");
+  }
+  return note;
 }
 
 }  // namespace partita

@@ -24,7 +24,6 @@ class EntryPrinter {
   void Print();
 
  private:
-  bool HasOnlyMain() const;
   void PrintHead();
   void PrintPorts(absl::string_view word, const std::vector<Port>& ports);
   void PrintBuffers();
@@ -38,6 +37,8 @@ class EntryPrinter {
   std::string Device(DeviceId id) const;
   std::string Initial(const PersistentValue& value) const;
   std::string ProgramName(int program) const;
+  size_t NumCommands(int program) const;
+  std::string InvocationNote(size_t index, size_t first) const;
   ProgramPrinter PrinterOf(const Program& program);
 
   const Plan& plan_;

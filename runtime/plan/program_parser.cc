@@ -139,7 +139,8 @@ bool ProgramParser::NumbersAgree(Diagnostics& faults) const {
     if ((written.number >= 0) != (written_[0].number >= 0)) {
       faults.Report(written.place,
                     "found commands with and without numbers in one program; "
-                    "expected numbers on all or none");
+                    "expected numbers on all or none; leave them all out, or "
+                    "number all anew");
       return false;
     }
     if (written.number < 0) continue;
@@ -147,7 +148,8 @@ bool ProgramParser::NumbersAgree(Diagnostics& faults) const {
       faults.Report(written.place,
                     absl::StrCat("found command number ", written.number,
                                  "; expected each of 0..", count - 1,
-                                 " once in the program"));
+                                 " once in the program; number the commands "
+                                 "anew, or leave all their numbers out"));
       return false;
     }
     taken[written.number] = true;

@@ -211,6 +211,25 @@ expect 2 "--input: found $output twice; expected one value for it" \
   "$partita" run "$scratch/self.graph" --machine "$cpus" --virtual \
   --input "$output=$scratch/outputs/z.npy" --input "$output=$scratch/outputs/z.npy"
 
+# What cannot be written is told before the run, and leaves no output alone;
+# a name that is too long for a file is made shorter.
+long=$(printf 'n%.0s' {1..300})
+cat > "$scratch/outputs.graph" << END
+graph @f(%x: f32[4]) -> (f32[4], f32[4]) {
+  %a = relu %x : f32[4]
+  %z = neg %x : f32[4]
+  return %a as $long, %z as z
+}
+END
+mkdir -p "$scratch/taken/z.npy"
+expect 1 "output z: $scratch/taken/z.npy: cannot be written" \
+  "$partita" run "$scratch/outputs.graph" --machine "$cpus" --virtual --output "$scratch/taken"
+rmdir "$scratch/taken/z.npy"
+[[ -z $(ls "$scratch/taken") ]] || failures=$((failures + 1))
+expect 0 "ran 1 step," \
+  "$partita" run "$scratch/outputs.graph" --machine "$cpus" --virtual --output "$scratch/taken"
+[[ $(ls "$scratch/taken") == "${long:0:160}%-"*.npy*z.npy ]] || failures=$((failures + 1))
+
 # Nor are files that the operand refers to: a model's external data, and a
 # plan's weights.
 outside() { "$partita" "$1" "$scratch/outside.$2" "${@:3}"; }

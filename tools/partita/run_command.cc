@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/atomic_file.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "partita/compile.h"
@@ -226,14 +227,33 @@ absl::Status KeepInputs(const Session& session, const InputFiles& inputs,
   return absl::OkStatus();
 }
 
-absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
-  const std::string folder = arguments.Get("output", "");
+absl::Status MakeFolder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(folder, ": cannot be made a folder: ", error.message()));
+  if (!error) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(folder, ": cannot be made a folder: ", error.message()));
+}
+
+// What cannot be written is told before the steps that it is for.
+absl::Status CheckOutputs(const Session& session, const Arguments& arguments) {
+  const std::string trace = arguments.Get("trace", "-");
+  if (trace != "-") PARTITA_RETURN_IF_ERROR(CheckWritable(trace));
+  if (!arguments.has("output")) return absl::OkStatus();
+  PARTITA_RETURN_IF_ERROR(MakeFolder(arguments.Get("output", "")));
+  for (int i = 0; i < session.num_outputs(); ++i) {
+    const absl::Status status =
+        CheckWritable(OutputPath(session, arguments, i));
+    if (status.ok()) continue;
+    return absl::Status(
+        status.code(),
+        absl::StrCat("output ", NameText(session.output_name(i)), ": ",
+                     status.message(), "; or give --output another folder"));
   }
+  return absl::OkStatus();
+}
+
+absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
   for (int i = 0; i < session.num_outputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, session.GetOutput(i));
     PARTITA_ASSIGN_OR_RETURN(const std::string text, NpyText(*tensor));
@@ -322,6 +342,7 @@ absl::Status Run(const Arguments& arguments) {
                            Session::Create(plan, load));
   PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
   PARTITA_RETURN_IF_ERROR(KeepInputs(*session, inputs, arguments));
+  PARTITA_RETURN_IF_ERROR(CheckOutputs(*session, arguments));
   PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
   RunReport report;
   report.on_virtual_devices = arguments.has("virtual");

@@ -109,7 +109,7 @@ std::vector<Finding> FindFaults(const Plan& plan, CheckOptions options) {
   for (EntryView& view : views) {
     Findings of_entry(options);
     CheckEntry(view, of_entry);
-    view.SetCommands({});
+    view.DropCommands();
     for (Finding& finding : of_entry.Take()) all.push_back(std::move(finding));
     if (all.size() > 100) break;
   }

@@ -106,7 +106,7 @@ TEST(CheckPlan, ProvesAGoodPlan) {
 
 TEST(CheckPlan, AMissingWaitIsARace) {
   EXPECT_EQ(Said({{"7 wait ev1", "7 wait ev0"}}),
-            "plan @mlp: command 8 reads gpu:1 !h (bytes 10240..43008) while "
+            "plan @mlp: command 8 reads gpu:1 !h (bytes 0..32768) while "
             "command 5 may still write it\n"
             "  no event orders gpu:0/copy before gpu:1/compute; add `wait ev1` "
             "before command 8");
@@ -115,7 +115,7 @@ TEST(CheckPlan, AMissingWaitIsARace) {
 TEST(CheckPlan, ARaceWithoutAnEventToWaitFor) {
   EXPECT_EQ(
       Said({{"6 record ev1", "6 wait ev0"}, {"7 wait ev1", "7 wait ev0"}}),
-      "plan @mlp: command 8 reads gpu:1 !h (bytes 10240..43008) while "
+      "plan @mlp: command 8 reads gpu:1 !h (bytes 0..32768) while "
       "command 5 may still write it\n"
       "  no event orders gpu:0/copy before gpu:1/compute; record an event "
       "after command 5 and wait for it before command 8");
@@ -124,17 +124,17 @@ TEST(CheckPlan, ARaceWithoutAnEventToWaitFor) {
 TEST(CheckPlan, AnotherValueIsNamed) {
   EXPECT_EQ(Said({{"2 kernel %h (!a) -> !a", "2 record ev2"}}),
             "plan @mlp: command 5 reads %h from gpu:0 !a (bytes "
-            "903168..935936), but they hold %a bytes 0..32768 and not %h bytes "
+            "100352..133120), but they hold %a bytes 0..32768 and not %h bytes "
             "0..32768\n"
             "plan @mlp: command 8 reads %c from gpu:1 !h (bytes "
-            "10240..43008), but they hold %a bytes 0..32768 and not %h bytes "
+            "0..32768), but they hold %a bytes 0..32768 and not %h bytes "
             "0..32768");
 }
 
 TEST(CheckPlan, UndefinedBytesAreNotRead) {
   EXPECT_EQ(Said({{"0 feed -> !x input 0", "0 record ev2"}}),
             "plan @mlp: command 1 reads %x from gpu:0 !x (bytes "
-            "802816..903168), but nothing has defined them");
+            "0..100352), but nothing has defined them");
 }
 
 TEST(CheckPlan, AWaitBeforeItsRecordIsRefused) {
@@ -327,6 +327,26 @@ TEST(CheckPlan, KernelsReadBytesOfTheirOwnDevice) {
             "expected bytes of that device; copy them first");
 }
 
+// Nothing is read from it.
+TEST(CheckPlan, AStreamsNameIsFreeText) {
+  EXPECT_EQ(Said({{"gpu:0/copy", "gpu:0/copy:gpu:44288"}}), "proved");
+}
+
+TEST(CheckPlan, WhatIsLeftOutHasNoNumber) {
+  EXPECT_EQ(Said({{" output 0", ""}}),
+            "plan @mlp: command 9: found no output; expected one of the 1 that "
+            "exist; add its number to the command, as in `output 0`");
+  EXPECT_EQ(Said({{" input 0", ""}}),
+            "plan @mlp: command 0: found no input; expected one of the 1 that "
+            "exist; add its number to the command, as in `input 0`");
+  EXPECT_EQ(Said({{"1 kernel %a", "1 kernel"}}),
+            "plan @mlp: command 1 kernel: found no node; expected one of the "
+            "placed graph; name it by its first result, as in `%y`");
+  EXPECT_EQ(Said({{"!a channel 0", "!a"}}, kMessage),
+            "plan @f: command 2: found no channel; expected one of the 1 that "
+            "exist; add its number to the command, as in `channel 0`");
+}
+
 TEST(CheckPlan, EveryOutputByteIsFetchedOnce) {
   EXPECT_EQ(Said({{"9 fetch !y output 0", "9 record ev2"}}),
             "plan @mlp: output 0 y: found 0 bytes fetched, 0 of them in a row "
@@ -335,8 +355,9 @@ TEST(CheckPlan, EveryOutputByteIsFetchedOnce) {
 
 TEST(CheckPlan, ConstantsStayWhatTheyAre) {
   EXPECT_EQ(Said({{"!x 0 100352", "!x persistent 0 100352"}}),
-            "plan @mlp: command 0 writes gpu:0 !x over the constant in bytes "
-            "0..802816; a constant is only read, in every step; use other "
+            "plan @mlp: command 0 writes gpu:0 !x over the constant in "
+            "persistent bytes 0..802816; a constant is only read, in every "
+            "step; use other "
             "bytes");
 }
 

@@ -31,7 +31,7 @@ bool CommandForm::speaks_of_node() const {
 void CommandForm::Add(Rule rule, absl::string_view what) {
   findings_.Add(
       view_.Found(rule, c_,
-                  absl::StrCat("command ", c_, " ",
+                  absl::StrCat(view_.places.Text(c_), " ",
                                CommandKindName(command_.kind), ": ", what)));
 }
 
@@ -114,9 +114,10 @@ void CommandForm::ExpectAligned(BufferId id, int64_t alignment) {
     const int64_t begin = PartBegin(device, buffer, copy) + buffer.range.offset;
     if (begin % alignment == 0) continue;
     Add(Rule::kRange,
-        absl::StrCat("found ", view_.BufferText(id), " at offset ", begin,
-                     "; expected a multiple of ", alignment,
-                     "; move the buffer"));
+        absl::StrCat("found ", view_.BufferText(id), " at offset ",
+                     buffer.range.offset, ", byte ", begin,
+                     " of its arena; expected a multiple of ", alignment,
+                     " there; move the buffer"));
     return;
   }
 }

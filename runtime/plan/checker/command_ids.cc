@@ -13,13 +13,24 @@ namespace {
 
 using Kind = Command::Kind;
 
+constexpr int32_t kLeftOut = -1;  // by whoever wrote the command
+
 // Keeps the first fault.
 class IdFault {
  public:
-  void Expect(absl::string_view what, int32_t id, size_t count) {
+  void Expect(absl::string_view what, int32_t id, size_t count,
+              absl::string_view remedy = "change the command") {
     if (!text_.empty() || (id >= 0 && static_cast<size_t>(id) < count)) return;
-    text_ = absl::StrCat("found ", what, " ", id, "; expected one of the ",
-                         count, " that exist; change the command");
+    text_ = absl::StrCat("found ",
+                         id == kLeftOut ? absl::StrCat("no ", what)
+                                        : absl::StrCat(what, " ", id),
+                         "; expected one of the ", count, " that exist; ",
+                         id == kLeftOut ? remedy : "change the command");
+  }
+  // What the command's text gives behind the word `what`.
+  void ExpectNumber(absl::string_view what, int32_t id, size_t count) {
+    Expect(what, id, count,
+           absl::StrCat("add its number to the command, as in `", what, " 0`"));
   }
   void ExpectBuffers(const std::vector<BufferId>& ids, size_t count) {
     for (BufferId id : ids) Expect("buffer", id.index, count);
@@ -54,13 +65,13 @@ void ExpectOwn(const Entry& entry, const Command& command, IdFault& fault) {
       fault.Expect("event", command.event.index, entry.num_events);
       return fault.ExpectLists(command, 0, 0);
     case Kind::kFeed:
-      fault.Expect("input", command.port, entry.inputs.size());
+      fault.ExpectNumber("input", command.port, entry.inputs.size());
       return fault.ExpectLists(command, 0, 1);
     case Kind::kFetch:
-      fault.Expect("output", command.port, entry.outputs.size());
+      fault.ExpectNumber("output", command.port, entry.outputs.size());
       return fault.ExpectLists(command, 1, 0);
     case Kind::kCollective: {
-      fault.Expect("group", command.group.index, entry.groups.size());
+      fault.ExpectNumber("group", command.group.index, entry.groups.size());
       // How many its member has is said by the node.
       const size_t operands = command.operands.size();
       const size_t results = command.results.size();
@@ -68,10 +79,12 @@ void ExpectOwn(const Entry& entry, const Command& command, IdFault& fault) {
                                std::max<size_t>(operands == 0, results));
     }
     case Kind::kSend:
-      fault.Expect("channel", command.channel.index, entry.channels.size());
+      fault.ExpectNumber("channel", command.channel.index,
+                         entry.channels.size());
       return fault.ExpectLists(command, 1, 0);
     case Kind::kRecv:
-      fault.Expect("channel", command.channel.index, entry.channels.size());
+      fault.ExpectNumber("channel", command.channel.index,
+                         entry.channels.size());
       return fault.ExpectLists(command, 0, 1);
   }
   fault.Expect("kind", static_cast<int32_t>(command.kind),

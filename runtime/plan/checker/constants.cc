@@ -48,9 +48,9 @@ class ConstantWrites {
   void Report(int c, BufferId id, ByteSpan constant) {
     Finding finding = view_.Found(
         Rule::kPersistent, c,
-        absl::StrCat("command ", c, " writes ", view_.BufferText(id),
-                     " over the constant in bytes ", constant.begin, "..",
-                     constant.end,
+        absl::StrCat(view_.places.Text(c), " writes ", view_.BufferText(id),
+                     " over the constant in ",
+                     view_.BytesText(view_.buffer(id), constant),
                      "; a constant is only read, in every step; use other "
                      "bytes"));
     finding.device = view_.buffer(id).device;

@@ -32,8 +32,8 @@ plan @f {
 }
 )";
   EXPECT_EQ(Said({}, kText),
-            "plan @f: softmax %y: found shardings that are not one cut along a "
-            "factor whose pieces are independent; expected one that its op's "
+            "plan @f: softmax %y: found (split 1) -> (split 1); expected "
+            "(split 0) -> (split 0), or all of it on each device, as its op's "
             "dimension rule allows; place it again");
 }
 
@@ -86,9 +86,9 @@ plan @f {
   EXPECT_EQ(Said({{"(partial sum) -> (partial sum)",
                    "(partial sum) -> (partial max)"}},
                  kText),
-            "plan @f: reorder %r: found shardings that are not one cut along a "
-            "factor whose pieces are independent; expected one that its op's "
-            "dimension rule allows; place it again\n"
+            "plan @f: reorder %r: found (partial sum) -> (partial max); "
+            "expected (split 0) -> (split 0), or all of it on each device, as "
+            "its op's dimension rule allows; place it again\n"
             "plan @f: copy %y: found operand 0 read as partial sum; expected "
             "partial max, as %r was made; place it again");
 }
@@ -146,9 +146,9 @@ TEST(DividedNodes, AMicroBatchsSumsAreNoMaxima) {
   EXPECT_EQ(
       Said({{"reduce_sum", "reduce_max"}, {"partial sum", "partial max"}},
            kTwoReplicasSums),
-      "plan @f: accumulate %s: found shardings that are not one cut along "
-      "a factor whose pieces are independent; expected one that its op's "
-      "dimension rule allows; place it again");
+      "plan @f: accumulate %s: found (partial max) -> (partial max); "
+      "expected (split 0) -> (split 0), or all of it on each device, as its "
+      "op's dimension rule allows; place it again");
   EXPECT_THAT(
       Said({{"-> (partial sum)\n      by", "-> (replicated)\n      by"}},
            kTwoReplicasSums),
@@ -265,23 +265,34 @@ plan @f {
 }
 )";
   EXPECT_EQ(Said({}, kText), "proved");
-  const std::string no_cut =
-      "found shardings that are not one cut along a factor whose pieces are "
-      "independent; expected one that its op's dimension rule allows; place it "
-      "again";
+  const absl::string_view reshape = "plan @f: reshape %r: found ";
+  const absl::string_view neg = "plan @f: neg %y: found ";
+  const absl::string_view again =
+      ", or all of it on each device, as its op's dimension rule allows; place "
+      "it again";
   EXPECT_EQ(
       Said({{"(split 0) -> (split 0 by 2)", "(split 0) -> (split 0)"}}, kText),
-      absl::StrCat("plan @f: reshape %r: ", no_cut,
-                   "\nplan @f: neg %y: found operand 0 read as split 0 "
-                   "by 2; expected split 0, as %r was made; place it "
-                   "again"));
+      absl::StrCat(reshape,
+                   "(split 0) -> (split 0); expected (split 0) -> (split 0 by "
+                   "2)",
+                   again, "\n", neg,
+                   "operand 0 read as split 0 by 2; expected split 0, as %r "
+                   "was made; place it again"));
   EXPECT_EQ(Said({{"(split 0 by 2) -> (split 0 by 2)",
                    "(split 0 by 2) -> (split 0)"}},
                  kText),
-            absl::StrCat("plan @f: neg %y: ", no_cut));
+            absl::StrCat(neg,
+                         "(split 0 by 2) -> (split 0); expected (split 0 by "
+                         "2) -> (split 0 by 2), (split 0) -> (split 0)",
+                         again));
   EXPECT_EQ(Said({{"(split 0 by 2)", "(split 0 by 3)"}}, kText),
-            absl::StrCat("plan @f: reshape %r: ", no_cut,
-                         "\nplan @f: neg %y: ", no_cut));
+            absl::StrCat(reshape,
+                         "(split 0) -> (split 0 by 3); expected (split 0) -> "
+                         "(split 0 by 2)",
+                         again, "\n", neg,
+                         "(split 0 by 3) -> (split 0 by 3); expected (split 0) "
+                         "-> (split 0)",
+                         again));
 }
 
 TEST(DividedNodes, PartsOfVariablesBeginAsTheirPartOfTheFirstValue) {

@@ -36,12 +36,18 @@ int64_t StatedBlocks(const EntryView& view) {
 
 void EntryView::SetCommands(std::vector<Command> expanded) {
   commands = std::move(expanded);
+  places = CommandPlaces(*entry);
   num_micro_batches = 1;
   for (const Command& command : commands) {
     const int number = command.instance.micro_batch;
     if (number >= kMaxPlanNumber) continue;
     num_micro_batches = std::max(num_micro_batches, number + 1);
   }
+}
+
+void EntryView::DropCommands() {
+  commands = {};
+  places = {};
 }
 
 std::string EntryView::ValueText(ValueId id) const {
@@ -65,6 +71,13 @@ std::string EntryView::BufferText(BufferId id) const {
 std::string EntryView::StreamText(StreamId id) const {
   const Stream& stream = entry->streams[id.index];
   return absl::StrCat(device(stream.device).traits.name, "/", stream.name);
+}
+
+std::string EntryView::BytesText(const Buffer& buffer, ByteSpan bytes,
+                                 int copy) const {
+  const int64_t part = PartBegin(device(buffer.device), buffer, copy);
+  return absl::StrCat(buffer.persistent ? "persistent " : "", "bytes ",
+                      bytes.begin - part, "..", bytes.end - part);
 }
 
 std::string EntryView::Prefix() const {

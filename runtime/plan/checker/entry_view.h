@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/plan/checker/finding.h"
 #include "runtime/plan/collective.h"
+#include "runtime/plan/command_places.h"
 #include "runtime/plan/plan.h"
 
 namespace partita {
@@ -28,6 +29,7 @@ struct EntryView {
   const Entry* entry = nullptr;
   int index = 0;
   std::vector<Command> commands;  // in launch order
+  CommandPlaces places;           // of these commands, for messages
   int num_micro_batches = 1;
   // Of the nodes that collective commands name.
   absl::flat_hash_map<NodeId, Collective> collectives;
@@ -45,8 +47,9 @@ struct EntryView {
   }
   // Micro-batches that the commands speak of.
   int micro_batches() const { return num_micro_batches; }
-  // Takes the schedule as it was written out.
+  // Takes the schedule as it was written out, and drops it again.
   void SetCommands(std::vector<Command> expanded);
+  void DropCommands();
 
   // For messages: "%h" as the graph's text has it, and what makes a value that
   // has no name of its own, "%12 (add in encoder/layer3)"; "relu %h". They look
@@ -56,6 +59,11 @@ struct EntryView {
   // "gpu:1 !h", "gpu:0/copy", "plan @mlp: ".
   std::string BufferText(BufferId id) const;
   std::string StreamText(StreamId id) const;
+  // "bytes 128..136", or "persistent bytes 0..24": of the arena's part that the
+  // buffer lies in, as its line in the plan's text counts them. `bytes` are
+  // absolute, in the copy `copy` of the step-local part.
+  std::string BytesText(const Buffer& buffer, ByteSpan bytes,
+                        int copy = 0) const;
   std::string Prefix() const;
   // A finding about command `command`, with the prefix before `message`.
   Finding Found(Rule rule, int command, absl::string_view message) const;

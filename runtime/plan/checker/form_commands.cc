@@ -22,6 +22,12 @@ bool NodeExists(CommandForm& form) {
   const Graph& graph = form.view().graph();
   const Instance& instance = form.command().instance;
   const NodeId id = instance.node;
+  if (!id.valid()) {
+    form.Add(Rule::kShape,
+             "found no node; expected one of the placed graph; name it by its "
+             "first result, as in `%y`");
+    return false;
+  }
   if (!InBounds(id.index, graph.node_id_bound()) || !graph.alive(id)) {
     form.Add(Rule::kShape,
              absl::StrCat("found node ", id.index,
@@ -41,8 +47,8 @@ void CheckCommand(const EntryView& view, int c, const PortSlices& ports,
                   Findings& findings) {
   const Command& command = view.commands[c];
   if (const std::string fault = FaultInIds(view, command); !fault.empty()) {
-    findings.Add(
-        view.Found(Rule::kShape, c, absl::StrCat("command ", c, ": ", fault)));
+    findings.Add(view.Found(Rule::kShape, c,
+                            absl::StrCat(view.places.Text(c), ": ", fault)));
     return;
   }
   CommandForm form(view, c, findings);

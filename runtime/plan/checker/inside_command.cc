@@ -170,7 +170,8 @@ void CheckCommand(const EntryView& view, int c, Findings& findings) {
       Finding finding = view.Found(
           Rule::kInsideCommand, c,
           absl::StrCat(
-              "command ", c, " ", CommandKindName(command.kind), " writes ",
+              view.places.Text(c), " ", CommandKindName(command.kind),
+              " writes ",
               view.BufferText(block.write ? block.buffer : other->buffer),
               ", which overlaps its own ",
               view.BufferText(block.write ? other->buffer : block.buffer),

@@ -24,8 +24,9 @@ void FindRecorders(const EntryView& view, Partners& partners,
     if (recorder >= 0) {
       findings.Add(view.Found(
           Rule::kRecordedOnce, c,
-          absl::StrCat("command ", c, " records ev", command.event.index,
-                       ", which command ", recorder,
+          absl::StrCat(view.places.Text(c), " records ",
+                       view.places.EventText(c), ", which ",
+                       view.places.Text(recorder),
                        " has recorded; a wait could pass too early; use "
                        "another event")));
     }
@@ -37,7 +38,8 @@ void FindRecorders(const EntryView& view, Partners& partners,
         partners.recorder[command.event.index] < 0) {
       findings.Add(view.Found(
           Rule::kRecordedOnce, c,
-          absl::StrCat("command ", c, " waits for ev", command.event.index,
+          absl::StrCat(view.places.Text(c), " waits for ",
+                       view.places.EventText(c),
                        ", which no command records; record it, or leave the "
                        "wait out")));
     }
@@ -68,7 +70,8 @@ std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
     }
     findings.Add(view.Found(
         Rule::kGroupOrder, c,
-        absl::StrCat("command ", c, " on ", view.StreamText(command.stream),
+        absl::StrCat(view.places.Text(c), " on ",
+                     view.StreamText(command.stream),
                      " is a collective of group ", g,
                      ", which that stream is no member of; move it to a member "
                      "or use another group")));
@@ -99,8 +102,9 @@ void AddPartSets(const EntryView& view, int group, const Issued& issued,
           instance.member != static_cast<int>(m)) {
         findings.Add(view.Found(
             Rule::kGroupOrder, c,
-            absl::StrCat("command ", c, " is collective ", k, " of member ", m,
-                         " of group ", group, ", but command ", issued[0][k],
+            absl::StrCat(view.places.Text(c), " is collective ", k,
+                         " of member ", m, " of group ", group, ", but ",
+                         view.places.Text(issued[0][k]),
                          " is that of member 0 and does another one; every "
                          "member must issue the same sequence")));
       }
@@ -137,8 +141,9 @@ void AddMessages(const EntryView& view, int channel,
         send.instance != recv.instance) {
       findings.Add(view.Found(
           Rule::kMessagePairs, recvs[k],
-          absl::StrCat("command ", recvs[k], " receives message ", k,
-                       " of channel ", channel, ", which command ", sends[k],
+          absl::StrCat(view.places.Text(recvs[k]), " receives message ", k,
+                       " of channel ", channel, ", which ",
+                       view.places.Text(sends[k]),
                        " sends as another value or size; give both one node "
                        "and as many bytes")));
     }
@@ -178,7 +183,8 @@ void CheckTogether(const EntryView& view, std::vector<int> commands,
   }
   Finding finding = view.Found(
       Rule::kTogether, last,
-      absl::StrCat("commands ", first, " and ", last, " are ", what,
+      absl::StrCat(view.places.Text(first), " and ", view.places.Text(last),
+                   " are ", what,
                    ", but other commands stand between them in launch order; "
                    "those may wait for the first and hold back the last; "
                    "launch them side by side"));

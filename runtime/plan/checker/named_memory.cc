@@ -157,9 +157,9 @@ Finding NamedMemory::Differs(Rule rule, int command, const Buffer& buffer,
   finding.command = command;
   finding.device = buffer.device;
   finding.bytes = {address(begin), address(end - 1) + 1};
-  finding.message = absl::StrCat(view_.device(buffer.device).traits.name, " !",
-                                 buffer.name, " (bytes ", finding.bytes.begin,
-                                 "..", finding.bytes.end, "), but ", what);
+  finding.message = absl::StrCat(
+      view_.device(buffer.device).traits.name, " !", buffer.name, " (",
+      view_.BytesText(buffer, finding.bytes), "), but ", what);
   return finding;
 }
 

@@ -25,8 +25,9 @@ void CheckEvents(const EntryView& view, const Partners& partners,
     const int recorder = partners.recorder[command.event.index];
     if (recorder < c) continue;
     Add(view, Rule::kEventForward, c, recorder,
-        absl::StrCat("command ", c, " waits for ev", command.event.index,
-                     ", which command ", recorder,
+        absl::StrCat(view.places.Text(c), " waits for ",
+                     view.places.EventText(c), ", which ",
+                     view.places.Text(recorder),
                      " records later in launch order; whatever serves both "
                      "waits for ever; launch the record first"),
         findings);
@@ -43,9 +44,9 @@ void CheckMessages(const EntryView& view, const Partners& partners,
     if (capacity == 0) continue;
     if (message.recv < message.send) {
       Add(view, Rule::kMessageForward, message.recv, message.send,
-          absl::StrCat("command ", message.recv, " receives message ",
+          absl::StrCat(view.places.Text(message.recv), " receives message ",
                        message.number, " of channel ", message.channel.index,
-                       ", which command ", message.send,
+                       ", which ", view.places.Text(message.send),
                        " sends later in launch order; launch the send first"),
           findings);
     }
@@ -53,10 +54,11 @@ void CheckMessages(const EntryView& view, const Partners& partners,
     const Message& before = partners.messages[i - capacity];
     if (before.recv < message.send) continue;
     Add(view, Rule::kCapacity, message.send, before.recv,
-        absl::StrCat("command ", message.send, " sends message ",
+        absl::StrCat(view.places.Text(message.send), " sends message ",
                      message.number, " of channel ", message.channel.index,
-                     ", which has room for ", capacity, ", before command ",
-                     before.recv, " has received message ", before.number,
+                     ", which has room for ", capacity, ", before ",
+                     view.places.Text(before.recv), " has received message ",
+                     before.number,
                      "; both ends wait for ever; receive it first, or raise "
                      "the channel's capacity"),
         findings);

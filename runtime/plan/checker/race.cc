@@ -266,10 +266,11 @@ class RacePass {
         touch.step != earlier.step ? " of the next step" : "";
     Finding finding = view_.Found(
         rule, touch.command,
-        absl::StrCat("command ", touch.command, next_step,
-                     reads ? " reads " : " writes ", view_.BufferText(id),
-                     " (bytes ", bytes.begin, "..", bytes.end,
-                     ") while command ", earlier.command, " may still ",
+        absl::StrCat(view_.places.Text(touch.command), next_step,
+                     reads ? " reads " : " writes ", view_.BufferText(id), " (",
+                     view_.BytesText(view_.buffer(id), bytes, touch.step),
+                     ") while ", view_.places.Text(earlier.command),
+                     " may still ",
                      rule == Rule::kWriteAfterRead ? "read" : "write", " it\n",
                      Remedy(touch, earlier)));
     finding.other = earlier.command;
@@ -279,23 +280,35 @@ class RacePass {
   }
 
   std::string Remedy(const Touch& touch, const Touch& earlier) const {
-    const Command& first = view_.commands[earlier.command];
-    std::string text = absl::StrCat(
-        "  no event orders ", view_.StreamText(first.stream), " before ",
-        view_.StreamText(view_.commands[touch.command].stream), "; ");
-    if (touch.step != earlier.step) {
-      return text + "lower the depth, or keep the steps apart by an event";
-    }
-    for (int c = earlier.command + 1; c < touch.command; ++c) {
+    const StreamId first = view_.commands[earlier.command].stream;
+    const StreamId second = view_.commands[touch.command].stream;
+    return absl::StrCat("  no event orders ", view_.StreamText(first),
+                        " before ", view_.StreamText(second), "; ",
+                        touch.step != earlier.step
+                            ? "lower the depth, or keep the steps apart by an "
+                              "event"
+                            : EventFor(earlier.command, touch.command));
+  }
+
+  // What makes `second` wait for `first`, in the words of its program.
+  std::string EventFor(int first, int second) const {
+    const std::string before =
+        absl::StrCat(" before ", view_.places.Text(second));
+    for (int c = first + 1; c < second; ++c) {
       const Command& record = view_.commands[c];
-      if (record.kind != Kind::kRecord || record.stream != first.stream) {
+      if (record.kind != Kind::kRecord ||
+          record.stream != view_.commands[first].stream) {
         continue;
       }
-      return absl::StrCat(text, "add `wait ev", record.event.index,
-                          "` before command ", touch.command);
+      const auto name = view_.places.EventBeside(second, record.event);
+      return name.has_value()
+                 ? absl::StrCat("add `wait ", *name, "`", before)
+                 : absl::StrCat("give its program another event slot, bind ev",
+                                record.event.index,
+                                " to it there, and wait for it", before);
     }
-    return absl::StrCat(text, "record an event after command ", earlier.command,
-                        " and wait for it before command ", touch.command);
+    return absl::StrCat("record an event after ", view_.places.Text(first),
+                        " and wait for it", before);
   }
 
   const EntryView& view_;

@@ -63,7 +63,7 @@ class ValuePass {
         memory_.Mismatch(c, view_.buffer(id), asked);
     if (!finding.has_value()) return;
     finding->message =
-        absl::StrCat(view_.Prefix(), "command ", c, " reads ",
+        absl::StrCat(view_.Prefix(), view_.places.Text(c), " reads ",
                      view_.ValueText(as), " from ", finding->message);
     findings_.Add(*std::move(finding));
   }
@@ -165,7 +165,7 @@ class ValuePass {
         Finding finding =
             memory_.Differs(Rule::kUndefined, c, source, piece.begin,
                             piece.end(), "nothing has defined them");
-        finding.message = absl::StrCat(view_.Prefix(), "command ", c,
+        finding.message = absl::StrCat(view_.Prefix(), view_.places.Text(c),
                                        " copies ", finding.message);
         findings_.Add(std::move(finding));
         break;
@@ -196,7 +196,8 @@ class ValuePass {
     if (names_.Varies(value) && !sliced && view_.micro_batches() > 1) {
       findings_.Add(view_.Found(
           Rule::kOutputs, c,
-          absl::StrCat("command ", c, " fetches ", view_.ValueText(value),
+          absl::StrCat(view_.places.Text(c), " fetches ",
+                       view_.ValueText(value),
                        ", which each micro-batch makes anew; expected an "
                        "output with room for all of them")));
     }

@@ -106,7 +106,8 @@ const CaseStudy kPytorch172668 = {
         gpu:1/s recv %there -> !there channel 0
         gpu:0/s fetch !back output 1
         gpu:1/s fetch !there output 0)"},
-    "plan @f: commands 4 and 7 are the two sides of a message without a slot, "
+    "plan @f: command 4 and command 7 are the two sides of a message without a "
+    "slot, "
     "but other commands stand between them in launch order; those may wait for "
     "the first and hold back the last"};
 
@@ -196,7 +197,7 @@ const CaseStudy kXla47467 = {
         gpu:1/s collective %r member 1 !p1 -> !p1 group 0
         gpu:0/s fetch !p0 output 0
         gpu:0/t fetch !q0 output 1)"},
-    "plan @f: commands 8 and 11 are parts of one collective, but other "
+    "plan @f: command 8 and command 11 are parts of one collective, but other "
     "commands "
     "stand between them in launch order; those may wait for the first and hold "
     "back the last"};

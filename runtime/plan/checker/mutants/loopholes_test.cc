@@ -74,8 +74,9 @@ TEST(Loopholes, AConstantIsNotBorrowedAndGivenBack) {
        gpu:0/s copy %back !spare -> !w
        gpu:0/s fetch !a output 0)";
   EXPECT_EQ(SaidOf(TextOf(plan)),
-            "plan @f: command 1 writes gpu:0 !w over the constant in bytes "
-            "0..8; a constant is only read, in every step; use other bytes");
+            "plan @f: command 1 writes gpu:0 !w over the constant in "
+            "persistent bytes 0..8; a constant is only read, in every step; "
+            "use other bytes");
 }
 
 // Slots are written by sends, which value and race rules see only as messages.
@@ -343,8 +344,8 @@ TEST(Loopholes, SmallChangesAreFound) {
        "found 3 bytes of workspace; expected 4 for k"},
       {"a workspace where no kernel can take it",
        {{"!scratch 48 4", "!scratch 44 4"}},
-       "found gpu:0 !scratch at offset 60; expected a multiple of 64; move the "
-       "buffer"},
+       "found gpu:0 !scratch at offset 44, byte 60 of its arena; expected a "
+       "multiple of 64 there; move the buffer"},
       {"a workspace in an arena that begins anywhere",
        {{"memory 68", "memory 68 alignment 32"}},
        "found gpu:0 !scratch in an arena aligned to 32; expected at least 64; "
@@ -354,7 +355,7 @@ TEST(Loopholes, SmallChangesAreFound) {
        "overlaps its own"},
       {"a workspace over a constant",
        {{"!scratch 48 4", "!scratch persistent 0 4"}},
-       "over the constant in bytes 0..8"},
+       "over the constant in persistent bytes 0..8"},
       {"half in place",
        {{"-> !a workspace", "-> !b workspace"},
         {"!scratch 48 4", "!scratch 48 4\n    !b 12 8"}},
@@ -398,11 +399,13 @@ TEST(Loopholes, InvocationsDoNotShareWhatTheyShouldNot) {
   const Change kChanges[] = {
       {"an invocation that records the event of another",
        {{"events (ev1)", "events (ev0)"}},
-       "records ev0, which command 2 has recorded"},
+       "records slot0 (ev0), which command 2 of program first (invocation "
+       "0) has recorded"},
       {"an invocation that waits for the event of another",
        {{"invoke out batch 1 buffers (!a1) events (ev1, ev3)",
          "invoke out batch 1 buffers (!a1) events (ev0, ev3)"}},
-       "while command 4 may still write it"},
+       "while command 1 of program first (invocation 1, batch 1) may still "
+       "write it"},
       {"a slot taken one micro-batch too early",
        {{"invoke later batch 2 buffers (!a0) events (ev4, ev2)",
          "invoke later batch 2 buffers (!a1) events (ev4, ev2)"}},

@@ -37,7 +37,7 @@ const CaseStudy kTorchrec4149 = {
        gpu:1/s collective %r member 1 !p1 -> !p1 group 0
        gpu:0/s fetch !p0 output 0
        gpu:0/t fetch !q0 output 1)"},
-    "plan @f: commands 8 and 15 are parts of one collective, but other "
+    "plan @f: command 8 and command 15 are parts of one collective, but other "
     "commands stand between them in launch order; those may wait for the "
     "first and hold back the last"};
 
@@ -154,7 +154,8 @@ const CaseStudy kMegatron5240 = {
        gpu:1/s fetch !a output 0
        gpu:2/s fetch !b output 1
        gpu:0/s fetch !c output 2)"},
-    "plan @f: commands 3 and 6 are the two sides of a message without a slot, "
+    "plan @f: command 3 and command 6 are the two sides of a message without a "
+    "slot, "
     "but other commands stand between them in launch order; those may wait "
     "for the first and hold back the last"};
 
