@@ -22,6 +22,7 @@
 #include "placement/partition/partition.h"
 #include "placement/partition/verify_micro_batches.h"
 #include "placement/partition/verify_split.h"
+#include "placement/planner/pin_divisions.h"
 #include "placement/planner/pins.h"
 #include "placement/planner/refusal.h"
 #include "runtime/plan/checker/check_plan.h"
@@ -90,7 +91,7 @@ absl::Status Compilation::Optimise() {
           RunPipeline(SourcePasses(), passes, *function, &report_.passes));
     }
     report_.idle_pins = PinsWithoutNodes(source_, pins);
-    return absl::OkStatus();
+    return CheckPinDivisions(source_, pins);
   });
 }
 
@@ -99,7 +100,10 @@ absl::Status Compilation::DivideIntoMicroBatches() {
   return Stage("micro-batches", [&]() -> absl::Status {
     PARTITA_RETURN_IF_ERROR(CheckMicroBatches(source_, options_.micro_batches,
                                               options_.batch_inputs));
+    const PipelineOptions passes{.batch_inputs = options_.batch_inputs};
     for (const auto& function : source_.functions()) {
+      PARTITA_RETURN_IF_ERROR(
+          RunPipeline(MicroBatchPasses(), passes, *function));
       const std::unique_ptr<Graph> whole =
           function->Clone(&function->literals());
       PARTITA_ASSIGN_OR_RETURN(

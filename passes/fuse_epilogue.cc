@@ -85,6 +85,17 @@ std::vector<NodeId> Chain(const OpView& root) {
   return members;
 }
 
+// The longest beginning of a chain that can still be divided as pins say: the
+// channels of a grouped convolution are products, those of an activation not.
+absl::Status KeepDivision(const Graph& graph, std::vector<NodeId>& chain) {
+  while (chain.size() > 1) {
+    PARTITA_ASSIGN_OR_RETURN(const bool keeps, KeepsDivision(graph, chain));
+    if (keeps) break;
+    chain.pop_back();
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status FuseEpilogue(Graph& graph,
@@ -95,7 +106,8 @@ absl::Status FuseEpilogue(Graph& graph,
     // A residual of one convolution may be the result of the next, which the
     // first one's chain has then swallowed.
     if (!graph.alive(op.id()) || !IsRoot(op) || sums[op.id().index]) continue;
-    const std::vector<NodeId> members = Chain(op);
+    std::vector<NodeId> members = Chain(op);
+    PARTITA_RETURN_IF_ERROR(KeepDivision(graph, members));
     if (members.size() < 2) continue;
     PARTITA_RETURN_IF_ERROR(MakeFused(graph, members, op.id()).status());
   }

@@ -25,8 +25,9 @@ namespace partita {
 // inside has one reader.
 // Skips: a convolution that nothing follows; an add or mul with what an
 // elementwise op makes for it alone, which is fused with that one instead, for
-// one walk over memory of both; and a matmul that sums over the batch: parts of
-// a weight's gradient can be added up only before anything else is done with
+// one walk over memory of both; an op that would lose the division that a pin
+// asks for, and what follows it; and a matmul that sums over the batch: parts
+// of a weight's gradient can be added up only before anything else is done with
 // them, and the update fuses with itself. The batch is that of these inputs
 // (FindBatch).
 absl::Status FuseEpilogue(Graph& graph,

@@ -6,8 +6,11 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "graph/core_ops.h"
+#include "graph/dimension_rule.h"
+#include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "passes/joint_placement.h"
@@ -17,7 +20,25 @@ namespace {
 
 using ValueMap = absl::flat_hash_map<ValueId, ValueId>;
 
-// Builds the body and records which outer value each of its inputs stands for.
+// How members read an outer value: elementwise ones all alike, as they have the
+// same extents, and each operand of another one in a way of its own. A product
+// may need all columns of a value of which the sum behind it, divided by
+// columns, needs some.
+struct Reading {
+  ValueId value;
+  NodeId member;  // invalid: any elementwise one
+  int operand = -1;
+
+  friend bool operator==(const Reading&, const Reading&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Reading& reading) {
+    return H::combine(std::move(h), reading.value, reading.member,
+                      reading.operand);
+  }
+};
+
+// Builds the body, which has an input for each way in which members read an
+// outer value, and records those values.
 class BodyBuilder {
  public:
   BodyBuilder(const Graph& graph, std::string name)
@@ -27,7 +48,14 @@ class BodyBuilder {
   absl::Status Add(NodeId id) {
     const Node& node = graph_.node(id);
     ValueIds operands;
-    for (ValueId operand : node.operands) operands.push_back(Inner(operand));
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      Reading reading{.value = node.operands[i]};
+      if (!node.op->traits.elementwise) {
+        reading.member = id;
+        reading.operand = static_cast<int>(i);
+      }
+      operands.push_back(Inner(reading));
+    }
     NodeSpec spec = CopyOf(node, std::move(operands), &graph_.literals());
     spec.placement = {};
     for (ValueId result : node.results) {
@@ -51,19 +79,31 @@ class BodyBuilder {
   const ValueIds& operands() const { return operands_; }
 
  private:
-  ValueId Inner(ValueId outer) {
-    auto it = inner_.find(outer);
-    if (it != inner_.end()) return it->second;
-    operands_.push_back(outer);
-    const ValueId input = body_->AddInput(graph_.value(outer).name,
-                                          graph_.type(outer).RowMajor());
-    inner_[outer] = input;
-    return input;
+  ValueId Inner(const Reading& reading) {
+    const ValueId outer = reading.value;
+    if (auto it = inner_.find(outer); it != inner_.end()) return it->second;
+    const auto [input, is_new] = inputs_.try_emplace(reading);
+    if (is_new) {
+      operands_.push_back(outer);
+      input->second =
+          body_->AddInput(InputName(outer), graph_.type(outer).RowMajor());
+    }
+    return input->second;
+  }
+
+  // Names in a body differ.
+  std::string InputName(ValueId outer) const {
+    const std::string& name = graph_.value(outer).name;
+    const bool taken = absl::c_any_of(body_->inputs(), [&](ValueId input) {
+      return body_->value(input).name == name;
+    });
+    return taken ? "" : name;
   }
 
   const Graph& graph_;
   std::unique_ptr<Graph> body_;
-  ValueMap inner_;     // outer value -> the body's
+  ValueMap inner_;  // members' results -> the body's
+  absl::flat_hash_map<Reading, ValueId> inputs_;
   ValueIds operands_;  // of the fused node, by body input
 };
 
@@ -79,7 +119,42 @@ ValueIds ResultsOf(const Graph& graph, const std::vector<NodeId>& members) {
   return results;
 }
 
+// A node with this body, alone in a graph.
+absl::StatusOr<std::unique_ptr<Graph>> AloneWith(std::unique_ptr<Graph> body) {
+  auto alone = std::make_unique<Graph>("alone", &body->literals());
+  NodeSpec spec{.op = &kFused};
+  for (ValueId input : body->inputs()) {
+    spec.operands.push_back(alone->AddInput("", body->type(input)));
+  }
+  spec.regions.push_back(std::move(body));
+  PARTITA_RETURN_IF_ERROR(alone->AddNode(std::move(spec)).status());
+  return alone;
+}
+
 }  // namespace
+
+absl::StatusOr<bool> KeepsDivision(const Graph& graph,
+                                   const std::vector<NodeId>& members) {
+  BodyBuilder builder(graph, "body");
+  JointPlacement joint;
+  for (NodeId member : members) {
+    PARTITA_RETURN_IF_ERROR(builder.Add(member));
+    joint.Admit(graph.node(member));
+  }
+  if (!joint.divides()) return true;
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Graph> alone,
+      AloneWith(builder.Finish(ResultsOf(graph, members))));
+  const OpView fused = alone->ops()[0];
+  const DimensionRule rule = fused.op().dimension_rule(fused);
+  const Sharding& division = joint.get().results[0];
+  const DimensionRule::Dims& dims = rule.results[0];
+  const bool exists =
+      division.dim >= 0 && division.dim < static_cast<int>(dims.size());
+  if (division.kind != Sharding::Kind::kSplit || !exists) return true;
+  const Factor& factor = rule.factors[dims[division.dim].front()];
+  return factor.kind == Factor::Kind::kKept;
+}
 
 absl::StatusOr<NodeId> MakeFused(Graph& graph,
                                  const std::vector<NodeId>& members,

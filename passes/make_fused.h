@@ -17,10 +17,16 @@ namespace partita {
 // are outputs or updates of the graph; no other node may read these or the
 // rest. All members have a joint placement (passes/joint_placement.h), which
 // the new node takes over, with the results' names, and scope and location of
-// member `principal`.
+// member `principal`. It has an operand for each way in which members read a
+// value: %x twice for a sum of %x and a product that reads it.
 absl::StatusOr<NodeId> MakeFused(Graph& graph,
                                  const std::vector<NodeId>& members,
                                  NodeId principal);
+
+// False if the members' joint placement divides their results, and one node of
+// them all could not be divided so: each of them may have other groups.
+absl::StatusOr<bool> KeepsDivision(const Graph& graph,
+                                   const std::vector<NodeId>& members);
 
 // Replaces a `fused` node by the nodes of its body, each with the fused node's
 // placement, scope and location.

@@ -17,6 +17,7 @@
 #include "graph/text/names.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
+#include "passes/batch_rows_first.h"
 #include "passes/cancel_transpose_pair.h"
 #include "passes/decompose_batch_norm.h"
 #include "passes/drop_expands.h"
@@ -61,6 +62,13 @@ constexpr Pass kSourcePasses[] = {
     {"repeat_cheap_ops", RepeatCheapOps},   // where clusters can take them in
     {"fuse_elementwise", FuseElementwise},  // what no convolution took
     {"remove_dead", RemoveDead},            // last: the others leave unread ops
+};
+
+constexpr Pass kMicroBatchPasses[] = {
+    {"batch_rows_first", BatchRowsFirst, BatchRowsFirst},
+    {"cancel_transpose_pair", CancelTransposePair},
+    {"remove_identities", RemoveIdentities},
+    {"remove_dead", RemoveDead},
 };
 
 absl::Status CheckSkips(absl::Span<const Pass> passes,
@@ -118,6 +126,7 @@ absl::Status RunOne(const Pass& pass, const PipelineOptions& options,
 }  // namespace
 
 absl::Span<const Pass> SourcePasses() { return kSourcePasses; }
+absl::Span<const Pass> MicroBatchPasses() { return kMicroBatchPasses; }
 
 std::string DumpPath(const PipelineOptions& options, int number,
                      const Pass& pass, const Graph& graph) {

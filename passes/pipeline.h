@@ -28,6 +28,9 @@ struct Pass {
 // may stand in it more than once.
 absl::Span<const Pass> SourcePasses();
 
+// What is run on a graph behind these if it is to be divided into micro-batches.
+absl::Span<const Pass> MicroBatchPasses();
+
 struct PipelineOptions {
   int stop_after = -1;            // run this many passes; -1: all
   std::vector<std::string> skip;  // names of passes to leave out

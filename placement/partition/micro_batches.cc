@@ -16,9 +16,11 @@
 #include "absl/strings/str_join.h"
 #include "graph/batch.h"
 #include "graph/core_ops.h"
+#include "graph/dimension_rule.h"
 #include "graph/instance.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "placement/partition/divide_batch.h"
 #include "placement/partition/same_node.h"
@@ -149,14 +151,33 @@ class MicroBatcher {
       const Sharding& found = lies(op.operand(i).id());
       const Sharding wanted = ShardingOf(cut.operands, i);
       if (found == wanted || TakePart(op, i, wanted)) continue;
-      Fault(op.ToString(),
-            wanted.kind == Kind::kSplit && found.kind != Kind::kSplit
-                ? absl::StrCat("divides operand ", i,
-                               ", which is the same for all examples")
-                : absl::StrCat("reads all examples of operand ", i));
+      Fault(op.ToString(), WhyNot(op, i, wanted));
       return false;
     }
     return true;
+  }
+
+  static bool IsMergedBehind(const OpView& reshape, int dim) {
+    const DimensionRule rule = reshape.op().dimension_rule(reshape);
+    const auto& factors = rule.operands[0][dim];
+    return !factors.empty() &&
+           DimensionOf(rule.results[0], factors.front()) < 0;
+  }
+
+  std::string WhyNot(const OpView& op, int operand,
+                     const Sharding& wanted) const {
+    const Sharding& found = lies(op.operand(operand).id());
+    if (wanted.kind == Kind::kSplit && found.kind != Kind::kSplit) {
+      return absl::StrCat("divides operand ", operand,
+                          ", which is the same for all examples");
+    }
+    if (op.is(kReshape) && IsMergedBehind(op, found.dim)) {
+      return absl::StrCat("merges the batch, dimension ", found.dim,
+                          " of its operand, behind another dimension into rows "
+                          "that must keep their order; put the batch in front "
+                          "by a transpose");
+    }
+    return absl::StrCat("reads all examples of operand ", operand);
   }
 
   // A constant that is the same for all examples, such as zeros, has a part

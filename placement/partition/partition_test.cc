@@ -309,7 +309,7 @@ TEST(Partition, RefusesAUnitThatIsNoPieceOfTheFactor) {
 }
 )"),
             "reshape %y: found a split along dimension 0 by 2; expected a unit "
-            "of whole indices of its outermost factor; leave the unit to the "
+            "of whole indices of its outermost part; leave the unit to the "
             "compiler");
 }
 
@@ -416,7 +416,7 @@ TEST(Partition, RefusesASplitAlongAFactorThatMustStayWhole) {
   return %y
 }
 )"),
-      R"(softmax %y: found a split along dimension 1 of its result; expected a dimension whose pieces are independent; choose another dimension, or leave the node whole on one device)");
+      R"(softmax %y: found a split along dimension 1 of its result, whose parts need one another; expected a dimension whose parts can be computed apart; choose another dimension, or leave the node whole on one device)");
 }
 
 TEST(Partition, RefusesMoreDevicesThanRows) {
@@ -426,9 +426,9 @@ TEST(Partition, RefusesMoreDevicesThanRows) {
   return %z
 }
 )"),
-            "relu %z: found 2 rows of dimension 0 of its result over 3 "
-            "devices; expected a row for each device at least; choose fewer "
-            "devices or another dimension");
+            "relu %z: found a split along dimension 0 of its result, which has "
+            "2 parts, over 3 devices; expected a part for each device at "
+            "least; choose fewer devices or another dimension");
 }
 
 TEST(Partition, RefusesADeviceThatTheMachineDoesNotHave) {

@@ -56,47 +56,51 @@ absl::StatusOr<FactorCut> CutToMake(const OpView& op, const DimensionRule& rule,
   return BadOp(
       op,
       absl::StrCat("a split along dimension ", split.dim, " by ", split.unit),
-      "a unit of whole indices of its outermost factor",
+      "a unit of whole indices of its outermost part",
       "leave the unit to the compiler");
 }
 
-// "dimension 1 of its result": of the first value that the factor divides.
-std::string PlaceOf(const DimensionRule& rule, int factor) {
-  for (size_t i = 0; i < rule.results.size(); ++i) {
+// "dimension 1 of its result", or of the first operand that has the factor.
+std::string FactorText(const OpView& op, const DimensionRule& rule,
+                       int factor) {
+  for (int i = 0; i < op.num_results(); ++i) {
     const int dim = DimensionOf(rule.results[i], factor);
     if (dim < 0) continue;
-    return rule.results.size() == 1
-               ? absl::StrCat("dimension ", dim, " of its result")
-               : absl::StrCat("dimension ", dim, " of result ", i);
+    const std::string which =
+        i == 0 ? "its result" : absl::StrCat("result ", i);
+    return absl::StrCat("dimension ", dim, " of ", which);
   }
-  for (size_t i = 0; i < rule.operands.size(); ++i) {
+  for (int i = 0; i < op.num_operands(); ++i) {
     const int dim = DimensionOf(rule.operands[i], factor);
     if (dim >= 0) return absl::StrCat("dimension ", dim, " of operand ", i);
   }
-  return absl::StrCat("factor ", rule.factors[factor].name);
+  return "a dimension inside another one";
 }
 
-absl::Status CheckKind(const OpView& op, const DimensionRule& rule, int index) {
-  const Factor& factor = rule.factors[index];
-  if (factor.kind == Factor::Kind::kKept ||
-      factor.kind == Factor::Kind::kReduced) {
+absl::Status CheckKind(const OpView& op, const DimensionRule& rule,
+                       int factor) {
+  const Factor::Kind kind = rule.factors[factor].kind;
+  if (kind == Factor::Kind::kKept || kind == Factor::Kind::kReduced) {
     return absl::OkStatus();
   }
-  return BadOp(op, absl::StrCat("a split along ", PlaceOf(rule, index)),
-               "a dimension whose pieces are independent",
+  return BadOp(op,
+               absl::StrCat("a split along ", FactorText(op, rule, factor),
+                            ", whose parts need one another"),
+               "a dimension whose parts can be computed apart",
                "choose another dimension, or leave the node whole on one "
                "device");
 }
 
 absl::Status CheckRows(const OpView& op, const DimensionRule& rule,
                        const FactorCut& cut, int members) {
-  const int64_t rows = rule.factors[cut.factor].size / cut.unit;
-  if (rows >= members) return absl::OkStatus();
-  return BadOp(op,
-               absl::StrCat(rows, " rows of ", PlaceOf(rule, cut.factor),
-                            " over ", members, " devices"),
-               "a row for each device at least",
-               "choose fewer devices or another dimension");
+  const int64_t parts = rule.factors[cut.factor].size / cut.unit;
+  if (parts >= members) return absl::OkStatus();
+  return BadOp(
+      op,
+      absl::StrCat("a split along ", FactorText(op, rule, cut.factor),
+                   ", which has ", parts, " parts, over ", members, " devices"),
+      "a part for each device at least",
+      "choose fewer devices or another dimension");
 }
 
 std::vector<Sharding> Shardings(const DimensionRule& rule,
@@ -161,13 +165,12 @@ absl::StatusOr<Placement> CutAlong(const OpView& op, const DimensionRule& rule,
                                    const FactorCut& cut, Placement wanted) {
   PARTITA_RETURN_IF_ERROR(CheckKind(op, rule, cut.factor));
   if (CarriedInside(rule, cut.factor)) {
-    return BadOp(op,
-                 absl::StrCat("a split along ", PlaceOf(rule, cut.factor),
-                              ", which lies inside a dimension of another of "
-                              "its values"),
-                 "one that is the outermost part of each dimension that it is "
-                 "in",
-                 "choose another dimension");
+    return BadOp(
+        op,
+        absl::StrCat("a split along ", FactorText(op, rule, cut.factor),
+                     ", which is the inner part of another one"),
+        "a dimension that is the outer part wherever it is merged",
+        "choose another dimension");
   }
   const int members = static_cast<int>(wanted.devices.size());
   PARTITA_RETURN_IF_ERROR(CheckRows(op, rule, cut, members));

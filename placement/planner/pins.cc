@@ -17,6 +17,7 @@
 #include "graph/text/names.h"
 #include "placement/cost/node_roles.h"
 #include "placement/partition/shard.h"
+#include "placement/planner/pin_divisions.h"
 
 namespace partita {
 namespace {
@@ -102,7 +103,7 @@ Placement SplitPlacement(const Pin& pin, const OpView& node) {
 
 // A layer's scope holds nodes of its gradient too, which nobody has written:
 // those that cannot be divided so stay whole. Of a node that is named itself
-// partition says why it cannot be.
+// CheckPinDivisions says why it cannot be.
 absl::Status CheckDivision(const Pin& pin, const OpView& node) {
   if (NamesNode(pin, node)) return absl::OkStatus();
   return ShardNode(node, SplitPlacement(pin, node)).status();
@@ -253,7 +254,8 @@ class Writer {
       found = static_cast<int>(written_.size());
       written_.push_back({absl::StrCat(node.ToString(), " on ",
                                        absl::StrJoin(placement.devices, ",")),
-                          {}});
+                          {},
+                          /*is_in_text=*/true});
     }
     for (size_t i = 0; i < pins_.size(); ++i) {
       if (!MatchesNode(pins_[i], node)) continue;
@@ -320,7 +322,7 @@ absl::Status CheckPin(const CostModel& costs, const OpView& node) {
       if (runs(d)) able.push_back(costs.device_name(d));
     }
     return absl::UnimplementedError(absl::StrCat(
-        node.ToString(), ": found no kernel on ", name,
+        TextWithParts(node), ": found no kernel on ", name,
         ", where a pin puts it; expected ",
         able.empty() ? "a device with one" : absl::StrJoin(able, " or "),
         "; change the pin"));

@@ -42,6 +42,7 @@ struct WrittenPin {
   };
   std::string text;  // "h=gpu:0", or "relu %h on gpu:0" from a graph's text
   std::vector<On> nodes;
+  bool is_in_text = false;  // a graph's, and no pin of the caller
 };
 
 // Writes the pins into Node::placement, where passes and planners find them:

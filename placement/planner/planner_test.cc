@@ -237,7 +237,7 @@ TEST(PinnedTest, AGroupIsSplitWhereItCanBe) {
   EXPECT_TRUE(results(t).empty());  // [1, 6]
   EXPECT_EQ(results(y), std::vector<Sharding>(
                             {{Sharding::Kind::kSplit, 0, Reduction::kSum}}));
-  // One that is named itself is refused by partition, with its place.
+  // One that is named itself is refused when the passes have left it so.
   ASSERT_TRUE(write("layer.t", 0).ok());
   EXPECT_FALSE(results(t).empty());
   EXPECT_EQ(write("layer?t", 0).message(),

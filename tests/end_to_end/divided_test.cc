@@ -211,7 +211,8 @@ TEST(DataParallel, MoreDevicesThanRowsAreRefused) {
   options.strategy = "pinned";
   options.pins = {{"*", Cpus(3), 0}};
   const auto compiled = Compile(module->Clone(), EqualCpus(3, kRoom), options);
-  EXPECT_NE(compiled.status().message().find("2 rows"), absl::string_view::npos)
+  EXPECT_NE(compiled.status().message().find("2 parts"),
+            absl::string_view::npos)
       << compiled.status();
 }
 

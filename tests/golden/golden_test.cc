@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/golden/golden_runner.h"
@@ -18,12 +19,21 @@
 namespace partita {
 namespace {
 
+const std::vector<Pass>& AllPasses() {
+  static const auto& all = *new std::vector<Pass>([] {
+    std::vector<Pass> passes(SourcePasses().begin(), SourcePasses().end());
+    for (const Pass& pass : MicroBatchPasses()) passes.push_back(pass);
+    return passes;
+  }());
+  return all;
+}
+
 class Example : public testing::Test {
  public:
   Example(const GoldenFile& file, size_t index) : file_(file), index_(index) {}
   void TestBody() override {
     const absl::Status status =
-        CheckExample(file_, file_.examples[index_], SourcePasses());
+        CheckExample(file_, file_.examples[index_], AllPasses());
     EXPECT_TRUE(status.ok()) << status.message();
   }
 
@@ -43,7 +53,7 @@ int Update(const std::string& path, const GoldenFile& file) {
   const std::string target =
       folder == nullptr ? path : absl::StrCat(folder, "/", path);
   std::ofstream out(target, std::ios::binary);
-  out << PrintGolden(Updated(file, SourcePasses()));
+  out << PrintGolden(Updated(file, AllPasses()));
   out.close();
   if (out) return 0;
   std::fprintf(stderr, "%s: cannot be written\n", target.c_str());

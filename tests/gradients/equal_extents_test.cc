@@ -1,5 +1,6 @@
 // Batches divided where features, classes, places and weights have the batch's
-// extent by accident: results are those of the whole batch.
+// extent by accident, or where the batch is merged behind another dimension:
+// results are those of the whole batch.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
@@ -89,6 +90,56 @@ constexpr char kTable[] =
     R"(graph @f(%table: f32[6, 3], %ids: i32[4], %m: f32[4, 3]) -> f32[4, 3] {
   %e = gather %table, %ids {axis = 0} : f32[4, 3]
   %y = mul %e, %m : f32[4, 3]
+  return %y
+}
+)";
+
+// As PyTorch's attention leaves its projection to the exporter: rows are places
+// of a batch, not of an example.
+constexpr char kInnerBatch[] =
+    R"(graph @f(%x: f32[4, 3, 2, 8], %w: f32[16, 5], %b: f32[5]) -> f32[4, 3, 5] {
+  %t = transpose %x {perm = [1, 0, 2, 3]} : f32[3, 4, 2, 8]
+  %r = reshape %t {shape = [12, 16]} : f32[12, 16]
+  %m = matmul %r, %w : f32[12, 5]
+  %a = add %m, %b : f32[12, 5]
+  %h = tanh %a : f32[12, 5]
+  %s = reshape %h {shape = [3, 4, 5]} : f32[3, 4, 5]
+  %y = transpose %s {perm = [1, 0, 2]} : f32[4, 3, 5]
+  return %y
+}
+)";
+
+// The batch is the third dimension, and rows meet others in a sum.
+constexpr char kInnerBatchTraining[] =
+    R"(variable @v: f32[3, 2] trainable = f32[3, 2] [1, 2, 3, 4, 5, 6]
+
+graph @f(%x: f32[4, 2, 5, 3], %t: f32[4, 2, 5, 2]) -> (f32[], f32[4, 2, 5, 2]) {
+  %v = variable {dtype = f32, name = "v", shape = [3, 2]} : f32[3, 2]
+  %xt = transpose %x {perm = [1, 2, 0, 3]} : f32[2, 5, 4, 3]
+  %tt = transpose %t {perm = [1, 2, 0, 3]} : f32[2, 5, 4, 2]
+  %rx = reshape %xt {shape = [40, 3]} : f32[40, 3]
+  %rt = reshape %tt {shape = [40, 2]} : f32[40, 2]
+  %m = matmul %rx, %v : f32[40, 2]
+  %d = sub %m, %rt : f32[40, 2]
+  %q = mul %d, %d : f32[40, 2]
+  %loss = reduce_sum %q {axes = [0, 1], keep_dims = false} : f32[]
+  %g = matmul %rx, %d {transpose_a = true} : f32[3, 2]
+  %n = sub %v, %g : f32[3, 2]
+  update @v = %n
+  %s = reshape %d {shape = [2, 5, 4, 2]} : f32[2, 5, 4, 2]
+  %y = transpose %s {perm = [2, 0, 1, 3]} : f32[4, 2, 5, 2]
+  return %loss, %y
+}
+)";
+
+// What adds up along the rows tells one order of them from another.
+constexpr char kRowsInOrder[] =
+    R"(graph @f(%x: f32[4, 3, 2]) -> f32[4, 3, 2] {
+  %t = transpose %x {perm = [1, 0, 2]} : f32[3, 4, 2]
+  %r = reshape %t {shape = [12, 2]} : f32[12, 2]
+  %c = cumsum %r {axis = 0} : f32[12, 2]
+  %s = reshape %c {shape = [3, 4, 2]} : f32[3, 4, 2]
+  %y = transpose %s {perm = [1, 0, 2]} : f32[4, 3, 2]
   return %y
 }
 )";
@@ -183,15 +234,36 @@ TEST(EqualExtents, ReplicasExchangeNothingOfWeights) {
   }
 }
 
+TEST(InnerBatch, IsDividedAsTheFirstDimensionIs) {
+  ExpectSameResults(kInnerBatch);
+  ExpectSameResults(kInnerBatchTraining, {"x", "t"});
+}
+
 std::string RefusalOf(const std::string& text,
-                      const std::vector<std::string>& batch_inputs) {
+                      const std::vector<std::string>& batch_inputs,
+                      int micro_batches = 1) {
   auto module = ParseModule(text, "test.graph", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
   CompileOptions options;
   options.batch_inputs = batch_inputs;
+  options.micro_batches = micro_batches;
   const auto compiled =
       Compile(*std::move(module), EqualCpus(2, kTrainingMemory), options);
   return std::string(compiled.status().message());
+}
+
+TEST(InnerBatch, IsRefusedWhereRowsHaveAnOrder) {
+  EXPECT_EQ(
+      RefusalOf(kRowsInOrder, {}, 2),
+      "micro-batches of @f: found what needs the whole batch at once; "
+      "expected examples apart from each other, and sums over them; "
+      "leave out micro-batches, or write it as a sum:\n"
+      "  reshape %r: merges the batch, dimension 1 of its operand, behind "
+      "another dimension into rows that must keep their order; put the "
+      "batch in front by a transpose\n"
+      "  the batch was taken for the first extent of x f32[4, 3, 2]; if "
+      "it is not, name the inputs that hold the samples by "
+      "--batch-input");
 }
 
 TEST(BatchInputs, AreInputsOfOneFirstExtent) {

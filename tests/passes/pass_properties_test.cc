@@ -95,12 +95,14 @@ struct NamedPass {
 };
 std::vector<NamedPass> AllPasses() {
   std::vector<NamedPass> all;
-  for (const Pass& pass : SourcePasses()) {
-    const auto same = [&](const NamedPass& other) {
-      return other.name == pass.name;
-    };
-    if (std::none_of(all.begin(), all.end(), same)) {
-      all.push_back({pass.name, absl::MakeSpan(&pass, 1)});
+  for (absl::Span<const Pass> table : {SourcePasses(), MicroBatchPasses()}) {
+    for (const Pass& pass : table) {
+      const auto same = [&](const NamedPass& other) {
+        return other.name == pass.name;
+      };
+      if (std::none_of(all.begin(), all.end(), same)) {
+        all.push_back({pass.name, absl::MakeSpan(&pass, 1)});
+      }
     }
   }
   all.push_back({"pipeline", SourcePasses()});
@@ -273,7 +275,8 @@ TEST_P(PassProperties, NodesAreWhereTheyWerePinned) {
 bool KeepsNodesApart(const std::string& name) {
   for (const char* other :
        {"remove_dead", "fold_shapes", "fold_constants", "remove_identities",
-        "decompose_batch_norm", "unfold_conv_transpose", "pipeline"}) {
+        "decompose_batch_norm", "unfold_conv_transpose", "batch_rows_first",
+        "pipeline"}) {
     if (name == other) return true;
   }
   return false;

@@ -14,6 +14,11 @@ Made from [passes/pipeline.cc](../passes/pipeline.cc) and the headers of the pas
 
 """
 
+BEHIND = """
+Of a model that goes [in micro-batches](pipeline_training.md) these run behind them, whatever is skipped:
+
+"""
+
 # A pass that asks for the batch is there twice, without and with names of inputs.
 ROW = re.compile(r'^    \{"(\w+)", (\w+)(?:, \2)?\},', re.M)
 
@@ -23,12 +28,12 @@ def text_of(root, path):
         return f.read()
 
 
-def pass_names(root):
-    """In the order of kSourcePasses, with repetitions."""
+def pass_names(root, name):
+    """In the order of the table, with repetitions."""
     text = text_of(root, "passes/pipeline.cc")
-    table = re.search(r"kSourcePasses\[\] = \{\n(.*?)^\};", text, re.S | re.M)
+    table = re.search(name + r"\[\] = \{\n(.*?)^\};", text, re.S | re.M)
     if table is None:
-        sys.exit("passes/pipeline.cc: found no table kSourcePasses[]; expected one")
+        sys.exit("passes/pipeline.cc: found no table %s[]; expected one" % name)
     rows = ROW.findall(table.group(1))
     if len(rows) != table.group(1).count("{"):
         sys.exit("passes/pipeline.cc: found rows of another form; expected {\"name\", Function},")
@@ -64,12 +69,15 @@ def as_markdown(lines):
     return "\n".join(out)
 
 
+def numbered(rows):
+    return "".join("%d. [%s](#%s)\n" % (i + 1, name, name) for i, (name, _) in enumerate(rows))
+
+
 def page(root):
-    rows = pass_names(root)
-    text = HEAD
-    for i, (name, _) in enumerate(rows):
-        text += "%d. [%s](#%s)\n" % (i + 1, name, name)
-    for name, function in dict.fromkeys(rows):
+    rows = pass_names(root, "kSourcePasses")
+    divided = pass_names(root, "kMicroBatchPasses")
+    text = HEAD + numbered(rows) + BEHIND + numbered(divided)
+    for name, function in dict.fromkeys(rows + divided):
         text += "\n## %s\n%s\n" % (name, as_markdown(contract(root, name, function)))
     return text
 
