@@ -362,10 +362,10 @@ TEST(SessionTest, AnInterpreterThatReplacesAKernelIsNamed) {
   const auto replaced = ReplacedIn(
       absl::StrReplaceAll(
           kTwoDevices, {{"relu %t : f32[2, 2] on cpu:1 by \"reference.eval\"",
-                         "relu %t : f32[2, 2] on cpu:1 by codegen.absent"}}),
+                         "relu %t : f32[2, 2] on cpu:1 by other.relu"}}),
       DeviceMode::kReal);
   ASSERT_EQ(replaced.size(), 1u);
-  EXPECT_EQ(replaced[0].planned, "codegen.absent");
+  EXPECT_EQ(replaced[0].planned, "other.relu");
   EXPECT_EQ(replaced[0].bound, "codegen.elementwise.interpreted");
 }
 

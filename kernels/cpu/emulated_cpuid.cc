@@ -89,7 +89,7 @@ struct CodeRange {
   Code code;
 };
 CodeRange ranges[16];
-int num_ranges = 0;
+size_t num_ranges = 0;
 
 // The program, oneDNN, and what calls initialisers.
 Code CodeOfFile(const char* name) {
@@ -114,7 +114,7 @@ int AddRanges(dl_phdr_info* file, size_t, void*) {
 
 Code CodeAt(greg_t address) {
   const auto at = static_cast<uintptr_t>(address);
-  for (int i = 0; i < num_ranges; ++i) {
+  for (size_t i = 0; i < num_ranges; ++i) {
     if (at >= ranges[i].begin && at < ranges[i].end) return ranges[i].code;
   }
   return Code::kOther;
