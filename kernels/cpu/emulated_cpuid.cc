@@ -91,7 +91,7 @@ struct CodeRange {
 CodeRange ranges[16];
 size_t num_ranges = 0;
 
-// The program, oneDNN, and what calls initialisers.
+// The program, which asks in Begin, oneDNN, and what calls initialisers.
 Code CodeOfFile(const char* name) {
   if (name[0] == '\0' || std::strstr(name, "libdnnl") != nullptr) {
     return Code::kAsking;
@@ -196,6 +196,7 @@ void Begin(int argc, char** argv, char**) {
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, nullptr);
   __writeeflags(__readeflags() | kTrapFlag);
+  __builtin_cpu_init();  // what MayUse goes by
 }
 
 // Before the initialisers of all libraries.
