@@ -87,6 +87,12 @@ std::vector<std::string> CpuIsas() {
   return {"avx512_amx", "avx512_bf16", "avx512", "avx2", "sse4"};
 }
 
+std::string MeantIsa(absl::string_view isa) {
+  if (!isa.empty()) return std::string(isa);
+  const std::vector<std::string> usable = UsableIsas();
+  return usable.empty() ? CpuIsas().back() : usable.front();
+}
+
 std::string VectorIsa(const std::string& isa) {
   return isa.rfind("avx512_", 0) == 0 ? "avx512" : isa;
 }

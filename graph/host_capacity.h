@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 namespace partita {
 
 // All CPU devices of a plan on this host together have no more than this.
@@ -26,6 +28,10 @@ std::vector<std::string> UsableIsas();
 
 // Every DeviceTraits::isa that a CPU may have, best first.
 std::vector<std::string> CpuIsas();
+
+// What a DeviceTraits::isa means here: itself; of the empty one, any, the best
+// of UsableIsas, or the least that there is if none is known.
+std::string MeantIsa(absl::string_view isa);
 
 // Of those that differ in products of bf16 alone, the plain one: "avx512" for
 // "avx512_amx". Vectors of f32, and generated code, are the same.

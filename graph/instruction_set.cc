@@ -30,7 +30,10 @@ std::string NamedIsa() {
 InstructionSet MostAllowed() {
   const std::string isa = NamedIsa();
   if (isa == "SSE41" || isa == "AVX") return InstructionSet::kSse4;
-  if (isa == "AVX2" || isa == "AVX2_VNNI") return InstructionSet::kAvx2;
+  if (isa == "AVX2" || isa == "AVX2_VNNI" || isa == "AVX512_MIC" ||
+      isa == "AVX512_MIC_4OPS") {
+    return InstructionSet::kAvx2;
+  }
   if (isa == "AVX512_CORE" || isa == "AVX512_CORE_VNNI") {
     return InstructionSet::kAvx512;
   }

@@ -98,7 +98,7 @@ MissingByIsa ByIsa(const PlacedOps& ops) {
   return missing;
 }
 
-// The host plays GPUs as a CPU of the least instruction set.
+// The host plays GPUs as a CPU of any instruction set: with its best.
 const DeviceTraits& Player() {
   static const DeviceTraits& host = *new DeviceTraits;
   return host;

@@ -63,7 +63,7 @@ absl::Status BuildPlanImages(absl::Span<const DeviceTraits> devices,
   absl::btree_map<std::string, DeviceNames> names;
   for (const DeviceTraits& device : devices) {
     if (device.kind != DeviceKind::kCpu) continue;
-    const std::string isa = VectorIsa(device.isa);
+    const std::string isa = VectorIsa(MeantIsa(device.isa));
     targets.emplace(isa, &device);
     names[isa].insert(device.name);
   }

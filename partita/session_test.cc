@@ -358,6 +358,17 @@ TEST(SessionTest, OneLineSaysThatAnInterpreterStandsInForGeneratedCode) {
   EXPECT_FALSE(absl::StrContains((*session)->notice(), "\n"));
 }
 
+TEST(SessionTest, AnInterpreterThatReplacesAKernelIsNamed) {
+  const auto replaced = ReplacedIn(
+      absl::StrReplaceAll(
+          kTwoDevices, {{"relu %t : f32[2, 2] on cpu:1 by \"reference.eval\"",
+                         "relu %t : f32[2, 2] on cpu:1 by other.relu"}}),
+      DeviceMode::kReal);
+  ASSERT_EQ(replaced.size(), 1u);
+  EXPECT_EQ(replaced[0].planned, "other.relu");
+  EXPECT_EQ(replaced[0].bound, "codegen.elementwise.interpreted");
+}
+
 // Each member computes a piece of its own, and needs code of its own.
 TEST(SessionTest, GeneratedCodeOfCutNodesIsCountedByMember) {
   const std::string plan = absl::StrReplaceAll(

@@ -15,6 +15,13 @@
 #include "kernels/widened/widened_kernels.h"
 
 namespace partita {
+namespace {
+
+absl::Status BuildCode(const OpView& node, const DeviceTraits& device) {
+  return BuildImagesOf({node}, device).status();
+}
+
+}  // namespace
 
 void AddHostCatalogs(JoinedCatalog& catalog) {
   const auto onednn = std::make_shared<OnednnCatalog>();
@@ -33,7 +40,7 @@ absl::Status CheckHostCatalogs(const DeviceTraits& device) {
 std::vector<const KernelLibrary*> HostLibraries() {
   static const OnednnLibrary onednn;
   static const CpuLibrary cpu;
-  static const ImageLibrary codegen;
+  static const ImageLibrary codegen(BuildCode);
   static const WidenedLibrary widened(onednn);
   static const ReferenceLibrary reference;
   static const UnfusedLibrary unfused({&codegen, &onednn, &cpu, &widened},

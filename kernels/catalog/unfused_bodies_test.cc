@@ -12,6 +12,7 @@
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/checking/kernel_check.h"
 #include "kernels/codegen_loader/codegen_catalog.h"
+#include "kernels/image/image_library.h"
 #include "kernels/unfused/body_segments.h"
 
 namespace partita {
@@ -115,6 +116,28 @@ graph @main(%x: f32[1, 16, 9, 9], %w: f32[16, 16, 3, 3], %b: f32[16], %r: f32[1,
 TEST(Unfused, AnActivationBeforeTheResidualFollowsTheConvolution) {
   EXPECT_EQ(ExpectRight(kResidual).kernel,
             "unfused.onednn.conv+codegen.elementwise");
+}
+
+// Nobody built it before: the plan has another kernel for the whole.
+TEST(Unfused, TheLoopHasCodeWhenItIsBound) {
+  const Text module(R"(
+graph @main(%x: f32[5, 7], %w: f32[7, 11]) -> f32[5, 11] {
+  %y = fused %x, %w @body(%x: f32[5, 7], %w: f32[7, 11]) {
+    %p = matmul %x, %w : f32[5, 11]
+    %t = tanh %p : f32[5, 11]
+    %y = mul %t, %p : f32[5, 11]
+    return %y
+  } : f32[5, 11]
+  return %y
+})");
+  const DeviceTraits device = TestCpu(1);
+  const auto bound = Bind(module.fused(), 1 << 24, device);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  EXPECT_EQ(bound->identity.kernel,
+            "unfused.onednn.matmul+codegen.elementwise");
+  const auto segments = SegmentsOf(module.fused());
+  ASSERT_TRUE(segments.ok()) << segments.status();
+  EXPECT_TRUE(HasCode(segments->back().node(), device));
 }
 
 TEST(Unfused, TheConvolutionsResultIsStoredWhereTheLoopWrites) {

@@ -29,7 +29,6 @@ struct IsaFeatures {
 // No more than what the runtime asks the processor for
 // (graph/host_capacity.cc).
 constexpr IsaFeatures kIsas[] = {
-    {"", "+sse4.2,+popcnt", 4},
     {"sse4", "+sse4.2,+popcnt", 4},
     {"avx2", "+avx2,+fma", 8},
     {"avx512", "+avx2,+fma,+avx512f,+avx512bw,+avx512dq,+avx512vl", 16},

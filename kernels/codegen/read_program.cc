@@ -33,7 +33,7 @@ absl::Status NotGenerated(const OpView& node, absl::string_view found) {
 }
 
 bool HasFma(absl::string_view isa) {
-  const std::string vectors = VectorIsa(std::string(isa));
+  const std::string vectors = VectorIsa(MeantIsa(isa));
   return vectors == "avx2" || vectors == "avx512";
 }
 
@@ -226,8 +226,7 @@ std::string EntryName(const OpView& node) {
 }
 
 std::string ImageTarget(absl::string_view isa) {
-  return absl::StrCat("x86-64-",
-                      isa.empty() ? "sse4" : VectorIsa(std::string(isa)));
+  return absl::StrCat("x86-64-", VectorIsa(MeantIsa(isa)));
 }
 
 std::string CodegenArithmetic(absl::string_view isa) {

@@ -31,11 +31,12 @@ absl::StatusOr<ElementwiseProgram> ReadProgram(const OpView& node,
 // so that it stays the same from version to version.
 std::string EntryName(const OpView& node);
 
-// The image that holds code for a device: "x86-64-avx512".
+// The image that holds code for a device: "x86-64-avx512". An empty instruction
+// set is MeantIsa here and below.
 std::string ImageTarget(absl::string_view isa);
 // The arithmetic of functions and interpreter alike: both give the same bits.
 std::string CodegenArithmetic(absl::string_view isa);
-// The instruction sets that code is generated for; "" is the least of them.
+// The instruction sets that code is generated for, and the empty one.
 bool IsKnownIsa(absl::string_view isa);
 
 }  // namespace partita

@@ -54,7 +54,7 @@ absl::StatusOr<std::string> BuildSharedObject(
   if (!function.ok()) return function.status();
   std::string object;
   std::string error;
-  if ((*function)(&programs, VectorIsa(std::string(isa)).c_str(), &object,
+  if ((*function)(&programs, VectorIsa(MeantIsa(isa)).c_str(), &object,
                   &error)) {
     return object;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "graph/host_capacity.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/op_samples.h"
@@ -319,9 +320,29 @@ TEST(Codegen, CodeThatReplacesFusedProductsIsNamed) {
   EXPECT_EQ(kernel->identity.arithmetic, CodegenArithmetic(bits));
 }
 
+// The best that this process may use.
+TEST(Codegen, AnyInstructionSetIsTheHosts) {
+  const std::vector<std::string> usable = UsableIsas();
+  if (usable.empty()) GTEST_SKIP() << "no instruction set is known here";
+  OneNode node(kTanh, {F32({78})});
+  const KernelBinding binding{.kernel = "codegen.elementwise"};
+  DeviceTraits any = TestCpu(1), host = TestCpu(1);
+  any.isa.clear();
+  host.isa = usable.front();
+  const auto images = BuildImagesOf({node.node()}, any);
+  ASSERT_TRUE(images.ok()) << images.status();
+  EXPECT_EQ(images->front().target, ImageTarget(usable.front()));
+  EXPECT_TRUE(HasCode(node.node(), any));
+  EXPECT_TRUE(HasCode(node.node(), host));
+  const auto kernel = ImageLibrary().Bind({node.node(), &binding, &any});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_EQ(kernel->identity.kernel, "codegen.elementwise");
+  EXPECT_EQ(kernel->identity.arithmetic, CodegenArithmetic(usable.front()));
+}
+
 // Processors without AVX-512 play those that have it.
 TEST(Codegen, CodeThatStandsInForAnotherProcessorsIsOfTheSameProgram) {
-  EXPECT_EQ(ExecutableIsa(""), "");
+  EXPECT_EQ(ExecutableIsa(""), MeantIsa(""));
   if (!HasAvx2()) GTEST_SKIP() << "no AVX2 here";
   EXPECT_EQ(ExecutableIsa("avx2"), "avx2");
   const std::string isa = ExecutableIsa("avx512");
@@ -358,6 +379,27 @@ TEST(Codegen, WithoutCodeAnInterpreterAgreesWithEval) {
   EXPECT_TRUE(report.status.ok()) << report.status;
   EXPECT_EQ(report.kernels.size(), 2u);
   EXPECT_FALSE(HasCode(node.node(), TestCpu(1)));
+}
+
+TEST(Codegen, TheInterpretersKernelSaysSo) {
+  OneNode node(kTanh, {F32({79})});
+  const KernelBinding binding{.kernel = "codegen"};
+  const DeviceTraits device = TestCpu(1);
+  const auto bound = [&](const ImageLibrary& library) {
+    const auto kernel = library.Bind({node.node(), &binding, &device});
+    EXPECT_TRUE(kernel.ok()) << kernel.status();
+    return kernel.ok() ? kernel->identity.kernel : "";
+  };
+  EXPECT_EQ(bound(ImageLibrary()), "codegen.elementwise.interpreted");
+  const auto has_none = [](const OpView&, const DeviceTraits&) {
+    return absl::UnavailableError("found no generator");
+  };
+  EXPECT_EQ(bound(ImageLibrary(has_none)), "codegen.elementwise.interpreted");
+  const auto build = [](const OpView& op, const DeviceTraits& here) {
+    return BuildImagesOf({op}, here).status();
+  };
+  EXPECT_EQ(bound(ImageLibrary(build)), "codegen.elementwise");
+  EXPECT_TRUE(HasCode(node.node(), device));
 }
 
 TEST(Codegen, TheSameNodesGiveTheSameBytesInAnyOrder) {

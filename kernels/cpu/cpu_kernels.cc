@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/device_rates.h"
+#include "graph/host_capacity.h"
 #include "graph/op_def.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/vector/block_product.h"
@@ -62,7 +63,7 @@ std::string Arithmetic(const CpuFamily& family, bool fused_products) {
 
 // Whether our loops fuse products on a processor like the device's.
 bool FusesProducts(const DeviceTraits& device) {
-  return device.isa.empty() ? HasFusedProducts() : device.isa != "sse4";
+  return MeantIsa(device.isa) != "sse4";
 }
 
 int64_t WorkspaceOf(const CpuFamily& family, const OpView& node,

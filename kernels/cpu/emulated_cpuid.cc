@@ -1,16 +1,19 @@
-// The processor's trap flag, and a handler that looks for CPUID and XGETBV.
+// The processor's trap flag, and a handler that looks for CPUID and XGETBV in
+// the code that asks; a step costs thousands of instructions.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/cpu/emulated_cpuid.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <link.h>
 #include <signal.h>
 #include <ucontext.h>
 #include <x86intrin.h>
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 namespace partita {
 namespace {
@@ -77,12 +80,92 @@ bool HasAll(const Features& features) {
          (features.leaf7_1_eax & ~more.eax) == 0;
 }
 
+// Whose instructions are run one at a time: those that ask the processor, and
+// those that call them. What they call besides runs at full speed.
+enum class Code : uint8_t { kAsking, kLoader, kOther };
+
+struct CodeRange {
+  uintptr_t begin, end;
+  Code code;
+};
+CodeRange ranges[16];
+size_t num_ranges = 0;
+
+// The program, which asks in Begin, oneDNN, and what calls initialisers.
+Code CodeOfFile(const char* name) {
+  if (name[0] == '\0' || std::strstr(name, "libdnnl") != nullptr) {
+    return Code::kAsking;
+  }
+  return std::strstr(name, "/ld-linux") != nullptr ? Code::kLoader
+                                                   : Code::kOther;
+}
+
+int AddRanges(dl_phdr_info* file, size_t, void*) {
+  const Code code = CodeOfFile(file->dlpi_name);
+  for (int i = 0; i < file->dlpi_phnum && code != Code::kOther; ++i) {
+    const auto& segment = file->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    if (num_ranges == std::size(ranges)) return 1;
+    const uintptr_t begin = file->dlpi_addr + segment.p_vaddr;
+    ranges[num_ranges++] = {begin, begin + segment.p_memsz, code};
+  }
+  return 0;
+}
+
+Code CodeAt(greg_t address) {
+  const auto at = static_cast<uintptr_t>(address);
+  for (size_t i = 0; i < num_ranges; ++i) {
+    if (at >= ranges[i].begin && at < ranges[i].end) return ranges[i].code;
+  }
+  return Code::kOther;
+}
+
+bool IsReturn(greg_t address) {
+  const auto* code = reinterpret_cast<const unsigned char*>(address);
+  const bool has_prefix = code[0] == 0xf2 || code[0] == 0xf3;
+  return code[has_prefix] == 0xc3 || code[has_prefix] == 0xc2;
+}
+
+// Where functions that run at full speed return to: one at a time, as nothing
+// is stepped while one runs.
+[[gnu::naked]] void Returned() { asm("int3"); }
+bool IsReturned(greg_t next) {
+  const auto begin = reinterpret_cast<uintptr_t>(&Returned);
+  return static_cast<uintptr_t>(next) - begin <= 8;
+}
+greg_t caller = 0;  // where the one that runs really returns to
+greg_t last = 0;    // the instruction before
+
+// Whether a function was just called that need not be stepped: its return
+// address is on top of the stack.
+bool CallsOther(greg_t next) {
+  if (last == 0 || IsReturn(last)) return false;
+  const Code from = CodeAt(last), to = CodeAt(next);
+  return (from == Code::kAsking && to != Code::kAsking) ||
+         (from == Code::kLoader && to == Code::kOther);
+}
+
+void RunAtFullSpeed(greg_t* registers) {
+  auto& return_address = *reinterpret_cast<greg_t*>(registers[REG_RSP]);
+  caller = return_address;
+  return_address = reinterpret_cast<greg_t>(&Returned);
+  registers[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
+  last = 0;
+}
+
 // After each instruction: the next one, if it is one of the two, is computed
 // here and stepped over.
 void OnTrap(int, siginfo_t*, void* context) {
   greg_t* const registers =
       static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  const auto* next = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
+  if (IsReturned(registers[REG_RIP])) {
+    registers[REG_RIP] = caller;
+    registers[REG_EFL] |= kTrapFlag;
+  } else if (CallsOther(registers[REG_RIP])) {
+    return RunAtFullSpeed(registers);
+  }
+  last = registers[REG_RIP];
+  const auto* next = reinterpret_cast<const unsigned char*>(last);
   if (next[0] == 0x0f && next[1] == 0xa2) {  // cpuid
     const Leaf l = Completed(static_cast<uint32_t>(registers[REG_RAX]),
                              static_cast<uint32_t>(registers[REG_RCX]));
@@ -107,11 +190,13 @@ void Begin(int argc, char** argv, char**) {
     wanted = nullptr;
     return;
   }
+  dl_iterate_phdr(AddRanges, nullptr);
   struct sigaction action = {};
   action.sa_sigaction = OnTrap;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, nullptr);
   __writeeflags(__readeflags() | kTrapFlag);
+  __builtin_cpu_init();  // what MayUse goes by
 }
 
 // Before the initialisers of all libraries.

@@ -9,8 +9,9 @@ namespace partita {
 
 // A program that links this has the instruction set of its first argument (a
 // DeviceTraits::isa) from before its libraries' initialisers, in which oneDNN
-// asks the processor, until it calls this. What the processor has, it has
-// anyway. It runs one instruction at a time meanwhile, and what CPUID gives is
+// asks the processor, until it calls this; MayUse of it (instruction_set.h),
+// too. What the processor has, it has anyway. oneDNN runs one instruction at a
+// time meanwhile, which takes some tenths of a second, and what CPUID gives is
 // completed: nothing else is changed. avx512_amx, which the system must grant,
 // is not emulated.
 void StopEmulatingCpuid();

@@ -98,10 +98,6 @@ LayoutWish Exactly(const OnednnRecipe& recipe) {
   return wish;
 }
 
-bool IsReferenceLoop(absl::string_view arithmetic) {
-  return absl::StrContains(arithmetic, " ref");
-}
-
 namespace {
 
 // The layouts that a node has which is bound to this choice.
@@ -140,8 +136,8 @@ absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
   if (first.operands != recipe.operands || first.results != recipe.results) {
     return NotOffered("a layout that does not stay");
   }
-  const std::string implementation = ImplementationName(recipe.primitive);
-  if (node.is(kFused) && absl::StrContains(implementation, "ref")) {
+  if (node.is(kFused) &&
+      IsReferenceLoop(ImplementationName(recipe.primitive))) {
     return NotOffered("a fused node by reference loops");
   }
   KernelChoice choice;

@@ -40,9 +40,6 @@ LayoutWish Exactly(const OnednnRecipe& recipe);
 std::string ArithmeticIn(const LayoutWish& given, const OnednnRecipe& recipe,
                          int threads);
 
-// oneDNN's own loops, thousands of times slower than what it generates.
-bool IsReferenceLoop(absl::string_view arithmetic);
-
 }  // namespace partita
 
 #endif  // PARTITA_KERNELS_CPU_ONEDNN_ANSWERS_H_

@@ -21,6 +21,13 @@ const dnnl_convolution_desc_t* ConvolutionOf(
   return status == dnnl_success ? convolution : nullptr;
 }
 
+// An element's channels lie side by side, as a single one always does.
+bool IsChannelsLast(const dnnl_memory_desc_t& image) {
+  const dnnl_blocking_desc_t& layout = image.format_desc.blocking;
+  return layout.inner_nblks == 0 &&
+         (layout.strides[1] == 1 || image.dims[1] == 1);
+}
+
 // oneDNN #6035. The kernel knows no strides: it first copies the rows that are
 // read. The space of a thread for them is booked for the channels there are,
 // and addressed by whole blocks of channels: with fewer, a thread writes over
@@ -38,10 +45,9 @@ bool CopiesRowsBeyondTheirSpace(const dnnl::primitive_desc& primitive) {
   for (int axis = 0; axis < source.ndims - 2; ++axis) {
     is_strided |= convolution->strides[axis] > 1;
   }
-  const bool channels_last = source.format_desc.blocking.inner_nblks == 0;
   const int block =
       absl::StrContains(ImplementationName(primitive), "avx512") ? 16 : 8;
-  return is_strided && channels_last && source.dims[1] < block;
+  return is_strided && IsChannelsLast(source) && source.dims[1] < block;
 }
 
 // oneDNN PR 5568. The room for the copy of the image is booked as if windows
@@ -78,9 +84,11 @@ bool AddsUnalignedChannels(const dnnl::primitive_desc& primitive) {
   return false;
 }
 
+constexpr dnnl_version_t kNotYet = {};
+
 constexpr OnednnFault kFaults[] = {
     {.implementation = "jit_1x1:avx",
-     .mended = {},
+     .mended = kNotYet,
      .has = CopiesRowsBeyondTheirSpace,
      .reason = "writes beyond its scratchpad (oneDNN #6035)"},
     {.implementation = "brgconv:avx512_core_amx",
@@ -88,7 +96,7 @@ constexpr OnednnFault kFaults[] = {
      .has = LeavesElementsOut,
      .reason = "writes over its own copy of the image (oneDNN PR 5568)"},
     {.implementation = "jit_dw:sse41",
-     .mended = {},
+     .mended = kNotYet,
      .has = AddsUnalignedChannels,
      .reason = "takes a sum's operand for aligned, and crashes"},
 };
@@ -99,8 +107,7 @@ bool IsMended(const OnednnFault& fault) {
   const auto number = [](const dnnl_version_t& version) {
     return std::make_tuple(version.major, version.minor, version.patch);
   };
-  const dnnl_version_t none = {};
-  if (number(fault.mended) == number(none)) return false;
+  if (number(fault.mended) == number(kNotYet)) return false;
   return number(*dnnl_version()) >= number(fault.mended);
 }
 

@@ -4,8 +4,10 @@
 #include "kernels/cpu/onednn_isa.h"
 
 #include <iterator>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/host_capacity.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace partita {
@@ -36,7 +38,18 @@ constexpr Step kSteps[] = {
     {dnnl::cpu_isa::all, "", "ALL", "other", "other"},
 };
 
+// Whether oneDNN has taken it.
+bool SetCap() {
+  const std::vector<std::string> usable = UsableIsas();
+  for (const Step& step : kSteps) {
+    if (usable.empty() || step.isa != usable.front()) continue;
+    return dnnl::set_max_cpu_isa(step.found) == dnnl::status::success;
+  }
+  return false;
+}
+
 const Step& StepOfOnednn() {
+  CapOnednn();
   static const Step& step = []() -> const Step& {
     const dnnl::cpu_isa found = dnnl::get_effective_cpu_isa();
     for (const Step& known : kSteps) {
@@ -48,6 +61,8 @@ const Step& StepOfOnednn() {
 }
 
 }  // namespace
+
+void CapOnednn() { [[maybe_unused]] static const bool is_set = SetCap(); }
 
 absl::string_view IsaOfOnednn() { return StepOfOnednn().isa; }
 

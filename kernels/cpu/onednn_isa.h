@@ -10,9 +10,15 @@
 
 namespace partita {
 
+// Lets oneDNN use the best of UsableIsas and nothing between two of them, such
+// as AVX without AVX2, which no device is called: a plan for this host's best
+// instruction set has the kernels that this host binds. Without effect once
+// oneDNN has used instructions, and so called before.
+void CapOnednn();
+
 // The DeviceTraits::isa that oneDNN's kernels of this process are made for:
-// what the processor has, or less if the environment says so. oneDNN decides it
-// once. Empty if no device is called so.
+// that of CapOnednn, where the process did not use oneDNN before. Empty if no
+// device is called so.
 absl::string_view IsaOfOnednn();
 
 // What oneDNN's environment variable calls a device's instruction set; empty if

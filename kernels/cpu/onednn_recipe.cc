@@ -8,10 +8,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "graph/core_ops.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_faults.h"
+#include "kernels/cpu/onednn_isa.h"
 #include "kernels/cpu/winograd_weights.h"
 
 namespace partita {
@@ -24,6 +28,7 @@ namespace {
 // before. Nothing is asked twice on a hot path, so nothing need be remembered.
 const dnnl::engine* NewForgetfulEngine() {
   dnnl::set_primitive_cache_capacity(0);
+  CapOnednn();
   return new dnnl::engine(dnnl::engine::kind::cpu, 0);
 }
 
@@ -104,6 +109,7 @@ LayoutWish GivenWish(const OpView& node) {
 }
 
 int VectorChannels() {
+  CapOnednn();
   static const int channels =
       dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8;
   return channels;
@@ -167,6 +173,12 @@ dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped) {
 
 std::string ImplementationName(const dnnl::primitive_desc& primitive) {
   return primitive.impl_info_str();
+}
+
+bool IsReferenceLoop(absl::string_view named) {
+  return absl::c_any_of(absl::StrSplit(named, ' '), [](absl::string_view word) {
+    return absl::StartsWith(word, "ref");
+  });
 }
 
 // A primitive that is made for more threads than its team has leaves out their

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/kernel_catalog.h"
 #include "graph/op_view.h"
@@ -137,6 +138,9 @@ dnnl::primitive_desc WithoutFirst(dnnl::primitive_desc primitive, int skipped);
 
 // "brgconv:avx512_core"
 std::string ImplementationName(const dnnl::primitive_desc& primitive);
+// One of oneDNN's own loops, thousands of times slower than what it generates,
+// by the name of an implementation or by an arithmetic, which holds one.
+bool IsReferenceLoop(absl::string_view named);
 
 // Gives the number of threads of every oneDNN call in its scope, as far as
 // OMP_THREAD_LIMIT lets it; primitive descriptors depend on it.

@@ -21,6 +21,7 @@ namespace partita {
 namespace {
 
 constexpr char kKernel[] = "codegen.elementwise";
+constexpr char kInterpreted[] = "codegen.elementwise.interpreted";
 // Below this a thread costs more than it brings.
 constexpr int64_t kElementsPerThread = 8192;
 // Threads begin at multiples of a cache line of the smallest elements.
@@ -84,6 +85,17 @@ std::string IsaOfBits(const DeviceTraits& device, bool has_code) {
 
 }  // namespace
 
+absl::StatusOr<ElementwiseEntry> ImageLibrary::FindOrBuildCode(
+    const BindRequest& request, const std::string& name) const {
+  const ElementwiseEntry found = FindCode(request.device->isa, name);
+  if (found != nullptr || build_ == nullptr) return found;
+  DeviceTraits here = *request.device;
+  here.isa = ExecutableIsa(here.isa);
+  const absl::Status built = build_(request.node, here);
+  if (!built.ok() && !absl::IsUnavailable(built)) return built;
+  return FindCode(here.isa, name);
+}
+
 absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
     const BindRequest& request) const {
   if ((request.binding->kernel != kKernel &&
@@ -101,10 +113,12 @@ absl::StatusOr<LibraryKernel> ImageLibrary::Bind(
   PARTITA_ASSIGN_OR_RETURN(ElementwiseProgram program,
                            ReadProgram(request.node, request.device->isa));
   const int64_t elements = request.node.result_type(0).num_elements();
-  const ElementwiseEntry entry = FindCode(request.device->isa, program.name);
+  PARTITA_ASSIGN_OR_RETURN(const ElementwiseEntry entry,
+                           FindOrBuildCode(request, program.name));
   LibraryKernel bound;
   bound.identity = {
-      kKernel, CodegenArithmetic(IsaOfBits(*request.device, entry != nullptr))};
+      entry != nullptr ? kKernel : kInterpreted,
+      CodegenArithmetic(IsaOfBits(*request.device, entry != nullptr))};
   bound.in_place = ElementwiseInPlace(request.node);
   // In another order elements would be overwritten before they are read.
   std::erase_if(bound.in_place, [&](const InPlacePair& pair) {
@@ -128,10 +142,11 @@ bool HasCode(const OpView& node, const DeviceTraits& device) {
 // Programs are the same for all sets with fused multiply-adds (read_program.h).
 std::string ExecutableIsa(absl::string_view isa) {
   const std::vector<std::string> known = CpuIsas();
-  for (auto less = absl::c_find(known, isa); less != known.end(); ++less) {
+  const std::string meant = MeantIsa(isa);
+  for (auto less = absl::c_find(known, meant); less != known.end(); ++less) {
     if (ProcessorRuns(ImageTarget(*less))) return *less;
   }
-  return std::string(isa);
+  return meant;
 }
 
 }  // namespace partita

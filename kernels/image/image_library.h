@@ -8,6 +8,7 @@
 #include <string>
 
 #include "graph/kernel_catalog.h"
+#include "kernels/codegen/program.h"
 #include "kernels/kernel.h"
 
 namespace partita {
@@ -16,11 +17,26 @@ namespace partita {
 // BindRequest::image, else in any image that this process trusts
 // (image_store.h), of ExecutableIsa, which the kernel's arithmetic names where
 // its bits are others, else to an interpreter of the node's body, which is slow
-// and gives the device's bits. Links no LLVM.
+// and gives the device's bits: "codegen.elementwise.interpreted". Links no
+// LLVM.
 class ImageLibrary : public KernelLibrary {
  public:
+  // Makes this process trust code of one node for the device's instruction set;
+  // Unavailable where there is no code generator.
+  using CodeBuilder = absl::Status (*)(const OpView& node,
+                                       const DeviceTraits& device);
+
+  // `build`, if any, is asked for the code of a node that has none: one that is
+  // bound instead of the plan's kernel, so that nobody knew of it before.
+  explicit ImageLibrary(CodeBuilder build = nullptr) : build_(build) {}
   absl::string_view name() const override { return "codegen"; }
   absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
+
+ private:
+  absl::StatusOr<ElementwiseEntry> FindOrBuildCode(
+      const BindRequest& request, const std::string& name) const;
+
+  const CodeBuilder build_;
 };
 
 // Whether compiled code for the node is at hand that this processor can run.

@@ -20,7 +20,7 @@ namespace {
 // The image for a device: its target ends with the instruction set, as in
 // "x86-64-avx512" for "avx512" and "avx512_bf16".
 const KernelImage* FindImage(const Plan& plan, const DeviceTraits& device) {
-  const std::string isa = VectorIsa(device.isa);
+  const std::string isa = VectorIsa(MeantIsa(device.isa));
   for (const KernelImage& image : plan.images) {
     if (image.target == isa ||
         absl::EndsWith(image.target, absl::StrCat("-", isa))) {

@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "graph/instance.h"
 #include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "kernels/catalog/host_kernels.h"
+#include "kernels/cpu/onednn_recipe.h"
 #include "runtime/executor/kernel_binder.h"
 
 namespace partita {
@@ -58,7 +58,7 @@ absl::StatusOr<std::vector<BoundNode>> KernelsOnVirtualDevices(
 
 bool IsSlow(const KernelIdentity& identity) {
   return identity.kernel == "reference.eval" ||
-         absl::StrContains(identity.arithmetic, " ref");
+         IsReferenceLoop(identity.arithmetic);
 }
 
 }  // namespace partita

@@ -14,11 +14,13 @@
 #include "graph/builder/examples/models.h"
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
+#include "graph/host_capacity.h"
 #include "graph/onnx/import.h"
 #include "graph/op_set.h"
 #include "graph/op_view.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
+#include "kernels/codegen/read_program.h"
 #include "placement/machine/sample_machines.h"
 #include "tests/end_to_end/bound_kernels.h"
 #include "tests/end_to_end/virtual_steps.h"
@@ -78,6 +80,29 @@ TEST(EmulatedKernels, AConvolutionBeforeItsResidualIsFollowedByALoop) {
   const auto expected = Evaluate(module->main(), inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
   EXPECT_EQ(Close(*outputs, *expected, 1e-5, 1e-5), absl::OkStatus());
+}
+
+// And not those of the least that a plan may be for.
+TEST(EmulatedKernels, LoopsUseTheHostsBestInstructions) {
+  const std::vector<std::string> usable = UsableIsas();
+  if (usable.empty()) GTEST_SKIP() << "no instruction set is known here";
+  const auto module = ParseModule(R"(
+graph @main(%x: f32[8, 9], %z: f32[8, 9]) -> f32[8, 9] {
+  %a = mul %x, %z : f32[8, 9]
+  %t = tanh %a : f32[8, 9]
+  %y = sub %t, %x : f32[8, 9]
+  return %y
+})",
+                                  "f", OpSet::BuiltIn());
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto plan = PlanForGpu(*module);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto bound = KernelsOnVirtualDevices(*plan);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  ASSERT_EQ(bound->size(), 1u);
+  const KernelIdentity& identity = bound->front().identity;
+  EXPECT_EQ(identity.kernel, "codegen.elementwise");
+  EXPECT_EQ(identity.arithmetic, CodegenArithmetic(usable.front()));
 }
 
 // A product, of which %w stands for the weights.

@@ -28,7 +28,7 @@ models=(convolutions.graph "$source/examples/mlp.graph"
   "$source/examples/linear_training.graph"
   "$source/examples/two_layer_training.graph"
   builtin:mnist builtin:gpt builtin:lstm)
-# Asking for AVX-512 where there is none takes seconds a model.
+# Where there is no AVX-512 each plan waits for oneDNN to be told otherwise.
 models_for_avx512=(convolutions.graph "$source/examples/mlp.graph")
 
 (printf '\0\0\10\3\0\0\0\4\0\0\0\34\0\0\0\34'; head -c 3136 /dev/zero) > images.idx
@@ -96,6 +96,36 @@ for isa in sse4 avx2 avx512; do
     fi
   done
 done
+
+# runs_as_made_here COMMAND...: what is compiled on this host for itself binds
+# the kernels that were chosen.
+runs_as_made_here() {
+  "$partita" "$@" > ran.txt 2>&1 || fail "$cap: $* does not run: $(cat ran.txt)"
+  ! grep -q 'instead of' ran.txt || fail "$cap: $* binds other kernels: $(cat ran.txt)"
+}
+
+# All that oneDNN knows: also those between two instruction sets of devices.
+for cap in SSE41 AVX AVX2 AVX2_VNNI AVX512_MIC AVX512_MIC_4OPS AVX512_CORE \
+  AVX512_CORE_VNNI AVX512_CORE_BF16 AVX512_CORE_AMX ALL; do
+  export DNNL_MAX_CPU_ISA=$cap
+  runs_as_made_here run convolutions.graph
+  runs_as_made_here train builtin:mnist --images images.idx --labels labels.idx --batch 4 --epochs 1
+done
+
+unset DNNL_MAX_CPU_ISA
+
+# A training by kernels that are not the plan's says so, and what would have them.
+sed 's/"isa": ".*"/"isa": "avx2"/' \
+  "$source/examples/machines/cpu_2_cores.json" > machine.json
+training=(train builtin:mnist --images images.idx --labels labels.idx --batch 4
+  --epochs 1 --machine machine.json --virtual)
+ONEDNN_MAX_CPU_ISA=SSE41 "$partita" "${training[@]}" > ran.txt 2>&1 ||
+  fail "training for avx2 without it: $(cat ran.txt)"
+grep -q '^note: .*instead of onednn.* in a plan that `partita train` makes without --machine$' ran.txt ||
+  fail "training for avx2 without it says nothing of other kernels: $(cat ran.txt)"
+ONEDNN_MAX_CPU_ISA=SSE41 "$partita" "${training[@]}" --json > ran.txt 2>&1 ||
+  fail "training for avx2 without it: $(cat ran.txt)"
+grep -q '"planned": "onednn' ran.txt || fail "no replaced_kernels in $(cat ran.txt)"
 
 # What is compared does depend on the machine file.
 cmp -s mlp.graph.sse4.plan mlp.graph.avx2.plan &&

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
+#include "tools/partita/replaced_kernels.h"
 #include "tools/partita/report_text.h"
 
 namespace partita {
@@ -26,45 +26,6 @@ std::string ComparisonText(const OutputComparison& output) {
                                  : absl::StrCat(" (", difference.problem, ")"));
 }
 
-// One line however many there are: the first few pairs, then a number.
-constexpr size_t kReplacedShown = 3;
-
-std::string ReplacedText(const std::vector<ReplacedKernel>& replaced) {
-  std::vector<std::string> pairs;
-  for (const ReplacedKernel& pair : replaced) {
-    if (pairs.size() == kReplacedShown) {
-      pairs.push_back(
-          absl::StrCat(replaced.size() - kReplacedShown, " more such pairs"));
-      break;
-    }
-    pairs.push_back(
-        absl::StrCat(CountText(pair.commands, "command"), " by ", pair.bound,
-                     " (", pair.bound_arithmetic, ") instead of ", pair.planned,
-                     pair.planned_arithmetic.empty()
-                         ? ""
-                         : absl::StrCat(" (", pair.planned_arithmetic, ")")));
-  }
-  return absl::StrCat(
-      "results may differ in rounding from the plan's machine: ",
-      absl::StrJoin(pairs, ", "),
-      "; this host's fastest kernels are in a plan that `partita compile` "
-      "makes "
-      "without --machine");
-}
-
-nlohmann::ordered_json ReplacedJson(
-    const std::vector<ReplacedKernel>& replaced) {
-  auto list = nlohmann::ordered_json::array();
-  for (const ReplacedKernel& pair : replaced) {
-    list.push_back({{"commands", pair.commands},
-                    {"bound", pair.bound},
-                    {"bound_arithmetic", pair.bound_arithmetic},
-                    {"planned", pair.planned},
-                    {"planned_arithmetic", pair.planned_arithmetic}});
-  }
-  return list;
-}
-
 }  // namespace
 
 std::string RunText(const RunReport& report) {
@@ -72,10 +33,7 @@ std::string RunText(const RunReport& report) {
   if (!report.notice.empty()) {
     absl::StrAppend(&text, "note: ", report.notice, "\n");
   }
-  if (!report.replaced_kernels.empty()) {
-    absl::StrAppend(&text, "note: ", ReplacedText(report.replaced_kernels),
-                    "\n");
-  }
+  text += ReplacedKernelsText("compile", report.replaced_kernels);
   absl::StrAppend(&text, "ran ", CountText(report.seconds.size(), "step"),
                   ", median ", SecondsText(Median(report)),
                   report.on_virtual_devices
@@ -112,7 +70,7 @@ std::string RunJson(const RunReport& report) {
   }
   const Json json = {
       {"notice", report.notice},
-      {"replaced_kernels", ReplacedJson(report.replaced_kernels)},
+      {"replaced_kernels", ReplacedKernelsJson(report.replaced_kernels)},
       {"on_virtual_devices", report.on_virtual_devices},
       {"steps", report.seconds.size()},
       {"median_seconds", Median(report)},

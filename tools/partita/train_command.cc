@@ -498,6 +498,7 @@ absl::Status Run(const Arguments& arguments) {
       NewTrainer(request, model, prepared, *session, arguments));
   TrainReport report = ReportHead(request, model, prepared, *trainer);
   report.notice = session->notice();
+  report.replaced_kernels = session->ReplacedKernels();
   std::optional<Interruption> interruption(std::in_place);
   const bool as_json = arguments.has("json");
   progress.Done();

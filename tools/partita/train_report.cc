@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
+#include "tools/partita/replaced_kernels.h"
 #include "tools/partita/report_text.h"
 
 namespace partita {
@@ -183,6 +184,7 @@ std::string TrainBeginText(const TrainReport& report) {
   if (!report.notice.empty()) {
     absl::StrAppend(&text, "note: ", report.notice, "\n");
   }
+  text += ReplacedKernelsText("train", report.replaced_kernels);
   return text;
 }
 
@@ -268,6 +270,7 @@ std::string TrainJson(const TrainReport& report) {
   json["fallback_seconds"] = report.fallbacks.seconds;
   json["no_codegen"] = report.fallbacks.no_codegen;
   json["notice"] = report.notice;
+  json["replaced_kernels"] = ReplacedKernelsJson(report.replaced_kernels);
   json["batch_norm_parts"] = report.batch_norm_parts;
   json["repeated_share"] = report.repeated_share;
   if (report.divided_updates.has_value()) {

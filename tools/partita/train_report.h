@@ -11,6 +11,7 @@
 
 #include "partita/compile.h"
 #include "partita/train/evaluation.h"
+#include "runtime/executor/session_report.h"
 
 namespace partita {
 
@@ -56,7 +57,8 @@ struct TrainReport {
   std::vector<std::string> class_names;  // by label; empty: labels are numbers
   int batch_norm_parts = 1;              // TrainableModel's
   std::string notice;                    // of the session; may be empty
-  int64_t epochs = 0;                    // asked for
+  std::vector<ReplacedKernel> replaced_kernels;
+  int64_t epochs = 0;  // asked for
   int64_t steps_per_epoch = 0;
   int64_t first_step = 0;        // where this run began
   bool by_another_plan = false;  // than the checkpoint's that it goes on with

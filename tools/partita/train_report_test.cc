@@ -44,6 +44,23 @@ TEST(TrainReport, ProgressIsABarWithLossRateAndTimeLeft) {
             "images/s, 0:00 left");
 }
 
+TEST(TrainReport, KernelsThatAreNotThePlansAreTold) {
+  TrainReport report = After(0);
+  EXPECT_FALSE(absl::StrContains(TrainBeginText(report), "note:"));
+  EXPECT_TRUE(absl::StrContains(TrainJson(report), "\"replaced_kernels\": []"));
+  report.replaced_kernels = {{.planned = "a.conv",
+                              .planned_arithmetic = "a 1",
+                              .bound = "b.conv",
+                              .bound_arithmetic = "b 1",
+                              .commands = 2}};
+  EXPECT_TRUE(absl::EndsWith(
+      TrainBeginText(report),
+      "\nnote: results may differ in rounding from the plan's machine: 2 "
+      "commands by b.conv (b 1) instead of a.conv (a 1); this host's fastest "
+      "kernels are in a plan that `partita train` makes without --machine\n"));
+  EXPECT_TRUE(absl::StrContains(TrainJson(report), "\"bound\": \"b.conv\""));
+}
+
 TEST(TrainReport, StepsThatWaitForTheDatasetAreTold) {
   TrainReport report = After(8);
   report.seconds_waited = 0.09;

@@ -15,7 +15,7 @@ namespace partita {
 
 std::vector<std::string> Isas() {
   std::vector<std::string> isas;
-  for (const char* isa : {"", "avx2", "avx512"}) {
+  for (const char* isa : {"sse4", "avx2", "avx512"}) {
     if (ProcessorRuns(ImageTarget(isa))) isas.push_back(isa);
   }
   return isas;
