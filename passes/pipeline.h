@@ -28,7 +28,8 @@ struct Pass {
 // may stand in it more than once.
 absl::Span<const Pass> SourcePasses();
 
-// What is run on a graph behind these if it is to be divided into micro-batches.
+// What is run on a graph behind these if it is to be divided into
+// micro-batches.
 absl::Span<const Pass> MicroBatchPasses();
 
 struct PipelineOptions {

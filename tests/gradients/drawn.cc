@@ -24,6 +24,15 @@ HostTensor Drawn(Shape dims, int number) {
   return tensor;
 }
 
+HostTensor DrawnWeights(Shape dims, int number) {
+  const HostTensor drawn = Drawn(dims, number);
+  HostTensor weights({DType::kF32, std::move(dims), {}});
+  for (int64_t i = 0; i < weights.type().num_elements(); ++i) {
+    SetFromDouble(weights, i, GetAsDouble(drawn, i) / 4);
+  }
+  return weights;
+}
+
 HostTensor DrawnIndices(Shape dims, int64_t below) {
   HostTensor tensor({DType::kI64, std::move(dims), {}});
   int64_t i = 0;

@@ -21,6 +21,8 @@ using Numbers = std::vector<double>;
 
 // Numbers between -2 and 2, all different, for input `number`: f64.
 HostTensor Drawn(Shape dims, int number);
+// A quarter of them: f32.
+HostTensor DrawnWeights(Shape dims, int number);
 // i64, from 0 to below - 1.
 HostTensor DrawnIndices(Shape dims, int64_t below);
 

@@ -23,15 +23,6 @@ namespace {
 constexpr int kFloat = onnx::TensorProto::FLOAT;
 constexpr int kInt64 = onnx::TensorProto::INT64;
 
-HostTensor Weights(Shape dims, int number) {
-  const HostTensor drawn = Drawn(dims, number);
-  HostTensor weights({DType::kF32, std::move(dims), {}});
-  for (int64_t i = 0; i < weights.type().num_elements(); ++i) {
-    SetFromDouble(weights, i, GetAsDouble(drawn, i) / 4);
-  }
-  return weights;
-}
-
 HostTensor Filled(Shape dims, float value) {
   HostTensor tensor({DType::kF32, std::move(dims), {}});
   for (float& element : tensor.data<float>()) element = value;
@@ -43,14 +34,14 @@ HostTensor Filled(Shape dims, float value) {
 SketchedModel Exported(bool with_softmax = false) {
   SketchedModel model(17);
   model.Input("x", kFloat, {5, 1, 3, 3})
-      .Constant("0.weight", kFloat, Weights({3, 1, 2, 2}, 0))
-      .Constant("0.bias", kFloat, Weights({3}, 1))
-      .Constant("1.weight", kFloat, Weights({3}, 2))
-      .Constant("1.bias", kFloat, Weights({3}, 3))
+      .Constant("0.weight", kFloat, DrawnWeights({3, 1, 2, 2}, 0))
+      .Constant("0.bias", kFloat, DrawnWeights({3}, 1))
+      .Constant("1.weight", kFloat, DrawnWeights({3}, 2))
+      .Constant("1.bias", kFloat, DrawnWeights({3}, 3))
       .Constant("1.running_mean", kFloat, Filled({3}, 0))
       .Constant("1.running_var", kFloat, Filled({3}, 1))
-      .Constant("4.weight", kFloat, Weights({4, 12}, 4))
-      .Constant("4.bias", kFloat, Weights({4}, 5))
+      .Constant("4.weight", kFloat, DrawnWeights({4, 12}, 4))
+      .Constant("4.bias", kFloat, DrawnWeights({4}, 5))
       .Node("Conv", {"x", "0.weight", "0.bias"}, {"c"})
       .Node("BatchNormalization",
             {"c", "1.weight", "1.bias", "1.running_mean", "1.running_var"},
@@ -77,14 +68,14 @@ Tensor Network(GraphBuilder& b, Tensor x, bool trains) {
     return trains ? b.Variable(name, std::move(initial), trainable)
                   : b.ReadVariable(name);
   };
-  const Tensor w0 = weight("0.weight", Weights({3, 1, 2, 2}, 0));
-  const Tensor b0 = weight("0.bias", Weights({3}, 1));
-  const Tensor scale = weight("1.weight", Weights({3}, 2));
-  const Tensor bias = weight("1.bias", Weights({3}, 3));
+  const Tensor w0 = weight("0.weight", DrawnWeights({3, 1, 2, 2}, 0));
+  const Tensor b0 = weight("0.bias", DrawnWeights({3}, 1));
+  const Tensor scale = weight("1.weight", DrawnWeights({3}, 2));
+  const Tensor bias = weight("1.bias", DrawnWeights({3}, 3));
   const Tensor mean = weight("1.running_mean", Filled({3}, 0), false);
   const Tensor variance = weight("1.running_var", Filled({3}, 1), false);
-  const Tensor w4 = weight("4.weight", Weights({4, 12}, 4));
-  const Tensor b4 = weight("4.bias", Weights({4}, 5));
+  const Tensor w4 = weight("4.weight", DrawnWeights({4, 12}, 4));
+  const Tensor b4 = weight("4.bias", DrawnWeights({4}, 5));
   const Tensor c = Conv(x, w0, b0);
   const Tensor n = trains ? BatchNormTraining(c, scale, bias, "1.running_mean",
                                               "1.running_var")
@@ -139,7 +130,7 @@ void ExpectClose(const Numbers& found, const Numbers& expected) {
 
 std::vector<HostTensor> Batch(int step) {
   std::vector<HostTensor> inputs;
-  inputs.push_back(Weights({5, 1, 3, 3}, 10 + step));
+  inputs.push_back(DrawnWeights({5, 1, 3, 3}, 10 + step));
   inputs.push_back(DrawnIndices({5}, 4));
   inputs[1].data<int64_t>()[4] = -100;  // fills the batch up
   return inputs;
@@ -196,7 +187,7 @@ TEST(ImportedTraining, WeightsThatTheExporterSharedAreApartAgain) {
   EXPECT_EQ(module->FindVariable("variance")->trainable, false);
   EXPECT_EQ(module->FindVariable("mean")->trainable, false);
   std::vector<HostTensor> inputs;
-  inputs.push_back(Weights({5, 3}, 1));
+  inputs.push_back(DrawnWeights({5, 3}, 1));
   inputs.push_back(DrawnIndices({5}, 3));
   State state(*module);
   state.Step(*module->FindFunction("train"), inputs);
@@ -208,7 +199,7 @@ TEST(ImportedTraining, WeightsThatTheExporterSharedAreApartAgain) {
 TEST(ImportedTraining, OneInitializerIsOneVariableThroughIdentities) {
   const auto model = [](bool through_identities) {
     SketchedModel m(17);
-    m.Input("x", kFloat, {5, 3}).Constant("w", kFloat, Weights({3, 3}, 0));
+    m.Input("x", kFloat, {5, 3}).Constant("w", kFloat, DrawnWeights({3, 3}, 0));
     if (through_identities) {
       m.Node("Identity", {"w"}, {"a"}).Node("Identity", {"w"}, {"b"});
     }
@@ -227,7 +218,7 @@ TEST(ImportedTraining, OneInitializerIsOneVariableThroughIdentities) {
   ASSERT_NE(module->FindVariable("w"), nullptr);
   State found(*module), expected(*shared);
   std::vector<HostTensor> inputs;
-  inputs.push_back(Weights({5, 3}, 1));
+  inputs.push_back(DrawnWeights({5, 3}, 1));
   inputs.push_back(DrawnIndices({5}, 3));
   for (int step = 0; step < 20; ++step) {
     EXPECT_EQ(ToNumbers(found.Step(*module->FindFunction("train"), inputs)),
@@ -254,7 +245,7 @@ TEST(ImportedTraining, ASoftmaxAtTheEndIsPartOfTheLoss) {
 SketchedModel Pooled(int opset, bool is_row, bool with_softmax = false) {
   SketchedModel model(opset);
   model.Input("x", kFloat, {2, 3, 2, 2})
-      .Constant("w", kFloat, Weights({4, 3, 1, 1}, 0))
+      .Constant("w", kFloat, DrawnWeights({4, 3, 1, 1}, 0))
       .Node("Conv", {"x", "w"}, {"c"})
       .Node("GlobalAveragePool", {"c"}, {"pooled"});
   if (is_row) {
@@ -270,7 +261,7 @@ TEST(ImportedTraining, ClassesMayEndInExtentsOfOne) {
   const auto rows = Training(Pooled(17, /*is_row=*/true), "cross-entropy");
   ASSERT_TRUE(rows.ok()) << rows.status();
   std::vector<HostTensor> inputs;
-  inputs.push_back(Weights({2, 3, 2, 2}, 1));
+  inputs.push_back(DrawnWeights({2, 3, 2, 2}, 1));
   inputs.push_back(DrawnIndices({2}, 4));
   State state(*rows);
   const Numbers loss =
@@ -294,7 +285,7 @@ TEST(ImportedTraining, ClassesMayEndInExtentsOfOne) {
 TEST(ImportedTraining, EvaluationHasARowForEachLabel) {
   SketchedModel model(17);
   model.Input("x", kFloat, {2, 1, 3})
-      .Constant("w", kFloat, Weights({4, 1, 1}, 0))
+      .Constant("w", kFloat, DrawnWeights({4, 1, 1}, 0))
       .Node("Conv", {"x", "w"}, {"scores"})
       .Output("scores", kFloat, {2, 4, 3});
   const auto module = Training(model, "nll");
@@ -304,12 +295,12 @@ TEST(ImportedTraining, EvaluationHasARowForEachLabel) {
   State state(*module);
   const std::vector<HostTensor> inputs = [] {
     std::vector<HostTensor> one;
-    one.push_back(Weights({2, 1, 3}, 1));
+    one.push_back(DrawnWeights({2, 1, 3}, 1));
     return one;
   }();
   const auto rows = state.Step(*module->FindFunction("evaluate"), inputs);
   ASSERT_EQ(rows[0].type().ToString(), "f32[6, 4]");
-  const Numbers x = ToNumbers(inputs[0]), w = ToNumbers(Weights({4}, 0));
+  const Numbers x = ToNumbers(inputs[0]), w = ToNumbers(DrawnWeights({4}, 0));
   const Numbers found = ToNumbers(rows[0]);
   for (int row = 0; row < 6; ++row) {
     for (int c = 0; c < 4; ++c) {

@@ -24,15 +24,6 @@ constexpr int kInt64 = onnx::TensorProto::INT64;
 constexpr int kSteps = 20;
 using Ints = std::vector<int64_t>;
 
-HostTensor Weights(Shape dims, int number) {
-  const HostTensor drawn = Drawn(dims, number);
-  HostTensor weights({DType::kF32, std::move(dims), {}});
-  for (int64_t i = 0; i < weights.type().num_elements(); ++i) {
-    SetFromDouble(weights, i, GetAsDouble(drawn, i) / 4);
-  }
-  return weights;
-}
-
 Module Training(const SketchedModel& model) {
   ImportOptions options;
   options.function = "train";
@@ -96,7 +87,7 @@ void ExpectTrainsAsPyTorch(const std::string& name, const SketchedModel& model,
 
 std::vector<HostTensor> Batch() {
   std::vector<HostTensor> inputs;
-  inputs.push_back(Weights({5, 3}, 1));
+  inputs.push_back(DrawnWeights({5, 3}, 1));
   inputs.push_back(DrawnIndices({5}, 3));
   return inputs;
 }
@@ -104,7 +95,7 @@ std::vector<HostTensor> Batch() {
 SketchedModel Reading(const Ints& w) {
   SketchedModel model(17);
   model.Input("x", kFloat, {5, 3})
-      .Constant("w", kFloat, Weights(Shape(w.begin(), w.end()), 0));
+      .Constant("w", kFloat, DrawnWeights(Shape(w.begin(), w.end()), 0));
   return model;
 }
 
@@ -173,7 +164,7 @@ TEST(SharedInitializers, AreOneVariableThroughChains) {
 TEST(SharedInitializers, AreOneVariableOfTiedEmbeddings) {
   SketchedModel model(17);
   model.Input("ids", kInt64, {5, 2})
-      .Constant("w", kFloat, Weights({7, 3}, 0))
+      .Constant("w", kFloat, DrawnWeights({7, 3}, 0))
       .Node("Gather", {"w", "ids"}, {"rows"})
       .Node("ReduceMean", {"rows"}, {"h"})
       .Attr("axes", Ints{1})
@@ -191,9 +182,9 @@ TEST(SharedInitializers, AreOneVariableOfTiedEmbeddings) {
 // take nothing from the weights beside them.
 TEST(EmptyInitializers, OfAdaptersOfRank0LeaveOthersAlone) {
   SketchedModel model = Reading({3, 3});
-  model.Constant("a", kFloat, Weights({3, 0}, 2))
-      .Constant("b", kFloat, Weights({0, 3}, 3))
-      .Constant("bias", kFloat, Weights({3}, 4))
+  model.Constant("a", kFloat, DrawnWeights({3, 0}, 2))
+      .Constant("b", kFloat, DrawnWeights({0, 3}, 3))
+      .Constant("bias", kFloat, DrawnWeights({3}, 4))
       .Node("MatMul", {"x", "w"}, {"h"})
       .Node("MatMul", {"x", "a"}, {"xa"})
       .Node("MatMul", {"xa", "b"}, {"xab"})
