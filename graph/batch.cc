@@ -17,11 +17,11 @@ namespace partita {
 namespace {
 
 // The outermost factor of the first operand's dimension that is the batch, or
-// -1. `lies` is that dimension by value, or -1.
+// -1. `batch_dims` is that dimension by value, or -1.
 int BatchFactor(const OpView& op, const DimensionRule& rule,
-                const std::vector<int>& lies) {
+                const std::vector<int>& batch_dims) {
   for (int i = 0; i < op.num_operands(); ++i) {
-    const int dim = lies[op.operand(i).id().index];
+    const int dim = batch_dims[op.operand(i).id().index];
     if (dim < 0 || rule.operands[i][dim].empty()) continue;
     return rule.operands[i][dim].front();
   }
@@ -70,18 +70,19 @@ std::string BatchText(const Graph& graph, const Batch& batch) {
 
 std::vector<bool> SumsOverBatch(const Graph& graph, const Batch& batch) {
   std::vector<bool> sums(graph.node_id_bound(), false);
-  std::vector<int> lies(graph.value_id_bound(), -1);
+  std::vector<int> batch_dims(graph.value_id_bound(), -1);
   for (size_t i = 0; i < batch.inputs.size(); ++i) {
-    if (batch.inputs[i]) lies[graph.inputs()[i].index] = 0;
+    if (batch.inputs[i]) batch_dims[graph.inputs()[i].index] = 0;
   }
   for (const OpView& op : graph.ops()) {
     if (op.op().dimension_rule == nullptr) continue;
     const DimensionRule rule = op.op().dimension_rule(op);
-    const int factor = BatchFactor(op, rule, lies);
+    const int factor = BatchFactor(op, rule, batch_dims);
     if (factor < 0) continue;
     sums[op.id().index] = rule.factors[factor].kind == Factor::Kind::kReduced;
     for (int i = 0; i < op.num_results(); ++i) {
-      lies[op.result(i).id().index] = DimensionOf(rule.results[i], factor);
+      batch_dims[op.result(i).id().index] =
+          DimensionOf(rule.results[i], factor);
     }
   }
   return sums;

@@ -120,9 +120,9 @@ Placement CutThere(const DimensionRule& rule, const FactorCut& cut,
   return placement;
 }
 
-// Those that some value of the node lies under, then each factor's plain one.
-std::vector<FactorCut> CutsToTell(const DimensionRule& rule,
-                                  const Placement& placement) {
+// The shardings that a value of the node has, then each factor's plain one.
+std::vector<FactorCut> CutsToReport(const DimensionRule& rule,
+                                    const Placement& placement) {
   std::vector<FactorCut> cuts;
   const int members = static_cast<int>(placement.devices.size());
   const auto add = [&](const std::vector<DimensionRule::Dims>& values,
@@ -159,7 +159,7 @@ std::string CutText(const OpView& node, const Placement& placement) {
 absl::Status NoCut(const OpView& node, const DimensionRule& rule) {
   const Placement& found = node.node().placement;
   std::vector<std::string> allowed;
-  for (const FactorCut& cut : CutsToTell(rule, found)) {
+  for (const FactorCut& cut : CutsToReport(rule, found)) {
     const Placement there = CutThere(rule, cut, found);
     std::string text = CutText(node, there);
     if (AllowedCut(rule, there).has_value() &&

@@ -53,7 +53,7 @@ TEST(CompileTest, AMemoryRemedyWorksWhenFollowed) {
   }
 }
 
-// The strategies' refusals are told together, and the remedy is that of the one
+// One message has the refusals of all strategies, and the remedy of the one
 // that needs the least.
 TEST(CompileTest, AMemoryRemedyNamesItsStrategy) {
   const auto compiled = Compile(ConvNet(), EqualCpus(2, 4096), {});

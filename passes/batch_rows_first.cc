@@ -33,8 +33,8 @@ struct Rows {
   bool merged() const { return outer > 1; }
 };
 
-// A reshape of which one side has the batch at `dim`, and the other merges it
-// with the dimensions of this side from `first` on, in front of it.
+// A reshape: one side has the batch at `dim`, and the other merges it with the
+// dimensions of this side from `first` on, in front of it.
 struct Merge {
   int first = 0;
   int dim = 0;

@@ -22,8 +22,8 @@ using ValueMap = absl::flat_hash_map<ValueId, ValueId>;
 
 // How members read an outer value: elementwise ones all alike, as they have the
 // same extents, and each operand of another one in a way of its own. A product
-// may need all columns of a value of which the sum behind it, divided by
-// columns, needs some.
+// may need all columns of a value while the sum behind it, split by columns,
+// needs some.
 struct Reading {
   ValueId value;
   NodeId member;  // invalid: any elementwise one

@@ -323,7 +323,7 @@ TEST(Codegen, CodeThatReplacesFusedProductsIsNamed) {
 // The best that this process may use.
 TEST(Codegen, AnyInstructionSetIsTheHosts) {
   const std::vector<std::string> usable = UsableIsas();
-  if (usable.empty()) GTEST_SKIP() << "no instruction set is known here";
+  ASSERT_FALSE(usable.empty());
   OneNode node(kTanh, {F32({78})});
   const KernelBinding binding{.kernel = "codegen.elementwise"};
   DeviceTraits any = TestCpu(1), host = TestCpu(1);
@@ -340,11 +340,10 @@ TEST(Codegen, AnyInstructionSetIsTheHosts) {
   EXPECT_EQ(kernel->identity.arithmetic, CodegenArithmetic(usable.front()));
 }
 
-// Processors without AVX-512 play those that have it.
-TEST(Codegen, CodeThatStandsInForAnotherProcessorsIsOfTheSameProgram) {
+// Code for AVX2 replaces code for AVX-512 with the same bits; SSE has no fused
+// products, and so another program.
+TEST(Codegen, CodeForAnotherProcessorIsOfTheSameProgram) {
   EXPECT_EQ(ExecutableIsa(""), MeantIsa(""));
-  if (!HasAvx2()) GTEST_SKIP() << "no AVX2 here";
-  EXPECT_EQ(ExecutableIsa("avx2"), "avx2");
   const std::string isa = ExecutableIsa("avx512");
   EXPECT_EQ(isa == "avx512", ProcessorRuns(ImageTarget("avx512")));
   OneNode node(kTanh, {F32({77})});
@@ -353,7 +352,7 @@ TEST(Codegen, CodeThatStandsInForAnotherProcessorsIsOfTheSameProgram) {
   const auto planned = ReadProgram(node.node(), "avx512");
   const auto run = ReadProgram(node.node(), isa);
   ASSERT_TRUE(planned.ok() && run.ok());
-  EXPECT_EQ(*planned, *run);
+  EXPECT_EQ(*planned == *run, HasAvx2());
   DeviceTraits device = TestCpu(1);
   device.isa = isa;
   ASSERT_TRUE(CodegenCatalog().BuildImages({node.node()}, device).ok());

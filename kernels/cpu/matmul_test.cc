@@ -131,13 +131,14 @@ TEST(OnednnMatmul, AMaskBroadcastOverHeadsIsRightIfOffered) {
 
 TensorType BF16(Shape dims) { return {DType::kBF16, std::move(dims), {}}; }
 
-// Within a unit in the last place of the largest result.
+// Within a unit in the last place of the largest result. Without AVX-512 none
+// is offered.
 void ExpectBf16Right(const OneNode& one) {
-  if (VectorChannels() < 16) GTEST_SKIP() << "no AVX-512";
   const CheckReport report = CheckKernels(
       one.node(), OnednnCatalog(), OnednnLibrary(), {.tolerance = 0.008});
   EXPECT_TRUE(report.status.ok()) << report.status;
-  EXPECT_FALSE(report.kernels.empty()) << one.node().ToString();
+  EXPECT_EQ(report.kernels.empty(), VectorChannels() < 16)
+      << one.node().ToString();
   for (const KernelChoice& choice :
        OnednnCatalog().Choices(one.node(), TestCpu(1))) {
     EXPECT_TRUE(absl::EndsWith(choice.arithmetic, " denormals not ieee"))

@@ -21,7 +21,7 @@ const dnnl_convolution_desc_t* ConvolutionOf(
   return status == dnnl_success ? convolution : nullptr;
 }
 
-// An element's channels lie side by side, as a single one always does.
+// The channels of an element are adjacent, as a single one always is.
 bool IsChannelsLast(const dnnl_memory_desc_t& image) {
   const dnnl_blocking_desc_t& layout = image.format_desc.blocking;
   return layout.inner_nblks == 0 &&
@@ -68,8 +68,8 @@ bool LeavesElementsOut(const dnnl::primitive_desc& primitive) {
   return false;
 }
 
-// What is added lies four channels apart and is read by an instruction whose
-// operands must be aligned to four: the process ends by a signal.
+// The kernel reads the addend, stored four channels apart, by an instruction
+// whose operands must be aligned to four: the process ends by a signal.
 bool AddsUnalignedChannels(const dnnl::primitive_desc& primitive) {
   const dnnl_memory_desc_t result =
       primitive.query_md(dnnl::query::dst_md).data;

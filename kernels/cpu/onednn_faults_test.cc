@@ -120,9 +120,9 @@ TEST(OnednnFaults, WhatIsKnownIsStillInTheLibrary) {
           if (KnownFault(Describe(gradient)) != nullptr) say("known ");
         }
       });
-  if (counted.said.empty()) {
-    GTEST_SKIP() << "no kernel for these instructions copies strided rows";
-  }
+  const bool copies_rows = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx2;
+  EXPECT_EQ(counted.said.empty(), !copies_rows);
+  if (!copies_rows) return;
   // With AVX2 one thread shows it, and two may never end; with AVX-512 it
   // takes two.
   ChildOutcome outcome = Try(/*threads=*/1, /*known=*/true);

@@ -1,5 +1,5 @@
-// What ends a training early, or keeps it from beginning, is told by what its
-// user can change, and costs nothing that was trained.
+// A training that ends early, or cannot begin, says what its user can change,
+// and keeps what was trained.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
@@ -147,7 +147,7 @@ TEST(TrainerFaults, OrNotIfItIsToGoOn) {
   EXPECT_EQ(never.losses.size(), kSteps);
 }
 
-// Where it can be told no more, as on a full disk, what was trained is kept.
+// If an observer fails, as on a full disk, the trained variables are kept.
 TEST(TrainerFaults, AnObserverThatFailsCostsNoStep) {
   class FailsAfter final : public TrainingObserver {
    public:

@@ -230,8 +230,8 @@ class Packer {
     std::sort(forbidden_.begin(), forbidden_.end());
   }
 
-  // Items of one body lie behind each other, and so do their conflicts: what
-  // overlaps the last range widens it.
+  // Items of one body are adjacent, and so are their conflicts: a range that
+  // overlaps the last one widens it.
   void Forbid(int64_t low, int64_t high) {
     if (!forbidden_.empty() && low < forbidden_.back().second &&
         forbidden_.back().first < high) {

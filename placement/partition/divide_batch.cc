@@ -65,7 +65,8 @@ class Divider {
     const DimensionRule rule = NodeCutter::RuleOf(op);
     for (Factor::Kind kind : {Factor::Kind::kKept, Factor::Kind::kReduced}) {
       for (int i = 0; i < op.num_operands(); ++i) {
-        const Sharding lies = cutter_.division().lies[op.operand(i).id().index];
+        const Sharding lies =
+            cutter_.division().shardings[op.operand(i).id().index];
         if (TryCut(op, rule, rule.operands[i], lies, kind)) return;
       }
     }
@@ -101,12 +102,12 @@ BatchDivision DivideBatch(const Graph& graph, const Batch& batch,
                           const std::vector<bool>& is_whole) {
   BatchDivision division;
   division.cuts.resize(graph.node_id_bound());
-  division.lies.resize(graph.value_id_bound());
+  division.shardings.resize(graph.value_id_bound());
   if (parts.size() < 2) return division;
   for (size_t i = 0; i < batch.inputs.size(); ++i) {
     if (!batch.inputs[i]) continue;
-    division.lies[graph.inputs()[i].index] = {.kind = Sharding::Kind::kSplit,
-                                              .dim = 0};
+    division.shardings[graph.inputs()[i].index] = {
+        .kind = Sharding::Kind::kSplit, .dim = 0};
   }
   Divider(graph, std::move(parts), is_whole, division).Run();
   return division;

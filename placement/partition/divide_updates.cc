@@ -113,7 +113,7 @@ class UpdateDivider {
       for (int i = 0; i < op.num_operands(); ++i) {
         const int value = op.operand(i).id().index;
         const Sharding share =
-            scattered_[value] ? kShare : cutter_.division().lies[value];
+            scattered_[value] ? kShare : cutter_.division().shardings[value];
         std::optional<Placement> cut = CutLike(op, rule, i, share, kind);
         if (!cut.has_value()) continue;
         cutter_.Cut(op, *std::move(cut));
@@ -127,7 +127,8 @@ class UpdateDivider {
   void StoreInParts(const std::vector<OpView>& ops) {
     absl::flat_hash_map<std::string, Sharding> becomes;
     for (const VariableUpdate& update : graph_.updates()) {
-      becomes[update.variable] = cutter_.division().lies[update.value.index];
+      becomes[update.variable] =
+          cutter_.division().shardings[update.value.index];
     }
     for (const OpView& op : ops) {
       if (!op.is(kVariable) || is_whole_[op.id().index]) continue;

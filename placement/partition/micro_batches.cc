@@ -92,7 +92,7 @@ class MicroBatcher {
     }
     MicroBatches micro_batches{.count = count_};
     for (ValueId input : graph_.inputs()) {
-      const bool divided = lies(input).kind == Kind::kSplit;
+      const bool divided = sharding_of(input).kind == Kind::kSplit;
       micro_batches.divided_inputs.push_back(divided);
       if (divided) graph_.value(input).type.dims[0] /= count_;
     }
@@ -105,8 +105,8 @@ class MicroBatcher {
   }
 
  private:
-  const Sharding& lies(ValueId value) const {
-    return division_.lies[value.index];
+  const Sharding& sharding_of(ValueId value) const {
+    return division_.shardings[value.index];
   }
 
   void Fault(absl::string_view where, absl::string_view what) {
@@ -132,14 +132,14 @@ class MicroBatcher {
       if (CheckOperands(op) && CheckSums(op)) CutPieces(op);
     }
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-      const Sharding& how = lies(graph_.outputs()[i]);
+      const Sharding& how = sharding_of(graph_.outputs()[i]);
       if (how.kind != Kind::kSplit || how.dim == 0) continue;
       Fault(absl::StrCat("output ", graph_.output_names()[i]),
             absl::StrCat("has the batch along dimension ", how.dim,
                          ", not the first"));
     }
     for (const VariableUpdate& update : graph_.updates()) {
-      if (lies(update.value).kind != Kind::kSplit) continue;
+      if (sharding_of(update.value).kind != Kind::kSplit) continue;
       Fault(absl::StrCat("update of ", update.variable),
             "has a value for each example");
     }
@@ -148,7 +148,7 @@ class MicroBatcher {
   bool CheckOperands(const OpView& op) {
     const Placement& cut = division_.cuts[op.id().index];
     for (int i = 0; i < op.num_operands(); ++i) {
-      const Sharding& found = lies(op.operand(i).id());
+      const Sharding& found = sharding_of(op.operand(i).id());
       const Sharding wanted = ShardingOf(cut.operands, i);
       if (found == wanted || TakePart(op, i, wanted)) continue;
       Fault(op.ToString(), WhyNot(op, i, wanted));
@@ -166,7 +166,7 @@ class MicroBatcher {
 
   std::string WhyNot(const OpView& op, int operand,
                      const Sharding& wanted) const {
-    const Sharding& found = lies(op.operand(operand).id());
+    const Sharding& found = sharding_of(op.operand(operand).id());
     if (wanted.kind == Kind::kSplit && found.kind != Kind::kSplit) {
       return absl::StrCat("divides operand ", operand,
                           ", which is the same for all examples");

@@ -36,14 +36,14 @@ void NodeCutter::Cut(const OpView& op, Placement cut) {
   for (int i = 0; i < op.num_results(); ++i) {
     const Sharding& result = cut.results[i];
     const bool split = result.kind == Kind::kSplit;
-    division_.lies[op.result(i).id().index] = split ? result : Sharding();
+    division_.shardings[op.result(i).id().index] = split ? result : Sharding();
   }
   division_.cuts[op.id().index] = std::move(cut);
 }
 
 void NodeCutter::Store(NodeId node, const Sharding& split) {
   division_.cuts[node.index] = {.devices = parts_, .results = {split}};
-  division_.lies[graph_.node(node).results[0].index] = split;
+  division_.shardings[graph_.node(node).results[0].index] = split;
 }
 
 std::optional<Sharding> NodeCutter::WantedByAll(const OpView& op) const {

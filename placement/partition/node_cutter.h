@@ -22,7 +22,7 @@ struct BatchDivision {
   std::vector<Placement> cuts;
   // By value id: along what a value is divided for its readers. Sums over the
   // batch are whole to them.
-  std::vector<Sharding> lies;
+  std::vector<Sharding> shardings;
 };
 
 // Cuts nodes of one graph, which must outlive it. `parts` names the parts, as a

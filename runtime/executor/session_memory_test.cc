@@ -1,4 +1,4 @@
-// Which constants stay where they are, and which must lie in the arena.
+// Which constants stay where they are, and which must be in the arena.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/executor/session_memory.h"

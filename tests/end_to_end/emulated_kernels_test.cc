@@ -105,7 +105,7 @@ graph @main(%x: f32[8, 9], %z: f32[8, 9]) -> f32[8, 9] {
   EXPECT_EQ(identity.arithmetic, CodegenArithmetic(usable.front()));
 }
 
-// A product, of which %w stands for the weights.
+// A product with the weights %w.
 struct Root {
   const char* name;
   const char* x;

@@ -131,7 +131,7 @@ graph @f(%x: f32[16, 16]) -> f32[16, 16] {
   ExpectAllDivided(kSquare, {{"*", Both(), 1}});
 }
 
-// Channels of groups are products, of which a pin divides the groups.
+// Groups of channels are products; the pin splits the groups.
 TEST(FusedPins, AGroupedConvolutionIsDividedApart) {
   constexpr char kGrouped[] = R"(
 graph @f(%x: f32[2, 8, 6, 6], %w: f32[8, 4, 3, 3]) -> f32[2, 8, 4, 4] {

@@ -136,7 +136,7 @@ constexpr int kTrainings = 3;
 //
 // One device begins the second step with what the divided model has left there:
 // so no more than one step's rounding is between them. The third of the six
-// steps counts, from the nearest on: an input of relu that is zero but for
+// steps counts, from the nearest on: an input of relu that is zero up to
 // rounding may have either sign, in about one step of four, and gradients leap
 // there, by a tenth and more in a channel of few values. A wrong gradient is
 // wrong in each step.

@@ -101,7 +101,7 @@ double VariablesApart(Session& found, Session& expected) {
 
 // Each step of one device begins with what the stages have left. Left alone the
 // two may part after some hundred steps that are one rounding apart: an input
-// of relu that is zero but for rounding takes another sign, and gradients leap
+// of relu that is zero up to rounding takes another sign, and gradients leap
 // there. Losses do not, nor do the variables of most steps.
 void ExpectTrainsAsOneDeviceDoes(Session& stages, Session& one,
                                  const PerceptronSizes& sizes) {

@@ -27,7 +27,7 @@ Shape Matrix(Shape batch, int64_t rows, int64_t columns, bool transposed) {
 
 int64_t Extent(Dice& dice) { return dice.Of<int64_t>({1, 2, 3, 5}); }
 
-// One matrix, or batches of one or two extents, of which one side may have 1.
+// One matrix, or batches of one or two extents; one side's may be 1.
 Product Draw(Dice& dice) {
   int64_t m = dice.Length(), k = dice.Length(), n = dice.Length();
   const int64_t rank = dice.Of<int64_t>({0, 0, 0, 1, 2});

@@ -100,7 +100,7 @@ class Child {
   const SweptKernels kernels_;
 };
 
-// In the parent: what the children said.
+// In the parent: the reports of the children.
 class Listener {
  public:
   Listener(const NodeKind& kind, const SweepOptions& options)

@@ -54,8 +54,8 @@ struct Sweep {
 // The caller has started no threads, and has not asked oneDNN for anything.
 // Launches, twice, every kernel that can be bound to a node: its operands may
 // not be written, nothing may be touched outside of them, the results and the
-// workspace that was asked for, the results are eval's, and it takes no longer
-// than is said. A node is left at its first fault.
+// workspace that was asked for, the results are eval's, and it ends
+// within the limit. A node is left at its first fault.
 Sweep RunSweep(const NodeKind& kind, const SweepOptions& options);
 
 // A line of a table in Markdown, and its head.

@@ -30,7 +30,7 @@ class SweptCatalog : public KernelCatalog {
 // "jit:avx2" of oneDNN's kernels, "cpu.reduce" of ours.
 std::string ImplementationOf(const KernelChoice& choice);
 
-// The implementations of those kernels that would be bound here but for their
+// The implementations of the kernels that are excluded here only by their
 // known faults (kernels/cpu/onednn_faults.h), one for each.
 std::vector<std::string> ExcludedOf(const OpView& node,
                                     const DeviceTraits& device);

@@ -33,7 +33,7 @@ struct RecordedCase {
 
   SketchedModel Model() const;
   // The same with each float input and output times an input "one", so that
-  // what lies between becomes part of larger kernels.
+  // the nodes between become part of larger kernels.
   SketchedModel ModelInChain() const;
   std::vector<HostTensor> InputTensors() const;
 };

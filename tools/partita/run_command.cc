@@ -235,7 +235,7 @@ absl::Status MakeFolder(const std::string& folder) {
       absl::StrCat(folder, ": cannot be made a folder: ", error.message()));
 }
 
-// What cannot be written is told before the steps that it is for.
+// Refuses files that cannot be written before any step runs.
 absl::Status CheckOutputs(const Session& session, const Arguments& arguments) {
   const std::string trace = arguments.Get("trace", "-");
   if (trace != "-") PARTITA_RETURN_IF_ERROR(CheckWritable(trace));

@@ -17,7 +17,7 @@
 
 namespace partita {
 
-// Six batches an epoch, of which the last has three samples and five that fill
+// An epoch has six batches. The last one has three samples, and five that fill
 // it up.
 inline constexpr int64_t kSamples = 43;
 inline constexpr int64_t kBatch = 8;
