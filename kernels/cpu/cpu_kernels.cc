@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/device_rates.h"
-#include "graph/host_capacity.h"
 #include "graph/op_def.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/vector/block_product.h"
@@ -61,9 +60,10 @@ std::string Arithmetic(const CpuFamily& family, bool fused_products) {
       family.has_tiles ? " tiles not ieee" : "");
 }
 
-// Whether our loops fuse products on a processor like the device's.
+// Whether our loops fuse products on a processor like the device's. Of this
+// host the build decides too: compilers fuse only where they optimise.
 bool FusesProducts(const DeviceTraits& device) {
-  return MeantIsa(device.isa) != "sse4";
+  return device.isa.empty() ? HasFusedProducts() : device.isa != "sse4";
 }
 
 int64_t WorkspaceOf(const CpuFamily& family, const OpView& node,
