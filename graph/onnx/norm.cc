@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -162,21 +163,10 @@ absl::Status MeanVarianceNorm(NodeImport& node) {
   std::vector<int64_t> axes = node.IntList("axes");
   if (axes.empty()) axes = {0, 2, 3};
   PARTITA_ASSIGN_OR_RETURN(axes, node.Axes(std::move(axes), node.rank(0)));
-  const ValueId x = node.input(0);
-  const DType dtype = node.type(0).dtype;
-  PARTITA_ASSIGN_OR_RETURN(const ValueId mean,
-                           node.Add(kReduceMean, {x}, {{"axes", axes}}));
-  PARTITA_ASSIGN_OR_RETURN(const ValueId centred, node.Add(kSub, {x, mean}));
-  PARTITA_ASSIGN_OR_RETURN(const ValueId square,
-                           node.Add(kMul, {centred, centred}));
-  PARTITA_ASSIGN_OR_RETURN(const ValueId variance,
-                           node.Add(kReduceMean, {square}, {{"axes", axes}}));
-  PARTITA_ASSIGN_OR_RETURN(const ValueId deviation,
-                           node.Add(kSqrt, {variance}));
-  PARTITA_ASSIGN_OR_RETURN(
-      const ValueId divisor,
-      node.Add(kAdd, {deviation, node.Scalar(dtype, 1e-9)}));
-  return node.Return(node.Add(kDiv, {centred, divisor}));
+  Composition c(node);
+  const Term centred = c.Input(0) - c.Input(0).Mean(axes);
+  const Term deviation = (centred * centred).Mean(axes).Apply(kSqrt);
+  return c.Return(centred / (deviation + 1e-9));
 }
 
 constexpr ConverterRow kRows[] = {
