@@ -39,15 +39,7 @@ void AddOnce(const std::string& name, std::vector<std::string>& names) {
 class InputReader {
  public:
   InputReader(const onnx::GraphProto& graph, const ImportOptions& options)
-      : options_(options) {
-    std::set<std::string> initializers;
-    for (const auto& tensor : graph.initializer()) {
-      initializers.insert(tensor.name());
-    }
-    for (const onnx::ValueInfoProto& input : graph.input()) {
-      if (!initializers.contains(input.name())) inputs_.push_back(&input);
-    }
-  }
+      : options_(options), inputs_(InputsOf(graph)) {}
 
   absl::StatusOr<std::vector<GraphInput>> Read() {
     PARTITA_RETURN_IF_ERROR(CheckNames());
@@ -242,6 +234,25 @@ class InputReader {
 };
 
 }  // namespace
+
+std::vector<const onnx::ValueInfoProto*> InputsOf(
+    const onnx::GraphProto& graph) {
+  std::set<std::string> initializers;
+  for (const auto& tensor : graph.initializer()) {
+    initializers.insert(tensor.name());
+  }
+  std::vector<const onnx::ValueInfoProto*> inputs;
+  for (const onnx::ValueInfoProto& input : graph.input()) {
+    if (!initializers.contains(input.name())) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+bool HasOpenShape(const onnx::ValueInfoProto& input) {
+  return !HasShape(input) ||
+         absl::c_any_of(input.type().tensor_type().shape().dim(),
+                        [](const Dimension& dim) { return !IsFixed(dim); });
+}
 
 absl::StatusOr<std::vector<GraphInput>> ReadGraphInputs(
     const onnx::GraphProto& graph, const ImportOptions& options) {
