@@ -59,11 +59,7 @@ class InputReader {
     std::vector<std::string> inputs, dims;
     for (const onnx::ValueInfoProto* input : inputs_) {
       AddOnce(input->name(), inputs);
-      const auto& shape = input->type().tensor_type().shape();
-      for (int i = 0; i < shape.dim_size(); ++i) {
-        if (IsFixed(shape.dim(i))) continue;
-        AddOnce(NameOf(input->name(), i, shape.dim(i)), dims);
-      }
+      for (const std::string& name : OpenDimsOf(*input)) AddOnce(name, dims);
     }
     PARTITA_RETURN_IF_ERROR(CheckKnown(options_.dims, ImportOption::kDims,
                                        "extent of", "symbolic dimension",
@@ -252,6 +248,16 @@ bool HasOpenShape(const onnx::ValueInfoProto& input) {
   return !HasShape(input) ||
          absl::c_any_of(input.type().tensor_type().shape().dim(),
                         [](const Dimension& dim) { return !IsFixed(dim); });
+}
+
+std::vector<std::string> OpenDimsOf(const onnx::ValueInfoProto& input) {
+  std::vector<std::string> names;
+  const auto& shape = input.type().tensor_type().shape();
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    if (IsFixed(shape.dim(i))) continue;
+    AddOnce(NameOf(input.name(), i, shape.dim(i)), names);
+  }
+  return names;
 }
 
 absl::StatusOr<std::vector<GraphInput>> ReadGraphInputs(

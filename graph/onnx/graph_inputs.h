@@ -25,6 +25,9 @@ std::vector<const onnx::ValueInfoProto*> InputsOf(
 // Some extent, or all, is left open.
 bool HasOpenShape(const onnx::ValueInfoProto& input);
 
+// Its open extents by the names that ImportOptions::dims has for them.
+std::vector<std::string> OpenDimsOf(const onnx::ValueInfoProto& input);
+
 struct GraphInput {
   std::string name;
   TensorType type;

@@ -81,8 +81,7 @@ class OpCheck {
       faults_.push_back(absl::StrCat(node.op_type(), where,
                                      ", which came with opset ", since,
                                      ", in a model of opset ", opset));
-    } else if (node.op_type() != "If" &&
-               FindConverter(node.op_type()) == nullptr) {
+    } else if (!IsSupported(node)) {
       faults_.push_back(absl::StrCat(node.op_type(), where, InsideText(node)));
     }
   }
@@ -108,6 +107,11 @@ std::string BodyText(const onnx::GraphProto& body) {
   if (nodes == 0) return "no node";
   return absl::StrCat(nodes, nodes == 1 ? " node: " : " nodes: ",
                       absl::StrJoin(ops, ", ", absl::PairFormatter(" ")));
+}
+
+bool IsSupported(const onnx::NodeProto& node) {
+  return IsStandardDomain(node.domain()) &&
+         (node.op_type() == "If" || FindConverter(node.op_type()) != nullptr);
 }
 
 std::vector<std::string> FindUnsupported(

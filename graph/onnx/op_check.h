@@ -19,6 +19,10 @@ std::string NodeName(const onnx::NodeProto& node);
 // "12 nodes: Add 3, Conv 9", with what stands inside its own bodies.
 std::string BodyText(const onnx::GraphProto& body);
 
+// A node of the standard with a converter, or an If. Whether the opset has it
+// is another question, and whether it calls a function of the model.
+bool IsSupported(const onnx::NodeProto& node);
+
 // Every node whose op is not supported, of the nodes and of the functions that
 // they call, each function once: "Foo of domain x (node n)".
 std::vector<std::string> FindUnsupported(
