@@ -12,7 +12,7 @@ std::vector<const ConverterRow*> AllConverters() {
        {ElementwiseConverters(), LinearConverters(), PoolConverters(),
         NormConverters(), ReduceConverters(), MoveConverters(),
         ResizeConverters(), ShapeConverters(), IndexConverters(),
-        SourceConverters()}) {
+        SourceConverters(), RecurrentConverters()}) {
     for (const ConverterRow& row : family) rows.push_back(&row);
   }
   return rows;

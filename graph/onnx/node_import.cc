@@ -234,6 +234,13 @@ std::vector<double> NodeImport::FloatList(absl::string_view name) {
   return {attribute->floats().begin(), attribute->floats().end()};
 }
 
+std::vector<std::string> NodeImport::StringList(absl::string_view name) {
+  const onnx::AttributeProto* attribute =
+      AttrOfType(name, onnx::AttributeProto::STRINGS);
+  if (attribute == nullptr) return {};
+  return {attribute->strings().begin(), attribute->strings().end()};
+}
+
 absl::StatusOr<std::string> NodeImport::Choice(
     absl::string_view name, absl::string_view otherwise,
     absl::Span<const absl::string_view> choices) {

@@ -98,6 +98,7 @@ class NodeImport {
   std::string String(absl::string_view name, absl::string_view otherwise);
   std::vector<int64_t> IntList(absl::string_view name);
   std::vector<double> FloatList(absl::string_view name);
+  std::vector<std::string> StringList(absl::string_view name);
   const onnx::AttributeProto* Attr(absl::string_view name);
   // An attribute that is one of a few words; InvalidArgument for another.
   absl::StatusOr<std::string> Choice(
@@ -168,6 +169,7 @@ absl::Span<const ConverterRow> ElementwiseConverters();
 absl::Span<const ConverterRow> LinearConverters();
 absl::Span<const ConverterRow> PoolConverters();
 absl::Span<const ConverterRow> NormConverters();
+absl::Span<const ConverterRow> RecurrentConverters();
 absl::Span<const ConverterRow> ReduceConverters();
 absl::Span<const ConverterRow> MoveConverters();
 absl::Span<const ConverterRow> ResizeConverters();

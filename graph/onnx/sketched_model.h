@@ -44,6 +44,10 @@ class SketchedModel {
                       int type);
   SketchedModel& Attr(const std::string& name,
                       const std::vector<int64_t>& values);
+  SketchedModel& Attr(const std::string& name,
+                      const std::vector<float>& values);
+  SketchedModel& Attr(const std::string& name,
+                      const std::vector<std::string>& words);
   SketchedModel& Attr(const std::string& name, const std::string& word);
 
   absl::StatusOr<Module> Import(const ImportOptions& options = {}) const;

@@ -27,6 +27,7 @@ const CpuFamily* const kFamilies[] = {&kCpuMove,
                                       &kCpuRandomUniform,
                                       &kCpuSoftmax,
                                       &kCpuAttention,
+                                      &kCpuRecurrent,
                                       &kCpuLayerNormGradient,
                                       &kCpuWinograd,
                                       &kCpuWinogradWeightGradient};

@@ -76,16 +76,19 @@ def tensor(value):
 def attribute(name, value):
     if isinstance(value, str):
         return "%s s %s" % (name, value)
+    if isinstance(value, list) and value and isinstance(value[0], (str, float)):
+        kind = "strings" if isinstance(value[0], str) else "floats"
+        return "%s %s %s" % (name, kind, " ".join(str(one) for one in value))
     if isinstance(value, list):
         return "%s ints %s" % (name, " ".join(str(one) for one in value))
     return "%s %s %s" % (name, "f" if isinstance(value, float) else "i", number(np.float32(value)) if isinstance(value, float) else value)
 
 
-def write(case, out, expected=None):
-    """`expected`: by NumPy, where that decides."""
+def write(case, out, expected=None, by="NumPy"):
+    """`expected`: by someone else, where that decides."""
     found = case.run() if expected is None else expected
     if expected is not None:
-        out.write("# By NumPy.\n")
+        out.write("# By %s.\n" % by)
     out.write("case %s\nopset %d\n" % (case.name, case.opset))
     for kind, tensors in (("input", case.inputs), ("constant", case.constants)):
         for name, value in tensors.items():
