@@ -37,6 +37,12 @@ Term Composition::Constant(HostTensor tensor) {
   return Of(node_.AddConstant(std::move(tensor)));
 }
 
+Term Composition::Iota(int64_t start, int64_t count) {
+  return Add(
+      kIota, {},
+      {{"dtype", DType::kI64}, {"start", Number(start)}, {"count", count}});
+}
+
 std::vector<Term> Composition::AddAll(const OpDef& op,
                                       absl::Span<const Term> operands,
                                       Attributes attributes, int count) {

@@ -41,6 +41,8 @@ class Composition {
   // A constant scalar, and one of any shape.
   Term Scalar(DType dtype, double value);
   Term Constant(HostTensor tensor);
+  // start, start + 1, ... as 64-bit integers.
+  Term Iota(int64_t start, int64_t count);
 
   Term Add(const OpDef& op, absl::Span<const Term> operands,
            Attributes attributes = {});

@@ -12,7 +12,8 @@ std::vector<const ConverterRow*> AllConverters() {
        {ElementwiseConverters(), LinearConverters(), PoolConverters(),
         NormConverters(), ReduceConverters(), MoveConverters(),
         ResizeConverters(), ShapeConverters(), IndexConverters(),
-        SourceConverters()}) {
+        SourceConverters(), AttentionConverters(), RotaryConverters(),
+        LinearAttentionConverters(), CausalConvConverters()}) {
     for (const ConverterRow& row : family) rows.push_back(&row);
   }
   return rows;
