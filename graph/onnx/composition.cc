@@ -7,6 +7,7 @@
 #include "graph/ops/op_list.h"
 
 namespace partita {
+inline namespace onnx_composition {
 namespace {
 
 std::vector<int64_t> FromFront(absl::Span<const int64_t> axes, int rank) {
@@ -179,4 +180,5 @@ Term Concatenated(absl::Span<const Term> parts, int axis) {
   return parts[0].composition_->Add(kConcat, parts, {{"axis", at}});
 }
 
+}  // namespace onnx_composition
 }  // namespace partita

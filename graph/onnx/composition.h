@@ -15,6 +15,9 @@
 #include "graph/tensor_type.h"
 
 namespace partita {
+// Apart from the Term of gradients (graph/ops/grad_builder.h), which is made
+// for another graph and in another way.
+inline namespace onnx_composition {
 
 // What a converter computes with; valid while its Composition lives.
 class Term;
@@ -132,6 +135,7 @@ Term Product(Term a, Term b, bool transpose_a = false,
 // One behind the other along an axis; at least one part.
 Term Concatenated(absl::Span<const Term> parts, int axis);
 
+}  // namespace onnx_composition
 }  // namespace partita
 
 #endif  // PARTITA_GRAPH_ONNX_COMPOSITION_H_
