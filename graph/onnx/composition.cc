@@ -37,6 +37,12 @@ Expr Composition::Constant(HostTensor tensor) {
   return Of(node_.AddConstant(std::move(tensor)));
 }
 
+Expr Composition::Iota(int64_t start, int64_t count) {
+  return Add(
+      kIota, {},
+      {{"dtype", DType::kI64}, {"start", Number(start)}, {"count", count}});
+}
+
 std::vector<Expr> Composition::AddAll(const OpDef& op,
                                       absl::Span<const Expr> operands,
                                       Attributes attributes, int count) {

@@ -41,6 +41,8 @@ class Composition {
   // A constant scalar, and one of any shape.
   Expr Scalar(DType dtype, double value);
   Expr Constant(HostTensor tensor);
+  // start, start + 1, ... as 64-bit integers.
+  Expr Iota(int64_t start, int64_t count);
 
   Expr Add(const OpDef& op, absl::Span<const Expr> operands,
            Attributes attributes = {});

@@ -12,7 +12,9 @@ std::vector<const ConverterRow*> AllConverters() {
        {ElementwiseConverters(), LinearConverters(), PoolConverters(),
         NormConverters(), ReduceConverters(), MoveConverters(),
         ResizeConverters(), ShapeConverters(), IndexConverters(),
-        SourceConverters(), RecurrentConverters()}) {
+        SourceConverters(), AttentionConverters(), RotaryConverters(),
+        LinearAttentionConverters(), CausalConvConverters(),
+        RecurrentConverters()}) {
     for (const ConverterRow& row : family) rows.push_back(&row);
   }
   return rows;

@@ -57,7 +57,7 @@ SketchedModel ModelOf(const std::string& op, int x_type = Proto::FLOAT) {
         .Node(op, {"x", "s", "s"}, {"y"})
         .Attr("num_groups", int64_t{1});
   }
-  if (op == "LayerNormalization") {
+  if (op == "LayerNormalization" || op == "RMSNormalization") {
     return model.Constant("s", Proto::FLOAT, two)
         .Input("x", x_type, {1, 2, 2, 2})
         .Node(op, {"x", "s"}, {"y"});
@@ -190,6 +190,12 @@ std::vector<Case> Cases() {
       {"MaxPool",
        "storage_order",
        {Int("storage_order", 0), Int("storage_order", 1)}},
+      {"RMSNormalization",
+       "stash_type",
+       {Int("stash_type", 1)},
+       Int("stash_type", 11),
+       "stash_type = 11",
+       kStashType},
       {"Range", "stash_type", {Int("stash_type", 1), Int("stash_type", 16)}},
       {"Resize", "extrapolation_value", {Float("extrapolation_value", 9)}},
       {"TopK", "sorted", {Int("sorted", 1), Int("sorted", 0)}},

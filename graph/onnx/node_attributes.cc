@@ -86,6 +86,7 @@ constexpr NeutralAttribute kRows[] = {
     {"GroupNormalization", "stash_type", IsStashType, kStashType},
     {"LayerNormalization", "stash_type", IsStashType, kStashType},
     {"MaxPool", "storage_order", HasNoIndices, "no output Indices"},
+    {"RMSNormalization", "stash_type", IsStashType, kStashType},
     {"Range", "stash_type", IsRangeStashType,
      "1 (f32) or the type of the operands: 16-bit floats are added up in f64"},
     // For tf_crop_and_resize, which the converter refuses.

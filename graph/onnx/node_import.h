@@ -176,6 +176,10 @@ absl::Span<const ConverterRow> ResizeConverters();
 absl::Span<const ConverterRow> ShapeConverters();
 absl::Span<const ConverterRow> IndexConverters();
 absl::Span<const ConverterRow> SourceConverters();
+absl::Span<const ConverterRow> AttentionConverters();
+absl::Span<const ConverterRow> RotaryConverters();
+absl::Span<const ConverterRow> LinearAttentionConverters();
+absl::Span<const ConverterRow> CausalConvConverters();
 
 // Of all families.
 std::vector<const ConverterRow*> AllConverters();

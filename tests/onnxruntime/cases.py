@@ -14,6 +14,7 @@
 
 import numpy as np
 import onnx
+import onnx.reference
 import onnxruntime
 from onnx import helper
 
@@ -42,7 +43,10 @@ class Case:
         return self
 
     def model(self):
-        nodes = [helper.make_node(op, ["" if i == "_" else i for i in inputs], outputs, **attributes)
+        def names(words):
+            return ["" if word == "_" else word for word in words]
+
+        nodes = [helper.make_node(op, names(inputs), names(outputs), **attributes)
                  for op, inputs, outputs, attributes in self.nodes]
         inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
                   for name, value in self.inputs.items()]
@@ -50,6 +54,10 @@ class Case:
         graph = helper.make_graph(nodes, "case", inputs, [onnx.ValueInfoProto(name=name) for name in self.outputs], constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=9)
         return onnx.shape_inference.infer_shapes(model)
+
+    def run_reference(self):
+        """By the evaluator that the package onnx defines its ops with."""
+        return onnx.reference.ReferenceEvaluator(self.model()).run(None, self.inputs)
 
     def run(self):
         options = onnxruntime.SessionOptions()

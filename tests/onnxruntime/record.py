@@ -14,12 +14,13 @@ import empty_values
 import recurrent
 import resize
 import special_values
+import transformers
 
 
 def main():
     onnxruntime.set_default_logger_severity(3)
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for module in (empty_values, recurrent, resize, special_values):
+    for module in (empty_values, recurrent, resize, special_values, transformers):
         module.record(folder)
 
 

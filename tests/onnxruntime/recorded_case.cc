@@ -62,11 +62,11 @@ NamedTensor NamedTensorOf(absl::string_view text) {
 RecordedNode NodeOf(absl::string_view text) {
   RecordedNode node;
   Words words = WordsOf(text);
+  absl::c_replace(words, std::string("_"), std::string());
   node.op = words[0];
   const auto arrow = absl::c_find(words, "->");
   node.inputs.assign(words.begin() + 1, arrow);
   node.outputs.assign(arrow + 1, words.end());
-  absl::c_replace(node.inputs, std::string("_"), std::string());
   return node;
 }
 
