@@ -3,6 +3,7 @@
 
 #include "graph/onnx/composition.h"
 
+#include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
 #include "graph/ops/op_list.h"
 
@@ -35,6 +36,32 @@ Term Composition::Scalar(DType dtype, double value) {
 
 Term Composition::Constant(HostTensor tensor) {
   return Of(node_.AddConstant(std::move(tensor)));
+}
+
+Term Composition::Ints(const Shape& dims, absl::Span<const int64_t> values) {
+  HostTensor tensor(TensorType{DType::kI64, dims, {}});
+  absl::c_copy(values, tensor.data<int64_t>().begin());
+  return Constant(std::move(tensor));
+}
+
+Term Composition::Numbers(DType dtype, const Shape& dims,
+                          absl::Span<const double> values) {
+  HostTensor tensor(TensorType{dtype, dims, {}});
+  for (size_t i = 0; i < values.size(); ++i) {
+    SetFromDouble(tensor, static_cast<int64_t>(i), values[i]);
+  }
+  return Constant(std::move(tensor));
+}
+
+Term Composition::Filled(DType dtype, absl::Span<const int64_t> dims,
+                         double value) {
+  return Add(
+      kFill, {},
+      {{"dtype", dtype}, {"shape", AsInts(dims)}, {"value", Number(value)}});
+}
+
+Term Composition::Counted(int64_t count) {
+  return Add(kIota, {}, {{"dtype", DType::kI64}, {"count", count}});
 }
 
 std::vector<Term> Composition::AddAll(const OpDef& op,
@@ -104,6 +131,24 @@ Term Term::Sliced(int axis, int64_t start, int64_t size) const {
   sizes[at] = size;
   return Apply(kSlice,
                {{"starts", std::move(starts)}, {"sizes", std::move(sizes)}});
+}
+
+Term Term::Padded(int axis, int64_t before, int64_t after) const {
+  std::vector<int64_t> befores(rank(), 0);
+  std::vector<int64_t> afters(rank(), 0);
+  const int at = axis < 0 ? axis + rank() : axis;
+  if (at < 0 || at >= rank()) return *this;  // after an error
+  if (before == 0 && after == 0) return *this;
+  befores[at] = before;
+  afters[at] = after;
+  return Apply(kPad,
+               {{"before", std::move(befores)}, {"after", std::move(afters)}});
+}
+
+Term Term::Gathered(Term indices, int axis) const {
+  return composition_->Add(
+      kGather, {*this, indices},
+      {{"axis", int64_t{axis < 0 ? axis + rank() : axis}}});
 }
 
 Term Term::Unsqueezed(int axis) const {

@@ -41,6 +41,12 @@ class Composition {
   // A constant scalar, and one of any shape.
   Term Scalar(DType dtype, double value);
   Term Constant(HostTensor tensor);
+  // Constants of an element for each value.
+  Term Ints(const Shape& dims, absl::Span<const int64_t> values);
+  Term Numbers(DType dtype, const Shape& dims, absl::Span<const double> values);
+  // One value everywhere; and 0, 1, ... of i64.
+  Term Filled(DType dtype, absl::Span<const int64_t> dims, double value);
+  Term Counted(int64_t count);
 
   Term Add(const OpDef& op, absl::Span<const Term> operands,
            Attributes attributes = {});
@@ -78,6 +84,10 @@ class Term {
   Term Transposed(absl::Span<const int64_t> perm) const;
   // Elements start, start + 1, ... along one axis.
   Term Sliced(int axis, int64_t start, int64_t size) const;
+  // Zeros before and after one axis; negative amounts crop.
+  Term Padded(int axis, int64_t before, int64_t after) const;
+  // Slices along one axis, by indices.
+  Term Gathered(Term indices, int axis) const;
   // An extent of 1 in a new dimension, or without one of extent 1.
   Term Unsqueezed(int axis) const;
   Term Squeezed(int axis) const;

@@ -12,7 +12,9 @@ std::vector<const ConverterRow*> AllConverters() {
        {ElementwiseConverters(), LinearConverters(), PoolConverters(),
         NormConverters(), ReduceConverters(), MoveConverters(),
         ResizeConverters(), ShapeConverters(), IndexConverters(),
-        SourceConverters()}) {
+        SourceConverters(), EinsumConverters(), LossConverters(),
+        SampleConverters(), SignalConverters(), FourierConverters(),
+        SelectConverters(), UnpoolConverters(), DropoutConverters()}) {
     for (const ConverterRow& row : family) rows.push_back(&row);
   }
   return rows;

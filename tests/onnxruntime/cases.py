@@ -17,7 +17,8 @@ import onnx
 import onnxruntime
 from onnx import helper
 
-NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "int64": "i64", "int32": "i32", "bool": "bool", "uint8": "u8"}
+NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "bool": "bool",
+         "uint8": "u8", "uint16": "u16", "uint32": "u32"}
 
 
 class Case:
@@ -81,11 +82,11 @@ def attribute(name, value):
     return "%s %s %s" % (name, "f" if isinstance(value, float) else "i", number(np.float32(value)) if isinstance(value, float) else value)
 
 
-def write(case, out, expected=None):
-    """`expected`: by NumPy, where that decides."""
+def write(case, out, expected=None, judge="NumPy"):
+    """`expected`: by the judge, where that decides."""
     found = case.run() if expected is None else expected
     if expected is not None:
-        out.write("# By NumPy.\n")
+        out.write("# By %s.\n" % judge)
     out.write("case %s\nopset %d\n" % (case.name, case.opset))
     for kind, tensors in (("input", case.inputs), ("constant", case.constants)):
         for name, value in tensors.items():

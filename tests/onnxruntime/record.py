@@ -13,12 +13,13 @@ import onnxruntime
 import empty_values
 import resize
 import special_values
+import standard_ops
 
 
 def main():
     onnxruntime.set_default_logger_severity(3)
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for module in (empty_values, resize, special_values):
+    for module in (empty_values, resize, special_values, standard_ops):
         module.record(folder)
 
 
