@@ -49,6 +49,7 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
           {&kRandomUniform, whole},
           {&kArgMax, position},
           {&kArgMin, position},
+          {&kMaxPoolIndices, position},
           {&kShape, position},
           {&kSize, position},
           {&kFill, made},
@@ -69,6 +70,15 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
            "a second derivative of layer_norm would be an op of its own"},
           {&kLayerNormScaleGradient,
            "a second derivative of layer_norm would be an op of its own"},
+          {&kBitCast, "bits have no slope"},
+          {&kCumprod,
+           "the products without one factor would be an op of their own"},
+          {&kDet, "it would take an op that inverts matrices"},
+          {&kGridSample,
+           "giving back to where positions were read would be an op of its "
+           "own"},
+          {&kRoiAlign,
+           "giving back to where regions were read would be an op of its own"},
           {&kMaxPoolGradient,
            "a second derivative of max_pool would gather by position"}};
 }

@@ -3,6 +3,7 @@
 
 #include "graph/onnx/composition.h"
 
+#include "absl/algorithm/container.h"
 #include "graph/core_ops.h"
 #include "graph/ops/op_list.h"
 
@@ -35,6 +36,28 @@ Expr Composition::Scalar(DType dtype, double value) {
 
 Expr Composition::Constant(HostTensor tensor) {
   return Of(node_.AddConstant(std::move(tensor)));
+}
+
+Expr Composition::Ints(const Shape& dims, absl::Span<const int64_t> values) {
+  HostTensor tensor(TensorType{DType::kI64, dims, {}});
+  absl::c_copy(values, tensor.data<int64_t>().begin());
+  return Constant(std::move(tensor));
+}
+
+Expr Composition::Numbers(DType dtype, const Shape& dims,
+                          absl::Span<const double> values) {
+  HostTensor tensor(TensorType{dtype, dims, {}});
+  for (size_t i = 0; i < values.size(); ++i) {
+    SetFromDouble(tensor, static_cast<int64_t>(i), values[i]);
+  }
+  return Constant(std::move(tensor));
+}
+
+Expr Composition::Filled(DType dtype, absl::Span<const int64_t> dims,
+                         double value) {
+  return Add(
+      kFill, {},
+      {{"dtype", dtype}, {"shape", AsInts(dims)}, {"value", Number(value)}});
 }
 
 Expr Composition::Iota(int64_t start, int64_t count) {
@@ -110,6 +133,24 @@ Expr Expr::Sliced(int axis, int64_t start, int64_t size) const {
   sizes[at] = size;
   return Apply(kSlice,
                {{"starts", std::move(starts)}, {"sizes", std::move(sizes)}});
+}
+
+Expr Expr::Padded(int axis, int64_t before, int64_t after) const {
+  std::vector<int64_t> befores(rank(), 0);
+  std::vector<int64_t> afters(rank(), 0);
+  const int at = axis < 0 ? axis + rank() : axis;
+  if (at < 0 || at >= rank()) return *this;  // after an error
+  if (before == 0 && after == 0) return *this;
+  befores[at] = before;
+  afters[at] = after;
+  return Apply(kPad,
+               {{"before", std::move(befores)}, {"after", std::move(afters)}});
+}
+
+Expr Expr::Gathered(Expr indices, int axis) const {
+  return composition_->Add(
+      kGather, {*this, indices},
+      {{"axis", int64_t{axis < 0 ? axis + rank() : axis}}});
 }
 
 Expr Expr::Unsqueezed(int axis) const {

@@ -41,7 +41,11 @@ class Composition {
   // A constant scalar, and one of any shape.
   Expr Scalar(DType dtype, double value);
   Expr Constant(HostTensor tensor);
-  // start, start + 1, ... as 64-bit integers.
+  // Constants of an element for each value.
+  Expr Ints(const Shape& dims, absl::Span<const int64_t> values);
+  Expr Numbers(DType dtype, const Shape& dims, absl::Span<const double> values);
+  // One value everywhere; and start, start + 1, ... of i64.
+  Expr Filled(DType dtype, absl::Span<const int64_t> dims, double value);
   Expr Iota(int64_t start, int64_t count);
 
   Expr Add(const OpDef& op, absl::Span<const Expr> operands,
@@ -80,6 +84,10 @@ class Expr {
   Expr Transposed(absl::Span<const int64_t> perm) const;
   // Elements start, start + 1, ... along one axis.
   Expr Sliced(int axis, int64_t start, int64_t size) const;
+  // Zeros before and after one axis; negative amounts crop.
+  Expr Padded(int axis, int64_t before, int64_t after) const;
+  // Slices along one axis, by indices.
+  Expr Gathered(Expr indices, int axis) const;
   // An extent of 1 in a new dimension, or without one of extent 1.
   Expr Unsqueezed(int axis) const;
   Expr Squeezed(int axis) const;

@@ -174,6 +174,17 @@ absl::StatusOr<std::vector<int64_t>> NodeImport::Ints(int i,
   return ToInt64s(*tensor);
 }
 
+absl::StatusOr<int64_t> NodeImport::IntInput(int i, absl::string_view what,
+                                             int64_t least, int64_t most) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> values, Ints(i, what));
+  if (values.size() == 1 && values[0] >= least && values[0] <= most) {
+    return values[0];
+  }
+  return Invalid(values.size() == 1 ? absl::StrCat(what, " ", values[0])
+                                    : absl::StrCat(values.size(), " of ", what),
+                 absl::StrCat("one of ", least, "..", most));
+}
+
 bool NodeImport::has_attr(absl::string_view name) const {
   for (const auto& attribute : node_.attribute()) {
     if (attribute.name() == name) return true;

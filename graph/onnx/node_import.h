@@ -89,6 +89,9 @@ class NodeImport {
   // The elements of an input that must be known at compile time.
   absl::StatusOr<const HostTensor*> Constant(int i, absl::string_view what);
   absl::StatusOr<std::vector<int64_t>> Ints(int i, absl::string_view what);
+  // One known integer in least..most.
+  absl::StatusOr<int64_t> IntInput(int i, absl::string_view what, int64_t least,
+                                   int64_t most);
   const HostTensor* KnownInput(int i);
 
   // --- attributes ---
@@ -167,6 +170,14 @@ struct ConverterRow {
 
 absl::Span<const ConverterRow> ElementwiseConverters();
 absl::Span<const ConverterRow> LinearConverters();
+absl::Span<const ConverterRow> EinsumConverters();
+absl::Span<const ConverterRow> LossConverters();
+absl::Span<const ConverterRow> SampleConverters();
+absl::Span<const ConverterRow> SignalConverters();
+absl::Span<const ConverterRow> FourierConverters();
+absl::Span<const ConverterRow> SelectConverters();
+absl::Span<const ConverterRow> UnpoolConverters();
+absl::Span<const ConverterRow> DropoutConverters();
 absl::Span<const ConverterRow> PoolConverters();
 absl::Span<const ConverterRow> NormConverters();
 absl::Span<const ConverterRow> RecurrentConverters();

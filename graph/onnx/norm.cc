@@ -14,16 +14,44 @@
 namespace partita {
 namespace {
 
+// By the statistics of the operand itself; the running ones, which the node
+// gives too, come nearer to them.
+absl::Status TrainedBatchNorm(NodeImport& node, double epsilon,
+                              double momentum) {
+  Composition c(node);
+  const Expr x = c.Input(0).Cast(c.Input(3).dtype());
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < node.rank(0); ++d) {
+    if (d != 1) axes.push_back(d);
+  }
+  const Expr mean = x.Mean(axes);
+  const Expr centred = x - mean;
+  const Expr variance = (centred * centred).Mean(axes, /*keep_dims=*/false);
+  const Expr flat = x.Mean(axes, /*keep_dims=*/false);
+  c.Set(1, c.Input(3) * momentum + flat * (1 - momentum));
+  c.Set(2, c.Input(4) * momentum + variance * (1 - momentum));
+  return c.Return(c.Add(kBatchNorm,
+                        {c.Input(0), c.Input(1), c.Input(2), flat, variance},
+                        {{"epsilon", epsilon}}));
+}
+
 absl::Status BatchNorm(NodeImport& node) {
+  const double epsilon = node.Float("epsilon", 1e-5f);
+  const double momentum = node.Float("momentum", 0.9f);
+  if (node.Int("training_mode", 0) != 0) {
+    return TrainedBatchNorm(node, epsilon, momentum);
+  }
   for (int i = 1; i < node.num_outputs(); ++i) {
     if (node.has_output(i)) {
-      return node.Unsupported("outputs of statistics", "the result alone");
+      return node.Unsupported(
+          "outputs of statistics",
+          "the result alone, or from opset 14 on training_mode = 1");
     }
   }
   ValueIds operands;
   for (int i = 0; i < 5; ++i) operands.push_back(node.input(i));
-  return node.Return(node.Add(kBatchNorm, std::move(operands),
-                              {{"epsilon", node.Float("epsilon", 1e-5f)}}));
+  return node.Return(
+      node.Add(kBatchNorm, std::move(operands), {{"epsilon", epsilon}}));
 }
 
 absl::Status InstanceNorm(NodeImport& node) {
@@ -226,7 +254,7 @@ absl::Status MeanVarianceNorm(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"BatchNormalization", BatchNorm, 5, 5, "epsilon"},
+    {"BatchNormalization", BatchNorm, 5, 5, "epsilon momentum training_mode"},
     {"GroupNormalization", GroupNorm, 3, 1, "epsilon num_groups"},
     {"Hardmax", AlongAxis<kHardmax>, 1, 1, "axis"},
     {"InstanceNormalization", InstanceNorm, 3, 1, "epsilon"},

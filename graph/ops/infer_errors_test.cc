@@ -72,6 +72,40 @@ TEST(InferErrorsTest, Linear) {
       "4 filters; correct groups or the weights");
 }
 
+TEST(InferErrorsTest, PositionsAndRegions) {
+  EXPECT_EQ(InferMessage(kGridSample, {F32({1, 2, 3, 4}), F32({1, 5, 2})}),
+            "grid_sample of %x0: found operand 1 %x1: f32[1, 5, 2]; expected "
+            "rank 4; reshape the operand");
+  EXPECT_EQ(InferMessage(kGridSample, {F32({1, 2, 3}), F32({2, 5, 1})}),
+            "grid_sample of %x0: found operand 1 %x1: f32[2, 5, 1]; expected 1 "
+            "in dimension 0 and 1 in the last one; give each position of the "
+            "result a coordinate per spatial dimension");
+  EXPECT_EQ(InferMessage(kGridSample, {F32({1, 2, 0}), F32({1, 5, 1})}),
+            "grid_sample of %x0: found operand 0 %x0: f32[1, 2, 0]; expected "
+            "elements in dimension 2; an empty dimension cannot be sampled");
+  EXPECT_EQ(InferMessage(kGridSample, {F32({1, 2, 3}), F32({1, 5, 1})},
+                         {{"padding", "wrap"}}),
+            "grid_sample of %x0: found padding \"wrap\"; expected one of: "
+            "zeros, border, reflection; name one of them");
+  EXPECT_EQ(InferMessage(kRoiAlign, {F32({1, 2, 3, 4}), F32({5, 4}), I64({4})},
+                         {{"height", 1}, {"width", 1}}),
+            "roi_align of %x0: found operand 2 %x2: i64[4]; expected extents "
+            "[5]; reshape or expand the operand");
+  EXPECT_EQ(InferMessage(kRoiAlign, {F32({1, 2, 3, 4}), F32({5, 4}), I64({5})},
+                         {{"height", 1}, {"width", 0}}),
+            "roi_align of %x0: found width 0; expected 1..1073741824; correct "
+            "width");
+}
+
+TEST(InferErrorsTest, BitsAndMatrices) {
+  EXPECT_EQ(InferMessage(kBitCast, {F32({2})}, {{"to", DType::kI64}}),
+            "bit_cast of %x0: found operand 0 %x0: f32[2] as i64; expected a "
+            "type of 32 bits; name one as wide, or cast");
+  EXPECT_EQ(InferMessage(kDet, {F32({2, 3})}),
+            "det of %x0: found operand 0 %x0: f32[2, 3]; expected square "
+            "matrices in the last dimensions; reshape the operand");
+}
+
 TEST(InferErrorsTest, Attention) {
   EXPECT_EQ(InferMessage(kAttention, {F32({1, 8, 2, 4, 16})}),
             "attention of %x0: found operand 0 %x0: f32[1, 8, 2, 4, 16]; "

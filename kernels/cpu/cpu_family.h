@@ -46,6 +46,7 @@ extern const CpuFamily kCpuFill;
 extern const CpuFamily kCpuGather;
 extern const CpuFamily kCpuGatherElements;
 extern const CpuFamily kCpuGatherGradient;
+extern const CpuFamily kCpuGridSample;
 extern const CpuFamily kCpuScatterElements;
 extern const CpuFamily kCpuReduce;
 extern const CpuFamily kCpuMaxPool;

@@ -40,6 +40,7 @@ const char* KnownBadData(absl::string_view case_name) {
   // As ONNX Runtime and PyTorch have it: see docs/numerics.md.
   static constexpr char kCorners[] =
       "the data align the last element with a fraction of the extent";
+  static constexpr char kDrawn[] = "the data are NumPy's random numbers";
   static constexpr Row kRows[] = {
       {"node/test_cast_FLOAT_to_BFLOAT16", "the data truncate, not round"},
       {"node/test_castlike_BFLOAT16_to_FLOAT", kShape},
@@ -48,6 +49,10 @@ const char* KnownBadData(absl::string_view case_name) {
       {"node/test_castlike_FLOAT_to_BFLOAT16_expanded", kShape},
       {"node/test_resize_downsample_scales_cubic_align_corners", kCorners},
       {"node/test_resize_downsample_scales_linear_align_corners", kCorners},
+      {"node/test_training_dropout", kDrawn},
+      {"node/test_training_dropout_default", kDrawn},
+      {"node/test_training_dropout_default_mask", kDrawn},
+      {"node/test_training_dropout_mask", kDrawn},
   };
   for (const Row& row : kRows) {
     if (row.name == case_name) return row.why;

@@ -18,7 +18,8 @@ import onnx.reference
 import onnxruntime
 from onnx import helper
 
-NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "int64": "i64", "int32": "i32", "bool": "bool", "uint8": "u8"}
+NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "bool": "bool",
+         "uint8": "u8", "uint16": "u16", "uint32": "u32"}
 
 
 class Case:

@@ -14,13 +14,14 @@ import empty_values
 import recurrent
 import resize
 import special_values
+import standard_ops
 import transformers
 
 
 def main():
     onnxruntime.set_default_logger_severity(3)
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for module in (empty_values, recurrent, resize, special_values, transformers):
+    for module in (empty_values, recurrent, resize, special_values, standard_ops, transformers):
         module.record(folder)
 
 
