@@ -111,11 +111,14 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
           "gather_gradient",
           no_op, "gelu_slope", no_op,
           "grid_sample: found rank 5; expected images, of rank 4\n"
+          "gru",
+          no_op, "gru_gradient", no_op,
           "iota: found 7 elements from 18446744073709551613 by "
           "9223372036854775807; expected a range that u64 can end\n"
           "is_inf: found f16 for input 0 of IsInf; expected f32 or f64\n"
           "layer_norm_gradient",
-          no_op, "layer_norm_scale_gradient", no_op,
+          no_op, "layer_norm_scale_gradient", no_op, "lstm", no_op,
+          "lstm_gradient", no_op,
           "max_pool: found i32 for input 0 of MaxPool; expected f16, f32, f64, "
           "i8 or u8\n"
           "max_pool_gradient",
@@ -135,7 +138,7 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
           "relu: found u64 for input 0 of Relu; expected bf16, f16, f32, f64, "
           "i16, i32, i64 or i8\n"
           "resize_gradient",
-          no_op,
+          no_op, "rnn", no_op, "rnn_gradient", no_op,
           "scatter_nd: found reduction \"max\"; expected \"none\", \"add\" "
           "or \"mul\"\n"));
 }
