@@ -164,8 +164,8 @@ absl::Status MeanVarianceNorm(NodeImport& node) {
   if (axes.empty()) axes = {0, 2, 3};
   PARTITA_ASSIGN_OR_RETURN(axes, node.Axes(std::move(axes), node.rank(0)));
   Composition c(node);
-  const Term centred = c.Input(0) - c.Input(0).Mean(axes);
-  const Term deviation = (centred * centred).Mean(axes).Apply(kSqrt);
+  const Expr centred = c.Input(0) - c.Input(0).Mean(axes);
+  const Expr deviation = (centred * centred).Mean(axes).Apply(kSqrt);
   return c.Return(centred / (deviation + 1e-9));
 }
 
