@@ -8,11 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/onnx/composition.h"
+#include "graph/onnx/gate_activations.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/recurrent_functions.h"
@@ -29,121 +28,18 @@ struct Kind {
   std::vector<std::string> functions;  // of a direction, by default
 };
 
-// An activation's name here and its parameters.
-struct Activation {
-  friend bool operator==(const Activation&, const Activation&) = default;
-
-  std::string name;
-  double alpha = 0;
-  double beta = 0;
-};
-
-// "ScaledTanh" is scaled_tanh; as the standard's names have it, case does not
-// matter.
-const GateFunction* FindByOnnxName(const std::string& name) {
-  for (const char* known :
-       {"Affine", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ScaledTanh",
-        "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"}) {
-    if (absl::AsciiStrToLower(known) != absl::AsciiStrToLower(name)) continue;
-    std::string ours;
-    for (const char* c = known; *c != '\0'; ++c) {
-      if (c != known && absl::ascii_isupper(*c)) ours += '_';
-      ours += absl::ascii_tolower(*c);
-    }
-    return FindGateFunction(ours);
-  }
-  return nullptr;
-}
-
-// The numbers of activation_alpha or activation_beta: each goes to the next
-// activation that takes one.
-class Parameters {
- public:
-  Parameters(NodeImport& node, const char* name)
-      : name_(name), values_(node.FloatList(name)) {}
-
-  double Next(double otherwise) {
-    ++taken_;
-    return left() ? values_[taken_ - 1] : otherwise;
-  }
-  bool left() const { return taken_ <= values_.size(); }
-
-  // After all activations.
-  absl::Status Check(const NodeImport& node) const {
-    if (taken_ == 0 || values_.size() <= taken_) return absl::OkStatus();
-    return node.Invalid(absl::StrCat(values_.size(), " ", name_),
-                        absl::StrCat("at most ", taken_,
-                                     ": one for each activation that takes "
-                                     "one"));
-  }
-
- private:
-  const char* name_;
-  std::vector<double> values_;
-  size_t taken_ = 0;
-};
-
-absl::StatusOr<Activation> ReadActivation(const NodeImport& node,
-                                          const std::string& name,
-                                          Parameters& alphas,
-                                          Parameters& betas) {
-  const GateFunction* function = FindByOnnxName(name);
-  if (function == nullptr) {
-    return node.Unsupported(
-        absl::StrCat("activation \"", absl::CHexEscape(name), "\""),
-        "Affine, Elu, HardSigmoid, LeakyRelu, Relu, ScaledTanh, Sigmoid, "
-        "Softplus, Softsign, Tanh or ThresholdedRelu");
-  }
-  Activation activation{function->name};
-  bool given = true;
-  if (function->parameters > 0) {
-    activation.alpha = alphas.Next(function->alpha);
-    given = alphas.left();
-  }
-  if (function->parameters > 1) {
-    activation.beta = betas.Next(function->beta);
-    given = given && betas.left();
-  }
-  if (given || function->has_defaults) return activation;
-  return node.Invalid(
-      absl::StrCat(name, " without activation_alpha and activation_beta"),
-      "a number in each");
-}
-
-// Those of all directions, one behind the other.
-absl::StatusOr<std::vector<Activation>> ReadActivations(NodeImport& node,
-                                                        const Kind& kind,
-                                                        int64_t directions) {
-  std::vector<std::string> names = node.StringList("activations");
-  const size_t expected = kind.functions.size() * directions;
-  // An RNN's default names both directions, though there may be one.
-  const bool spare = kind.op == &kRnn && names.size() == 2;
-  const bool by_default = names.empty();
-  for (int64_t d = 0; by_default && d < directions; ++d) {
-    names.insert(names.end(), kind.functions.begin(), kind.functions.end());
-  }
-  if (names.size() != expected && !spare) {
-    return node.Invalid(absl::StrCat(names.size(), " activations"),
-                        absl::StrCat(expected, ", ", kind.functions.size(),
-                                     " for each direction"));
-  }
-  names.resize(expected);
-  Parameters alphas(node, "activation_alpha");
-  Parameters betas(node, "activation_beta");
-  std::vector<Activation> activations;
-  for (const std::string& name : names) {
-    PARTITA_ASSIGN_OR_RETURN(Activation activation,
-                             ReadActivation(node, name, alphas, betas));
-    activations.push_back(std::move(activation));
-  }
-  PARTITA_RETURN_IF_ERROR(alphas.Check(node));
-  PARTITA_RETURN_IF_ERROR(betas.Check(node));
-  return activations;
-}
-
 struct Extents {
   int64_t steps, batch, inputs, directions, units;
 };
+
+Extents ExtentsOf(const NodeImport& node, size_t directions, bool batch_first) {
+  const Shape& x = node.type(kX).dims;
+  return {.steps = x[batch_first ? 1 : 0],
+          .batch = x[batch_first ? 0 : 1],
+          .inputs = x[2],
+          .directions = static_cast<int64_t>(directions),
+          .units = node.type(kR).dims[2]};
+}
 
 absl::Status ExpectInput(const NodeImport& node, int input, const char* name,
                          const Shape& dims, absl::string_view meaning) {
@@ -172,6 +68,10 @@ absl::Status CheckExtents(NodeImport& node, const Kind& kind, const Extents& e,
         absl::StrCat("hidden_size ", hidden_size),
         absl::StrCat(e.units, ", as R ", node.type(kR).ToString(), " has it"));
   }
+  const Shape state = batch_first ? Shape{e.batch, e.directions, e.units}
+                                  : Shape{e.directions, e.batch, e.units};
+  const char* meaning =
+      batch_first ? "batch, directions, units" : "directions, batch, units";
   const struct {
     int input;
     const char* name;
@@ -182,14 +82,8 @@ absl::Status CheckExtents(NodeImport& node, const Kind& kind, const Extents& e,
       {kR, "R", {e.directions, width, e.units}, "directions, gates, units"},
       {kB, "B", {e.directions, 2 * width}, "directions, two for each gate"},
       {kLengths, "sequence_lens", {e.batch}, "the batch"},
-      {kHidden, "initial_h",
-       batch_first ? Shape{e.batch, e.directions, e.units}
-                   : Shape{e.directions, e.batch, e.units},
-       batch_first ? "batch, directions, units" : "directions, batch, units"},
-      {kCell, "initial_c",
-       batch_first ? Shape{e.batch, e.directions, e.units}
-                   : Shape{e.directions, e.batch, e.units},
-       batch_first ? "batch, directions, units" : "directions, batch, units"},
+      {kHidden, "initial_h", state, meaning},
+      {kCell, "initial_c", state, meaning},
       {kPeepholes, "P", {e.directions, 3 * e.units}, "directions, 3 units"}};
   for (const auto& row : kExpected) {
     if (!node.has_input(row.input)) continue;
@@ -199,25 +93,21 @@ absl::Status CheckExtents(NodeImport& node, const Kind& kind, const Extents& e,
   return absl::OkStatus();
 }
 
-// What is known of the lengths while importing.
-struct Lengths {
-  bool all_whole = true;  // every row has all steps
-};
-
-absl::StatusOr<Lengths> ReadLengths(NodeImport& node, int64_t steps) {
-  if (!node.has_input(kLengths)) return Lengths{};
-  const HostTensor* known = node.KnownInput(kLengths);
-  Lengths lengths{.all_whole = known != nullptr};
-  if (known == nullptr) return lengths;
-  for (int64_t row = 0; row < known->type().num_elements(); ++row) {
-    const double length = GetAsDouble(*known, row);
-    lengths.all_whole &= length == static_cast<double>(steps);
+// False where rows may have fewer steps; known lengths are held against them.
+absl::StatusOr<bool> AllWhole(NodeImport& node, int64_t steps) {
+  if (!node.has_input(kLengths)) return true;
+  const HostTensor* lengths = node.KnownInput(kLengths);
+  if (lengths == nullptr) return false;
+  bool all_whole = true;
+  for (int64_t row = 0; row < lengths->type().num_elements(); ++row) {
+    const double length = GetAsDouble(*lengths, row);
+    all_whole &= length == static_cast<double>(steps);
     if (length >= 0 && length <= static_cast<double>(steps)) continue;
     return node.Invalid(
         absl::StrCat("length ", length, " of row ", row, " in sequence_lens"),
         absl::StrCat("0..", steps, ", the steps of X"));
   }
-  return lengths;
+  return all_whole;
 }
 
 // The node in the words of our op.
@@ -315,12 +205,12 @@ class Recurrence {
 };
 
 Attributes AttributesOf(NodeImport& node, const Kind& kind,
-                        absl::Span<const Activation> activations,
+                        absl::Span<const GateActivation> activations,
                         std::vector<int64_t> reverse) {
   std::vector<std::string> names;
   std::vector<double> alphas, betas;
   bool parameters = false;
-  for (const Activation& activation : activations) {
+  for (const GateActivation& activation : activations) {
     names.push_back(activation.name);
     alphas.push_back(activation.alpha);
     betas.push_back(activation.beta);
@@ -350,7 +240,7 @@ std::vector<int64_t> ReversedDirections(const std::string& direction) {
   return {direction == "reverse"};
 }
 
-bool SameInAllDirections(absl::Span<const Activation> activations,
+bool SameInAllDirections(absl::Span<const GateActivation> activations,
                          size_t functions) {
   return activations.size() == functions ||
          activations.subspan(0, functions) == activations.subspan(functions);
@@ -359,7 +249,7 @@ bool SameInAllDirections(absl::Span<const Activation> activations,
 // The op's results; where directions differ, of an op for each, side by side.
 std::vector<Expr> Results(Composition& c, const Kind& kind, Expr gates,
                           std::vector<Expr> operands,
-                          absl::Span<const Activation> activations,
+                          absl::Span<const GateActivation> activations,
                           const std::vector<int64_t>& reverse) {
   const int count = kind.op->num_results;
   const size_t functions = kind.functions.size();
@@ -393,11 +283,7 @@ std::vector<Expr> Results(Composition& c, const Kind& kind, Expr gates,
   return joined;
 }
 
-absl::Status Convert(NodeImport& node, const Kind& kind) {
-  PARTITA_ASSIGN_OR_RETURN(
-      const std::string direction,
-      node.Choice("direction", "forward",
-                  {"forward", "reverse", "bidirectional"}));
+absl::Status CheckAttributes(NodeImport& node) {
   const int64_t layout = node.Int("layout", 0);
   if (layout != 0 && layout != 1) {
     return node.Invalid(absl::StrCat("layout ", layout), "0 or 1");
@@ -406,26 +292,31 @@ absl::Status Convert(NodeImport& node, const Kind& kind) {
     return node.Invalid(absl::StrCat("clip ", node.Float("clip", 0)),
                         "more than 0; leave it out for no bound");
   }
+  return absl::OkStatus();
+}
+
+absl::Status Convert(NodeImport& node, const Kind& kind) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::string direction,
+      node.Choice("direction", "forward",
+                  {"forward", "reverse", "bidirectional"}));
+  PARTITA_RETURN_IF_ERROR(CheckAttributes(node));
   PARTITA_RETURN_IF_ERROR(CheckRanks(node));
-  const bool batch_first = layout == 1;
+  const bool batch_first = node.Int("layout", 0) == 1;
   const std::vector<int64_t> reverse = ReversedDirections(direction);
-  const Shape& x = node.type(kX).dims;
-  const Extents e = {.steps = x[batch_first ? 1 : 0],
-                     .batch = x[batch_first ? 0 : 1],
-                     .inputs = x[2],
-                     .directions = static_cast<int64_t>(reverse.size()),
-                     .units = node.type(kR).dims[2]};
+  const Extents e = ExtentsOf(node, reverse.size(), batch_first);
   PARTITA_RETURN_IF_ERROR(CheckExtents(node, kind, e, batch_first));
-  PARTITA_ASSIGN_OR_RETURN(const Lengths lengths, ReadLengths(node, e.steps));
-  PARTITA_ASSIGN_OR_RETURN(const std::vector<Activation> activations,
-                           ReadActivations(node, kind, e.directions));
+  PARTITA_ASSIGN_OR_RETURN(const bool all_whole, AllWhole(node, e.steps));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::vector<GateActivation> activations,
+      ReadGateActivations(node, kind.functions, e.directions));
   Composition c(node);
   const bool late_reset =
       kind.op == &kGru && node.Int("linear_before_reset", 0) != 0;
   const Recurrence recurrence(c, kind, e, batch_first, late_reset);
   const std::vector<Expr> results =
-      Results(c, kind, recurrence.Gates(),
-              recurrence.Operands(lengths.all_whole), activations, reverse);
+      Results(c, kind, recurrence.Gates(), recurrence.Operands(all_whole),
+              activations, reverse);
   recurrence.SetAll(results[0]);
   for (size_t i = 1; i < results.size(); ++i) {
     recurrence.SetState(static_cast<int>(i), results[i]);

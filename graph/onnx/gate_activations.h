@@ -1,0 +1,34 @@
+// The activations that an LSTM, GRU or RNN node names.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_GATE_ACTIVATIONS_H_
+#define PARTITA_GRAPH_ONNX_GATE_ACTIVATIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/onnx/node_import.h"
+
+namespace partita {
+
+// In our words (graph/ops/recurrent_functions.h); what is not used is 0.
+struct GateActivation {
+  friend bool operator==(const GateActivation&,
+                         const GateActivation&) = default;
+
+  std::string name;
+  double alpha = 0;
+  double beta = 0;
+};
+
+// Those of all directions, one behind the other; `defaults` names those of one.
+// Spare ones of a second direction that is not there are taken from an RNN.
+absl::StatusOr<std::vector<GateActivation>> ReadGateActivations(
+    NodeImport& node, const std::vector<std::string>& defaults,
+    int64_t directions);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_GATE_ACTIVATIONS_H_
