@@ -79,13 +79,12 @@ constexpr ScalarFunction kEluFunction = {
         },
     .keeps_zero = true};
 
+// At 0 an alpha of NaN counts, as in ONNX.
 constexpr ScalarFunction kSeluFunction = {
-    .on_double =
-        [](Doubles x, const OpView& op) {
-          return op.attr_float("gamma") *
-                 (x[0] < 0 ? op.attr_float("alpha") * std::expm1(x[0]) : x[0]);
-        },
-    .keeps_zero = true};
+    .on_double = [](Doubles x, const OpView& op) {
+      return op.attr_float("gamma") *
+             (x[0] > 0 ? x[0] : op.attr_float("alpha") * std::expm1(x[0]));
+    }};
 
 constexpr ScalarFunction kLeakyReluFunction = {
     .on_double =
@@ -94,13 +93,14 @@ constexpr ScalarFunction kLeakyReluFunction = {
         },
     .keeps_zero = true};
 
+// max(0, x) + min(0, alpha (e^(x / alpha) - 1)), in which an alpha of NaN
+// counts above 0, too.
 constexpr ScalarFunction kCeluFunction = {
-    .on_double =
-        [](Doubles x, const OpView& op) {
-          const double alpha = op.attr_float("alpha");
-          return x[0] < 0 ? alpha * std::expm1(x[0] / alpha) : x[0];
-        },
-    .keeps_zero = true};
+    .on_double = [](Doubles x, const OpView& op) {
+      const double alpha = op.attr_float("alpha");
+      const double bend = alpha * std::expm1(x[0] / alpha);
+      return x[0] < 0 || std::isnan(bend) ? bend : x[0];
+    }};
 
 // Here and in shrink a NaN is beyond no bound: it gives 0, as in ONNX.
 constexpr ScalarFunction kThresholdedReluFunction = {

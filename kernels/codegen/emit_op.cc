@@ -110,13 +110,14 @@ Result Elu(const OpView& op, Operands x) {
 }
 Result Selu(const OpView& op, Operands x) {
   const Register y =
-      Select(x[0] < Zero(x[0]), Expm1(x[0]) * op.attr_float("alpha"), x[0]);
+      Select(Zero(x[0]) < x[0], x[0], Expm1(x[0]) * op.attr_float("alpha"));
   return y * op.attr_float("gamma");
 }
 Result Celu(const OpView& op, Operands x) {
   const double alpha = op.attr_float("alpha");
   const Register scaled = x[0] / Like(x[0], alpha);
-  return Select(x[0] < Zero(x[0]), Expm1(scaled) * alpha, x[0]);
+  const Register bend = Expm1(scaled) * alpha;
+  return Select((x[0] < Zero(x[0])) | IsNan(bend), bend, x[0]);
 }
 Result LeakyRelu(const OpView& op, Operands x) {
   return Select(x[0] < Zero(x[0]), x[0] * op.attr_float("alpha"), x[0]);

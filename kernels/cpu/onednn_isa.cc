@@ -38,8 +38,11 @@ constexpr Step kSteps[] = {
     {dnnl::cpu_isa::all, "", "ALL", "other", "other"},
 };
 
-// Whether oneDNN has taken it.
+// Whether oneDNN has taken it. What else the environment asks of oneDNN would
+// change what it offers, or what f32 means, behind a plan's back.
 bool SetCap() {
+  dnnl::set_cpu_isa_hints(dnnl::cpu_isa_hints::no_hints);
+  dnnl::set_default_fpmath_mode(dnnl::fpmath_mode::strict);
   const std::vector<std::string> usable = UsableIsas();
   for (const Step& step : kSteps) {
     if (usable.empty() || step.isa != usable.front()) continue;

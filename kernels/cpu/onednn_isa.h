@@ -12,7 +12,9 @@ namespace partita {
 
 // Lets oneDNN use the best of UsableIsas and nothing between two of them, such
 // as AVX without AVX2, which no device is called: a plan for this host's best
-// instruction set has the kernels that this host binds. Without effect once
+// instruction set has the kernels that this host binds. Its other settings of
+// the environment that change kernels (CPU_ISA_HINTS, DEFAULT_FPMATH_MODE) go
+// back to what they are where nobody set them. Without effect once
 // oneDNN has used instructions, and so called before.
 void CapOnednn();
 

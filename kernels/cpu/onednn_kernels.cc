@@ -215,7 +215,7 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
                                    ? OnednnFamilyFor(node)
                                    : OnednnFamilyOf(request.binding->kernel);
   if (family == nullptr || !family->accepts(node)) return NoKernel(request);
-  const int team = request.device->threads;
+  const int team = TeamOf(*request.device);
   const ThreadScope threads(team);
   const KernelBinding& binding = *request.binding;
   const auto first = GivenWay(*family, node, *request.device, 0);

@@ -181,12 +181,14 @@ bool IsReferenceLoop(absl::string_view named) {
   });
 }
 
-// A primitive that is made for more threads than its team has leaves out their
-// part of the work: teams must be as large as they are asked to be.
+int TeamOf(const DeviceTraits& device) {
+  return std::min(device.threads, omp_get_thread_limit());
+}
+
+// Teams must be as large as they are asked to be.
 ThreadScope::ThreadScope(int threads)
     : before_(omp_get_max_threads()), dynamic_(omp_get_dynamic()) {
-  const int team = std::min(threads, omp_get_thread_limit());
-  if (team != before_) omp_set_num_threads(team);
+  if (threads != before_) omp_set_num_threads(threads);
   if (dynamic_ != 0) omp_set_dynamic(0);
 }
 

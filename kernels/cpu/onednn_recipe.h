@@ -142,8 +142,14 @@ std::string ImplementationName(const dnnl::primitive_desc& primitive);
 // by the name of an implementation or by an arithmetic, which holds one.
 bool IsReferenceLoop(absl::string_view named);
 
-// Gives the number of threads of every oneDNN call in its scope, as far as
-// OMP_THREAD_LIMIT lets it; primitive descriptors depend on it.
+// The device's threads, or as many as OMP_THREAD_LIMIT leaves of them: a
+// primitive that is made for more threads than its team has leaves out their
+// part of the work.
+int TeamOf(const DeviceTraits& device);
+
+// Gives the number of threads of every oneDNN call in its scope: what oneDNN
+// offers depends on it. OMP_THREAD_LIMIT does not count, as a plan is for its
+// devices; what runs is made for a TeamOf them.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);

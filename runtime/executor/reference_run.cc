@@ -77,15 +77,16 @@ class ReferenceWalk {
     return absl::OkStatus();
   }
 
-  // The parts of all micro-batches behind each other.
-  HostTensor Take(ValueId id) {
-    const int runs = static_cast<int>(values_[id.index].size());
-    if (runs == 1) return Whole(id, 0);
-    TensorType type = graph_.type(id);
-    type.dims[0] *= runs;
-    HostTensor all(type);
-    for (int m = 0; m < runs; ++m) {
-      const HostTensor part = Whole(id, m);
+  HostTensor Take(ValueId id) { return Whole(id, 0); }
+
+  // As a port of that type has it: that of the value, or the parts of all
+  // micro-batches behind each other, alike if the value does not vary.
+  HostTensor TakeAs(const TensorType& port, ValueId id) {
+    if (port == graph_.type(id)) return Whole(id, 0);
+    const int last = static_cast<int>(values_[id.index].size()) - 1;
+    HostTensor all(port);
+    for (int m = 0; m < micro_batches_; ++m) {
+      const HostTensor part = Whole(id, std::min(m, last));
       std::memcpy(all.bytes() + m * part.type().num_bytes(), part.bytes(),
                   part.type().num_bytes());
     }
@@ -417,7 +418,9 @@ absl::StatusOr<std::vector<HostTensor>> ReferenceRun(
   }
   PARTITA_RETURN_IF_ERROR(walk.Run());
   std::vector<HostTensor> outputs;
-  for (ValueId id : graph.outputs()) outputs.push_back(walk.Take(id));
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    outputs.push_back(walk.TakeAs(entry.outputs[i].type, graph.outputs()[i]));
+  }
   for (const VariableUpdate& update : graph.updates()) {
     outputs.push_back(walk.Take(update.value));
   }

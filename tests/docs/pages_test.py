@@ -60,10 +60,17 @@ class Pages(unittest.TestCase):
                 self.assertFalse(faults, "\n" + "\n\n".join(faults) +
                                  "\nif that is meant: bazel run //tests/docs:pages_test -- --update")
 
+    def docs(self):
+        return ["docs/" + name for name in os.listdir(os.path.join(ROOT, "docs"))
+                if name.endswith(".md")]
+
+    def test_the_readme_lists_every_page(self):
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+            links = console_blocks.links_of(f.read())
+        self.assertEqual([], sorted(set(self.docs()) - set(links)))
+
     def test_links_lead_to_files(self):
-        for page in ["README.md", "CONTRIBUTING.md"] + [
-                "docs/" + name for name in os.listdir(os.path.join(ROOT, "docs"))
-                if name.endswith(".md")]:
+        for page in ["README.md", "CONTRIBUTING.md"] + self.docs():
             with open(os.path.join(ROOT, page), encoding="utf-8") as f:
                 text = f.read()
             for link in console_blocks.links_of(text):

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "graph/evaluate.h"
 #include "graph/op_set.h"
 #include "graph/text/parser.h"
@@ -20,11 +21,13 @@ namespace {
 
 using Floats = std::vector<float>;
 
-std::unique_ptr<Session> SessionOf(const std::string& text) {
+std::unique_ptr<Session> SessionOf(const std::string& text,
+                                   const CompileOptions& options) {
   auto module = ParseModule(text, "f", OpSet::BuiltIn());
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return nullptr;
-  auto compiled = Compile(*std::move(module), EqualCpus(1, int64_t{1} << 28));
+  auto compiled =
+      Compile(*std::move(module), EqualCpus(1, int64_t{1} << 28), options);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
   if (!compiled.ok()) return nullptr;
   auto session =
@@ -40,8 +43,9 @@ Floats FloatsOf(const HostTensor& tensor) {
 
 // Of a step, whose outputs the reference has too. Floats go into the inputs.
 std::vector<Floats> Outputs(const std::string& text,
-                            std::vector<HostTensor> inputs) {
-  const auto session = SessionOf(text);
+                            std::vector<HostTensor> inputs,
+                            const CompileOptions& options = {}) {
+  const auto session = SessionOf(text, options);
   std::vector<Floats> outputs;
   if (session == nullptr) return outputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -99,6 +103,46 @@ TEST(EmptyValues, OnlyViewedAreNothingToTheReference) {
                     "  return %y\n}\n",
                     std::move(inputs)),
             std::vector<Floats>{kRows});
+}
+
+// A graph of that many rows: beside %x, values of no bytes that are only moved,
+// multiplied with nothing, gathered by no indices or not read at all.
+std::string RowsBesideNothing(const std::string& rows) {
+  return absl::StrReplaceAll(
+      R"(graph @main(%x: f32[N, 3], %e: f32[N, 0]) -> (f32[N, 3], f32[N, 0],
+    f32[N, 3], f32[N, 0], f32[N, 0]) {
+  %y = relu %x : f32[N, 3]
+  %z = relu %e : f32[N, 0]
+  %w = constant f32[0, 3] []
+  %c = constant f32[3] [1, 2, 3]
+  %p = matmul %e, %w : f32[N, 3]
+  %b = add %p, %c : f32[N, 3]
+  %i = constant i32[0] []
+  %g = gather %x, %i {axis = 1} : f32[N, 0]
+  return %y, %z, %b, %g, %e as m
+}
+)",
+      {{"N", rows}});
+}
+
+TEST(EmptyValues, OfMicroBatchesAreThereWithoutBytes) {
+  for (int micro_batches : {1, 2, 4}) {
+    SCOPED_TRACE(micro_batches);
+    std::vector<HostTensor> inputs;
+    inputs.push_back(HostTensor::Of<float>(
+        {4, 3}, {-1, 2, 3, 4, -5, 6, 7, 8, -9, -10, 11, 12}));
+    inputs.push_back(Zeros({4, 0}));
+    CompileOptions options;
+    options.micro_batches = micro_batches;
+    const std::vector<Floats> expected = {
+        {0, 2, 3, 4, 0, 6, 7, 8, 0, 0, 11, 12},
+        {},
+        {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3},
+        {},
+        {}};
+    EXPECT_EQ(Outputs(RowsBesideNothing("4"), std::move(inputs), options),
+              expected);
+  }
 }
 
 TEST(NanAttributes, AreEqualByTheirBits) {

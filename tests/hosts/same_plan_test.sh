@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A plan for a machine file is the same, byte for byte, whatever instructions the
-# process that compiles it may use; and it runs right with those that it is for.
+# A plan for a machine file is the same, byte for byte, whatever instructions and
+# threads the process that compiles it may use; and it runs right with those that
+# it is for.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
@@ -24,12 +25,25 @@ graph @convolutions(%x: f32[2, 3, 16, 16], %w: f32[24, 3, 3, 3], %v: f32[40, 24,
   return %y
 }
 GRAPH
-models=(convolutions.graph "$source/examples/mlp.graph"
+# What oneDNN computes with more workspace for more threads.
+cat > strided.graph <<'GRAPH'
+graph @strided(%x: f32[2, 16, 20, 20], %w: f32[16, 16, 3, 3], %v: f32[32, 16, 1, 1], %r: f32[2, 32, 10, 10], %u: f32[32, 10]) -> f32[2, 10] {
+  %a = conv %x, %w {pads_before = [1, 1], pads_after = [1, 1]} : f32[2, 16, 20, 20]
+  %b = relu %a : f32[2, 16, 20, 20]
+  %c = conv %b, %v {strides = [2, 2]} : f32[2, 32, 10, 10]
+  %d = add %c, %r : f32[2, 32, 10, 10]
+  %e = sigmoid %d : f32[2, 32, 10, 10]
+  %g = reduce_mean %e {axes = [2, 3], keep_dims = false} : f32[2, 32]
+  %y = matmul %g, %u : f32[2, 10]
+  return %y
+}
+GRAPH
+models=(convolutions.graph strided.graph "$source/examples/mlp.graph"
   "$source/examples/linear_training.graph"
   "$source/examples/two_layer_training.graph"
   builtin:mnist builtin:gpt builtin:lstm)
 # Where there is no AVX-512 each plan waits for oneDNN to be told otherwise.
-models_for_avx512=(convolutions.graph "$source/examples/mlp.graph")
+models_for_avx512=(convolutions.graph strided.graph "$source/examples/mlp.graph")
 
 (printf '\0\0\10\3\0\0\0\4\0\0\0\34\0\0\0\34'; head -c 3136 /dev/zero) > images.idx
 printf '\0\0\10\1\0\0\0\4\1\2\3\4' > labels.idx
@@ -58,14 +72,23 @@ fail() {
   failed=1
 }
 
+# few_threads COMMAND...: in an environment that leaves less to OpenMP and asks
+# other things of oneDNN.
+few_threads() {
+  (export OMP_THREAD_LIMIT=1 OMP_NUM_THREADS=1 OMP_DYNAMIC=true \
+    ONEDNN_CPU_ISA_HINTS=PREFER_YMM ONEDNN_DEFAULT_FPMATH_MODE=BF16; "$@")
+}
+
 # same_plans MODEL ISA: whatever the process that compiles may use.
 same_plans() {
   for compiling in ALL AVX2 SSE41; do
     ONEDNN_MAX_CPU_ISA=$compiling make_plan "$1" $compiling.plan > report.txt 2>&1 ||
       fail "$1 for $2 with $compiling: $(cat report.txt)"
   done
+  few_threads make_plan "$1" FEW.plan > report.txt 2>&1 ||
+    fail "$1 for $2 with one thread: $(cat report.txt)"
   cp ALL.plan "$(basename "$1").$2.plan"
-  for other in AVX2 SSE41; do
+  for other in AVX2 SSE41 FEW; do
     cmp ALL.plan $other.plan || fail "$1 for $2 differs with $other"
   done
 }
@@ -82,6 +105,13 @@ runs_as_planned() {
 # has_isa ISA CAP: under the cap this processor has that, and no more.
 has_isa() { ONEDNN_MAX_CPU_ISA=$2 "$partita" devices | grep -q "\"isa\": \"$1\""; }
 
+# A team that OpenMP makes smaller does all the work of the plan's.
+runs_with_few_threads() {
+  few_threads run_plan "$1" > ran.txt 2>&1 ||
+    fail "$1 for $2 does not run with one thread: $(cat ran.txt)"
+  grep -q 'bit for bit' ran.txt || fail "$1 for $2 with one thread: $(cat ran.txt)"
+}
+
 declare -A cap_of=([sse4]=SSE41 [avx2]=AVX2 [avx512]=AVX512_CORE)
 for isa in sse4 avx2 avx512; do
   sed "s/\"isa\": \".*\"/\"isa\": \"$isa\"/" \
@@ -91,6 +121,7 @@ for isa in sse4 avx2 avx512; do
     same_plans "$model" $isa
     if has_isa $isa ${cap_of[$isa]}; then
       runs_as_planned "$model" $isa ${cap_of[$isa]}
+      runs_with_few_threads "$model" $isa
     else
       echo "skipped: running $model for $isa, which this processor lacks"
     fi

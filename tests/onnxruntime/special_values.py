@@ -14,13 +14,14 @@ MANY = FEW + [1.1754942e-38, 1.17549435e-38, 0.5, -0.5, 0.25, 1.5, -2.5, 3.0, 7.
 
 EXACT = [("Relu", {}), ("ThresholdedRelu", {}),
          ("ThresholdedRelu", {"alpha": -1.0}), ("ThresholdedRelu", {"alpha": NAN}), ("Shrink", {}),
-         ("Shrink", {"bias": 0.5, "lambd": 1.0}), ("Shrink", {"lambd": NAN}), ("HardSigmoid", {}),
-         ("HardSigmoid", {"alpha": NAN}), ("Sign", {}), ("Abs", {}), ("Neg", {}), ("Round", {}),
+         ("Shrink", {"bias": 0.5, "lambd": 1.0}), ("Shrink", {"lambd": NAN}), ("Shrink", {"bias": NAN}), ("HardSigmoid", {}),
+         ("HardSigmoid", {"alpha": NAN}), ("HardSigmoid", {"beta": NAN}), ("Sign", {}), ("Abs", {}), ("Neg", {}), ("Round", {}),
          ("Floor", {}), ("Ceil", {}), ("IsNaN", {}), ("IsInf", {}), ("IsInf", {"detect_negative": 0}),
          ("IsInf", {"detect_positive": 0}), ("Identity", {}), ("Cast", {"to": 9}), ("Cast", {"to": 11}), ("Sqrt", {}),
          ("Reciprocal", {})]
 ROUNDED = [("LeakyRelu", {}), ("LeakyRelu", {"alpha": -0.5}), ("LeakyRelu", {"alpha": NAN}), ("HardSwish", {}),
-           ("Softsign", {}), ("Elu", {}), ("Elu", {"alpha": NAN}), ("Selu", {}), ("Celu", {}), ("Celu", {"alpha": 2.0}), ("Softplus", {}),
+           ("Softsign", {}), ("Elu", {}), ("Elu", {"alpha": NAN}), ("Selu", {}), ("Selu", {"alpha": NAN}), ("Selu", {"gamma": NAN}), ("Celu", {}),
+           ("Celu", {"alpha": 2.0}), ("Celu", {"alpha": NAN}), ("Celu", {"alpha": INF}), ("Celu", {"alpha": 0.0}), ("Softplus", {}),
            ("Sigmoid", {}), ("Tanh", {}), ("Exp", {}), ("Log", {}), ("Gelu", {}), ("Mish", {}), ("Erf", {})]
 PAIRS = [("Max", {}), ("Min", {}), ("Greater", {}), ("Less", {}), ("GreaterOrEqual", {}), ("LessOrEqual", {}),
          ("Equal", {}), ("PRelu", {}), ("Mod", {"fmod": 1}), ("Add", {}), ("Sub", {}), ("Mul", {}), ("Div", {})]

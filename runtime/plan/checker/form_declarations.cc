@@ -64,46 +64,79 @@ void CheckBuffer(const EntryView& view, const Buffer& buffer,
   }
 }
 
+// "gpu:0/s"; by its number where it has no device that exists.
+std::string NamedStream(const EntryView& view, StreamId id) {
+  const bool named = InBounds(id.index, view.entry->streams.size()) &&
+                     InBounds(view.entry->streams[id.index].device.index,
+                              view.plan->devices.size());
+  return named ? view.StreamText(id) : absl::StrCat("stream ", id.index);
+}
+
+// "" or that the stream does not exist.
+std::string StreamFault(const EntryView& view, StreamId id) {
+  const size_t streams = view.entry->streams.size();
+  if (InBounds(id.index, streams)) return "";
+  return absl::StrCat("found stream ", id.index, "; expected one of the ",
+                      streams, " that the entry has; name another");
+}
+
 void CheckGroup(const EntryView& view, size_t g, Findings& findings) {
-  const std::vector<StreamId>& members = view.entry->groups[g].members;
   absl::flat_hash_set<int32_t> seen;
-  for (StreamId member : members) {
-    if (InBounds(member.index, view.entry->streams.size()) &&
-        seen.insert(member.index).second) {
-      continue;
+  for (StreamId member : view.entry->groups[g].members) {
+    std::string fault = StreamFault(view, member);
+    if (fault.empty() && !seen.insert(member.index).second) {
+      fault = absl::StrCat("found ", NamedStream(view, member),
+                           " twice; expected each member to be another "
+                           "stream; name each stream once");
     }
-    findings.Add(view.Found(
-        Rule::kShape, -1,
-        absl::StrCat("group ", g, ": found stream ", member.index,
-                     " twice or beyond the entry's ",
-                     view.entry->streams.size(),
-                     "; expected each member to be another stream; name each "
-                     "stream once")));
+    if (fault.empty()) continue;
+    findings.Add(
+        view.Found(Rule::kShape, -1, absl::StrCat("group ", g, ": ", fault)));
     return;
   }
 }
 
+// "" or what the channel's slots have against them.
+std::string SlotsFault(const EntryView& view, const Channel& channel) {
+  if (channel.capacity < 0) {
+    return absl::StrCat("found capacity ", channel.capacity,
+                        "; expected 0 or more; raise it");
+  }
+  if (channel.slots.size() != static_cast<size_t>(channel.capacity)) {
+    return absl::StrCat("found capacity ", channel.capacity, " and ",
+                        channel.slots.size(),
+                        channel.slots.size() == 1 ? " slot" : " slots",
+                        "; expected one for each message that it holds; list "
+                        "as many slots as the capacity");
+  }
+  for (BufferId slot : channel.slots) {
+    if (InBounds(slot.index, view.entry->buffers.size())) continue;
+    return absl::StrCat(
+        "found buffer ", slot.index, " as a slot; expected one of the ",
+        view.entry->buffers.size(), " that the entry has; name another");
+  }
+  return "";
+}
+
+std::string ChannelFault(const EntryView& view, const Channel& channel) {
+  for (StreamId end : {channel.sender, channel.receiver}) {
+    std::string fault = StreamFault(view, end);
+    if (!fault.empty()) return fault;
+  }
+  if (channel.sender == channel.receiver) {
+    return "found one stream at both ends; expected two; name another";
+  }
+  return SlotsFault(view, channel);
+}
+
 void CheckChannel(const EntryView& view, size_t i, Findings& findings) {
   const Channel& channel = view.entry->channels[i];
-  const size_t streams = view.entry->streams.size();
-  const bool ends = InBounds(channel.sender.index, streams) &&
-                    InBounds(channel.receiver.index, streams) &&
-                    channel.sender != channel.receiver;
-  const bool slots =
-      channel.capacity >= 0 &&
-      channel.slots.size() == static_cast<size_t>(channel.capacity) &&
-      std::all_of(channel.slots.begin(), channel.slots.end(), [&](BufferId id) {
-        return InBounds(id.index, view.entry->buffers.size());
-      });
-  if (ends && slots) return;
+  const std::string fault = ChannelFault(view, channel);
+  if (fault.empty()) return;
   findings.Add(view.Found(
       Rule::kShape, -1,
-      absl::StrCat("channel ", i, ": found stream ", channel.sender.index,
-                   " to stream ", channel.receiver.index, " with ",
-                   channel.slots.size(), " slots for capacity ",
-                   channel.capacity, "; expected two of the entry's ", streams,
-                   " streams and a buffer for each message; give it another "
-                   "stream or as many slots")));
+      absl::StrCat("channel ", i, " ", NamedStream(view, channel.sender),
+                   " -> ", NamedStream(view, channel.receiver), ": ", fault)));
 }
 
 // The dimension exists, and the unit divides it.

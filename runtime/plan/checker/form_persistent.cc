@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -36,12 +37,8 @@ class PersistentForm {
         findings_(findings) {}
 
   void Check(const PersistentValue& value, std::vector<Held>& held) {
-    if (!IdsExist(value)) {
-      return Add(value,
-                 "found a buffer, node, member or literal that does not "
-                 "exist; expected a constant or variable in a "
-                 "persistent buffer; name one that the plan has");
-    }
+    const std::string fault = FaultInIds(value);
+    if (!fault.empty()) return Add(value, fault);
     const Buffer& buffer = view_.buffer(value.buffer);
     const OpView node = view_.graph().view(value.node);
     const Placement& placement = node.node().placement;
@@ -80,20 +77,49 @@ class PersistentForm {
                      ": ", what)));
   }
 
-  bool IdsExist(const PersistentValue& value) const {
+  // "" or the first thing that the value names and that cannot be.
+  std::string FaultInIds(const PersistentValue& value) const {
+    const size_t buffers = view_.entry->buffers.size();
+    const size_t literals = static_cast<size_t>(literals_.size());
+    if (!Exists(value.buffer.index, buffers)) {
+      return NoSuch("buffer", value.buffer.index, buffers);
+    }
+    if (!view_.buffer(value.buffer).persistent) {
+      return "found a buffer of the step-local part; expected one of the "
+             "persistent part, as others are used again; move it";
+    }
+    const std::string fault = FaultInNode(value);
+    if (!fault.empty() || Exists(value.initial.index, literals)) return fault;
+    return NoSuch("literal", value.initial.index, literals);
+  }
+
+  std::string FaultInNode(const PersistentValue& value) const {
     const Graph& graph = view_.graph();
-    if (!value.buffer.valid() ||
-        static_cast<size_t>(value.buffer.index) >=
-            view_.entry->buffers.size() ||
-        !view_.buffer(value.buffer).persistent || !value.node.valid() ||
-        value.node.index >= graph.node_id_bound() || !graph.alive(value.node) ||
-        !value.initial.valid() || value.initial.index >= literals_.size()) {
-      return false;
+    const auto nodes = static_cast<size_t>(graph.node_id_bound());
+    if (!Exists(value.node.index, nodes) || !graph.alive(value.node)) {
+      return NoSuch("node", value.node.index, graph.order().size());
     }
     const OpView node = graph.view(value.node);
-    return (node.is(kConstant) || node.is(kVariable)) && value.member >= 0 &&
-           static_cast<size_t>(value.member) <
-               node.node().placement.devices.size();
+    if (!node.is(kConstant) && !node.is(kVariable)) {
+      return absl::StrCat("found ", view_.NodeText(value.node),
+                          "; expected a constant or variable, as no other "
+                          "value outlasts a step; name one");
+    }
+    const size_t members = node.node().placement.devices.size();
+    if (Exists(value.member, members)) return "";
+    return absl::StrCat("found member ", value.member, " of ",
+                        view_.NodeText(value.node), ", which is on ", members,
+                        members == 1 ? " device" : " devices",
+                        "; expected a smaller number; change the member");
+  }
+
+  static bool Exists(int32_t id, size_t count) {
+    return id >= 0 && static_cast<size_t>(id) < count;
+  }
+
+  static std::string NoSuch(absl::string_view what, int32_t id, size_t count) {
+    return absl::StrCat("found ", what, " ", id, "; expected one of the ",
+                        count, " that exist; name another");
   }
 
   // The first bytes are those of the constant or of the variable's first value.

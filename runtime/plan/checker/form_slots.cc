@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,22 @@ std::vector<bool> UsedBuffers(const EntryView& view) {
   return used;
 }
 
+// What of two blocks that share bytes, one or both of slots, is found.
+std::string OverlapText(const EntryView& view, const Block& a, const Block& b) {
+  const Block& slot = a.slot ? a : b;
+  const Block& other = a.slot ? b : a;
+  const std::string text =
+      absl::StrCat("the message slot ", view.BufferText(slot.buffer));
+  if (other.slot && other.buffer == slot.buffer) {
+    return absl::StrCat(text, " for two messages");
+  }
+  if (other.buffer == slot.buffer) {
+    return absl::StrCat(text, " as a buffer of commands, too");
+  }
+  return absl::StrCat(other.slot ? "the message slot " : "",
+                      view.BufferText(other.buffer), " over ", text);
+}
+
 }  // namespace
 
 void CheckSlots(const EntryView& view, Findings& findings) {
@@ -90,8 +107,7 @@ void CheckSlots(const EntryView& view, Findings& findings) {
         other->bytes.end > block.bytes.begin) {
       findings.Add(view.Found(
           Rule::kSlots, -1,
-          absl::StrCat("found ", view.BufferText(block.buffer), " over ",
-                       view.BufferText(other->buffer),
+          absl::StrCat("found ", OverlapText(view, *other, block),
                        "; expected a message slot to be its channel's alone; "
                        "use bytes of its own")));
     }

@@ -4,6 +4,7 @@
 #include "runtime/plan/checker/launch_nodes.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -79,6 +80,41 @@ std::vector<Issued> IssuedByGroup(const EntryView& view, Findings& findings) {
   return issued;
 }
 
+// "copy %h batch 1 member 2": the command's instance in the words of its line.
+std::string InstanceText(const EntryView& view, const Command& command) {
+  const Instance& instance = command.instance;
+  std::string text = view.NodeText(instance.node);
+  if (instance.micro_batch > 0) {
+    absl::StrAppend(&text, " batch ", instance.micro_batch);
+  }
+  if (instance.member > 0) absl::StrAppend(&text, " member ", instance.member);
+  return text;
+}
+
+// Of collective `k` of a group: what the command of member `m` has against it.
+// `first` is the command of member 0.
+std::string PartFault(const EntryView& view, int group, int m, int k, int first,
+                      int c) {
+  const Command& command = view.commands[c];
+  const Instance& expected = view.commands[first].instance;
+  if (command.instance.node != expected.node ||
+      command.instance.micro_batch != expected.micro_batch) {
+    return absl::StrCat(
+        view.places.Text(c), " is collective ", k, " of member ", m,
+        " of group ", group, " and does ", InstanceText(view, command),
+        ", but ", view.places.Text(first), " is that of member 0 and does ",
+        InstanceText(view, view.commands[first]),
+        "; every member must issue the same sequence");
+  }
+  if (command.instance.member == m) return "";
+  return absl::StrCat(
+      view.places.Text(c), " is member ", command.instance.member, " of ",
+      view.NodeText(command.instance.node), " on ",
+      view.StreamText(command.stream), ", which is member ", m, " of group ",
+      group, "; expected one number; list the group's streams in the order of ",
+      "the node's members");
+}
+
 void AddPartSets(const EntryView& view, int group, const Issued& issued,
                  Partners& partners, Findings& findings) {
   for (size_t m = 1; m < issued.size(); ++m) {
@@ -93,20 +129,12 @@ void AddPartSets(const EntryView& view, int group, const Issued& issued,
   }
   for (size_t k = 0; !issued.empty() && k < issued[0].size(); ++k) {
     PartSet set{GroupId(group), {}};
-    const Instance& first = view.commands[issued[0][k]].instance;
     for (size_t m = 0; m < issued.size(); ++m) {
       const int c = issued[m][k];
-      const Instance& instance = view.commands[c].instance;
-      if (instance.node != first.node ||
-          instance.micro_batch != first.micro_batch ||
-          instance.member != static_cast<int>(m)) {
-        findings.Add(view.Found(
-            Rule::kGroupOrder, c,
-            absl::StrCat(view.places.Text(c), " is collective ", k,
-                         " of member ", m, " of group ", group, ", but ",
-                         view.places.Text(issued[0][k]),
-                         " is that of member 0 and does another one; every "
-                         "member must issue the same sequence")));
+      const std::string fault = PartFault(view, group, static_cast<int>(m),
+                                          static_cast<int>(k), issued[0][k], c);
+      if (!fault.empty()) {
+        findings.Add(view.Found(Rule::kGroupOrder, c, fault));
       }
       set.parts.push_back(c);
       partners.part_set[c] = static_cast<int>(partners.part_sets.size());
@@ -119,6 +147,26 @@ int64_t MessageBytes(const EntryView& view, const Command& command) {
   const std::vector<BufferId>& side =
       command.kind == Kind::kSend ? command.operands : command.results;
   return view.buffer(side[0]).range.size();
+}
+
+// What the two commands of message `k` of a channel disagree about.
+std::string MessageFault(const EntryView& view, int channel, int k, int sender,
+                         int receiver) {
+  const Command& send = view.commands[sender];
+  const Command& recv = view.commands[receiver];
+  std::string as_received, as_sent;
+  if (send.instance != recv.instance) {
+    as_received = InstanceText(view, recv);
+    as_sent = absl::StrCat(InstanceText(view, send), "; give both one node");
+  } else if (MessageBytes(view, send) != MessageBytes(view, recv)) {
+    as_received = absl::StrCat(MessageBytes(view, recv), " bytes");
+    as_sent = absl::StrCat(MessageBytes(view, send), "; give both as many");
+  } else {
+    return "";
+  }
+  return absl::StrCat(view.places.Text(receiver), " receives message ", k,
+                      " of channel ", channel, " as ", as_received, ", which ",
+                      view.places.Text(sender), " sends as ", as_sent);
 }
 
 void AddMessages(const EntryView& view, int channel,
@@ -135,17 +183,10 @@ void AddMessages(const EntryView& view, int channel,
     return;
   }
   for (size_t k = 0; k < sends.size(); ++k) {
-    const Command& send = view.commands[sends[k]];
-    const Command& recv = view.commands[recvs[k]];
-    if (MessageBytes(view, send) != MessageBytes(view, recv) ||
-        send.instance != recv.instance) {
-      findings.Add(view.Found(
-          Rule::kMessagePairs, recvs[k],
-          absl::StrCat(view.places.Text(recvs[k]), " receives message ", k,
-                       " of channel ", channel, ", which ",
-                       view.places.Text(sends[k]),
-                       " sends as another value or size; give both one node "
-                       "and as many bytes")));
+    const std::string fault =
+        MessageFault(view, channel, static_cast<int>(k), sends[k], recvs[k]);
+    if (!fault.empty()) {
+      findings.Add(view.Found(Rule::kMessagePairs, recvs[k], fault));
     }
     partners.message[sends[k]] = partners.message[recvs[k]] =
         static_cast<int>(partners.messages.size());

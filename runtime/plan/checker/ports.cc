@@ -15,15 +15,15 @@ namespace partita {
 namespace {
 
 // One `type` for each micro-batch, behind each other: the first dimension is
-// that many times as long, or one more counts them.
+// that many times as long, or one more counts them. Extents have a limit of
+// their own, as beside an extent of 0 they say nothing of the bytes.
 std::vector<TensorType> OfAll(const TensorType& type, int64_t micro_batches) {
   std::vector<TensorType> all;
   if (micro_batches < 2 || !type.layout.is_row_major() ||
-      type.num_bytes() == 0 ||
       type.num_bytes() > kMaxTensorBytes / micro_batches) {
     return all;
   }
-  if (type.rank() > 0) {
+  if (type.rank() > 0 && type.dims[0] <= kMaxTensorBytes / micro_batches) {
     all.push_back(type);
     all.back().dims[0] *= micro_batches;
   }

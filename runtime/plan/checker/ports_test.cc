@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "runtime/plan/checker/mutants/base_plans.h"
 #include "runtime/plan/checker/said_of_plan.h"
 
@@ -73,6 +75,31 @@ TEST(Ports, OfMicroBatchesHaveRoomForAll) {
             "plan @f: input 0 x: found f32[2, 8]; expected f32[2, 4] or "
             "f32[4, 4] or f32[2, 2, 4], of one or of all micro-batches; change "
             "the port's type");
+}
+
+// Each extent counts, though no byte does.
+TEST(Ports, OfMicroBatchesWithoutBytesHaveRoomForAll) {
+  const auto said = [](absl::string_view one, absl::string_view all) {
+    const std::string type = absl::StrCat("f32[", one, "]");
+    const std::string port = absl::StrCat("f32[", all, "]");
+    return Said({},
+                absl::StrReplaceAll(TextOf(kNeg), {{"x f32[2, 4]", "x " + port},
+                                                   {"y f32[2, 4]", "y " + port},
+                                                   {"f32[2, 4]", type},
+                                                   {"!x 0 32", "!x 0 0"},
+                                                   {"!y 32 32", "!y 0 0"},
+                                                   {kOneBatch, kTwoBatches}}));
+  };
+  EXPECT_EQ(said("2, 0", "4, 0"), "proved");
+  EXPECT_EQ(said("2, 0", "2, 2, 0"), "proved");
+  EXPECT_EQ(said("0, 3", "0, 3"), "proved");
+  EXPECT_EQ(said("0", "0"), "proved");
+  constexpr absl::string_view kExpected =
+      ": found f32[2, 1]; expected f32[2, 0] or f32[4, 0] or f32[2, 2, 0], of "
+      "one or of all micro-batches; change the port's type";
+  EXPECT_EQ(said("2, 0", "2, 1"),
+            absl::StrCat("plan @f: input 0 x", kExpected,
+                         "\nplan @f: output 0 y", kExpected));
 }
 
 }  // namespace

@@ -166,15 +166,12 @@ const CaseStudy kXla37936 = {
         gpu:1/s collective %r member 1 !p1 -> !p1 group 0
         gpu:0/s fetch !p0 output 0
         gpu:0/s fetch !q0 output 1)"},
-    "plan @f: command 9 is collective 0 of member 1 of group 0, but command 8 "
-    "is that of member 0 and does another one; every member must issue the "
-    "same "
-    "sequence\n"
-    "plan @f: command 11 is collective 1 of member 1 of group 0, but command "
-    "10 "
-    "is that of member 0 and does another one; every member must issue the "
-    "same "
-    "sequence"};
+    "plan @f: command 9 is collective 0 of member 1 of group 0 and does copy "
+    "%s member 1, but command 8 is that of member 0 and does copy %r; every "
+    "member must issue the same sequence\n"
+    "plan @f: command 11 is collective 1 of member 1 of group 0 and does copy "
+    "%r member 1, but command 10 is that of member 0 and does copy %s; every "
+    "member must issue the same sequence"};
 
 // XLA #47467: two collectives that share two devices are launched in opposite
 // orders there, each waiting for the other's room.

@@ -74,6 +74,48 @@ graph @f(%x: i8[2], %n: i8[0]) -> (i8[2], i8[0]) {
       gpu:0/s fetch !e output 1)",
 };
 
+// %e has two rows of nothing in each micro-batch, and four in the step.
+constexpr ShortPlan kEmptyInMicroBatches = {
+    .name = "an input of no bytes in two micro-batches",
+    .graph = R"(graph @f(%x: i8[2, 1], %e: i8[2, 0]) -> (i8[2, 1], i8[2, 0]) {
+  %a = concat %e, %x {axis = 1} : i8[2, 1] on gpu:0
+  %c = copy %a : i8[2, 1] on gpu:1
+  return %c as y, %e as m
+})",
+    .devices = R"(
+      gpu:0 0 6
+      gpu:1 0 2)",
+    .declared = R"(
+      input x i8[4, 1]
+      input e i8[4, 0]
+      output y i8[4, 1]
+      output m i8[4, 0]
+      arena gpu:0
+        !x 0 2
+        !e 0 0
+        !a0 2 2
+        !a1 4 2
+      arena gpu:1
+        !c 0 2)",
+    .launch = R"(
+      gpu:0/s feed batch 0 -> !x input 0
+      gpu:0/s feed batch 0 -> !e input 1
+      gpu:0/s kernel %a batch 0 (!e, !x) -> !a0
+      gpu:0/s fetch batch 0 !e output 1
+      gpu:0/s record ev0
+      gpu:1/s wait ev0
+      gpu:1/s copy %c batch 0 !a0 -> !c
+      gpu:1/s fetch batch 0 !c output 0
+      gpu:0/s feed batch 1 -> !x input 0
+      gpu:0/s feed batch 1 -> !e input 1
+      gpu:0/s kernel %a batch 1 (!e, !x) -> !a1
+      gpu:0/s fetch batch 1 !e output 1
+      gpu:0/s record ev1
+      gpu:1/s wait ev1
+      gpu:1/s copy %c batch 1 !a1 -> !c
+      gpu:1/s fetch batch 1 !c output 0)",
+};
+
 // Of one element gpu:0 has none, so gpu:1 hears nothing of it: only the event
 // tells that !z has been copied.
 constexpr ShortPlan kEmptyGiver = {
@@ -174,7 +216,8 @@ constexpr ShortPlan kEmptyTaker = {
 }  // namespace
 
 std::vector<ShortPlan> EmptyPlans() {
-  return {kEmptyConstant, kEmptyVariable, kEmptyGiver, kEmptyTaker};
+  return {kEmptyConstant, kEmptyVariable, kEmptyInMicroBatches, kEmptyGiver,
+          kEmptyTaker};
 }
 
 }  // namespace partita

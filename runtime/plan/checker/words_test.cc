@@ -1,0 +1,185 @@
+// Each fault has its own words: a finding says which of several things is
+// wrong, in the names of the plan's text. SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "graph/op_set.h"
+#include "runtime/plan/checker/check_plan.h"
+#include "runtime/plan/checker/mutants/base_plans.h"
+#include "runtime/plan/checker/said_of_plan.h"
+#include "runtime/plan/plan_text.h"
+
+namespace partita {
+namespace {
+
+std::string SaidOfBase(absl::string_view name, const TextChanges& changes) {
+  return Said(changes, TextOf(BasePlanNamed(name)));
+}
+
+// The first finding against a base plan that was changed by hand.
+std::string FoundIn(absl::string_view name, void (*change)(Plan& plan)) {
+  auto plan = ParsePlan(TextOf(BasePlanNamed(name)), "f", OpSet::BuiltIn());
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return "";
+  change(*plan);
+  const std::vector<Finding> findings = FindFaults(*plan);
+  return findings.empty() ? "proved" : findings[0].message;
+}
+
+constexpr absl::string_view kReduce = "all_reduce of partial sums";
+
+TEST(Words, AMemberOfAGroupIsThatOfItsNode) {
+  EXPECT_EQ(SaidOfBase(kReduce, {}), "proved");
+  EXPECT_EQ(
+      SaidOfBase(kReduce, {{"(gpu:0/s, gpu:1/s)", "(gpu:1/s, gpu:0/s)"}}),
+      "plan @f: command 5 is member 1 of copy %r on gpu:1/s, which is member 0 "
+      "of group 0; expected one number; list the group's streams in the order "
+      "of the node's members\nplan @f: command 4 is member 0 of copy %r on "
+      "gpu:0/s, which is member 1 of group 0; expected one number; list the "
+      "group's streams in the order of the node's members");
+}
+
+TEST(Words, ACollectiveOfAnotherMicroBatchIsNamed) {
+  EXPECT_EQ(
+      FoundIn(kReduce,
+              [](Plan& plan) {
+                for (Command& command : plan.entries[0].programs[0].commands) {
+                  if (command.kind == Command::Kind::kCollective &&
+                      command.instance.member == 1) {
+                    command.instance.micro_batch = 1;
+                  }
+                }
+              }),
+      "plan @f: command 5 is collective 0 of member 1 of group 0 and does copy "
+      "%r batch 1 member 1, but command 4 is that of member 0 and does copy "
+      "%r; every member must issue the same sequence");
+}
+
+constexpr absl::string_view kSlot = "a channel of one slot";
+
+TEST(Words, AChannelIsNamedByItsStreams) {
+  EXPECT_EQ(SaidOfBase(kSlot, {}), "proved");
+  EXPECT_EQ(SaidOfBase(kSlot, {{"capacity 1", "capacity 2"}}),
+            "plan @f: channel 0 gpu:0/s -> gpu:1/s: found capacity 2 and 1 "
+            "slot; expected one for each message that it holds; list as many "
+            "slots as the capacity");
+  EXPECT_EQ(FoundIn(kSlot,
+                    [](Plan& plan) {
+                      Channel& channel = plan.entries[0].channels[0];
+                      channel.receiver = channel.sender;
+                    }),
+            "plan @f: channel 0 gpu:0/s -> gpu:0/s: found one stream at both "
+            "ends; expected two; name another");
+  EXPECT_EQ(FoundIn(kSlot,
+                    [](Plan& plan) {
+                      plan.entries[0].channels[0].sender = StreamId(7);
+                    }),
+            "plan @f: channel 0 stream 7 -> gpu:1/s: found stream 7; expected "
+            "one of the 2 that the entry has; name another");
+  EXPECT_EQ(FoundIn(kSlot,
+                    [](Plan& plan) {
+                      plan.entries[0].channels[0].slots[0] = BufferId(70);
+                    }),
+            "plan @f: channel 0 gpu:0/s -> gpu:1/s: found buffer 70 as a slot; "
+            "expected one of the 6 that the entry has; name another");
+}
+
+TEST(Words, AStreamIsInAGroupOnce) {
+  EXPECT_EQ(FoundIn(kReduce,
+                    [](Plan& plan) {
+                      auto& members = plan.entries[0].groups[0].members;
+                      members[1] = members[0];
+                    }),
+            "plan @f: group 0: found gpu:0/s twice; expected each member to be "
+            "another stream; name each stream once");
+  EXPECT_EQ(FoundIn(kReduce,
+                    [](Plan& plan) {
+                      plan.entries[0].groups[0].members[1] = StreamId(9);
+                    }),
+            "plan @f: group 0: found stream 9; expected one of the 2 that the "
+            "entry has; name another");
+}
+
+TEST(Words, ASlotThatCommandsUseIsNoOtherBuffer) {
+  EXPECT_EQ(SaidOfBase(kSlot, {{"slots (!slot)", "slots (!ca)"}}),
+            "plan @f: found the message slot gpu:1 !ca as a buffer of "
+            "commands, too; expected a message slot to be its channel's alone; "
+            "use bytes of its own");
+  EXPECT_EQ(SaidOfBase(kSlot, {{"slots (!slot)", "slots (!x)"}}),
+            "plan @f: found the message slot gpu:0 !x as a buffer of commands, "
+            "too; expected a message slot to be its channel's alone; use bytes "
+            "of its own");
+  EXPECT_EQ(SaidOfBase(kSlot, {{"!slot 4 2", "!slot 3 2"}}),
+            "plan @f: found gpu:1 !cb over the message slot gpu:1 !slot; "
+            "expected a message slot to be its channel's alone; use bytes of "
+            "its own");
+  EXPECT_EQ(SaidOfBase(kSlot, {{"capacity 1 slots (!slot)",
+                                "capacity 2 slots (!slot, !slot)"}}),
+            "plan @f: found the message slot gpu:1 !slot for two messages; "
+            "expected a message slot to be its channel's alone; use bytes of "
+            "its own");
+}
+
+TEST(Words, AMessageHasOneValueAndSize) {
+  EXPECT_EQ(SaidOfBase(kSlot, {{"send %ca !a", "send %cb !a"}}),
+            "plan @f: command 4 receives message 0 of channel 0 as copy %ca, "
+            "which command 2 sends as copy %cb; give both one node");
+  EXPECT_EQ(SaidOfBase(kSlot, {{"!x 0 2\n", "!x 0 2\n!short 2 1\n"},
+                               {"send %ca !a", "send %ca !short"}}),
+            "plan @f: command 4 receives message 0 of channel 0 as 2 bytes, "
+            "which command 2 sends as 1; give both as many");
+}
+
+std::string SaidOfPersistent(void (*change)(PersistentValue& value)) {
+  static void (*changed)(PersistentValue & value);
+  changed = change;
+  return FoundIn("two layers on two devices",
+                 [](Plan& plan) { changed(plan.entries[0].persistent[0]); });
+}
+
+TEST(Words, APersistentValueSaysWhatDoesNotExist) {
+  EXPECT_EQ(SaidOfPersistent(
+                [](PersistentValue& value) { value.buffer = BufferId(99); }),
+            "plan @f: persistent value of no buffer: found buffer 99; expected "
+            "one of the 6 that exist; name another");
+  EXPECT_EQ(
+      SaidOfPersistent([](PersistentValue& value) { value.node = NodeId(99); }),
+      "plan @f: persistent value gpu:0 !w1: found node 99; expected one of the "
+      "6 that exist; name another");
+  EXPECT_EQ(
+      SaidOfPersistent([](PersistentValue& value) { value.member = 3; }),
+      "plan @f: persistent value gpu:0 !w1: found member 3 of constant %w1, "
+      "which is on 1 device; expected a smaller number; change the member");
+  EXPECT_EQ(SaidOfPersistent(
+                [](PersistentValue& value) { value.initial = LiteralId(99); }),
+            "plan @f: persistent value gpu:0 !w1: found literal 99; expected "
+            "one of the 2 that exist; name another");
+}
+
+TEST(Words, APersistentValueIsAConstantOrVariableOfThePersistentPart) {
+  EXPECT_EQ(
+      FoundIn("two layers on two devices",
+              [](Plan& plan) {
+                Entry& entry = plan.entries[0];
+                entry.persistent[0].node = entry.graph->order().back();
+              }),
+      "plan @f: persistent value gpu:0 !w1: found add %y; expected a constant "
+      "or variable, as no other value outlasts a step; name one");
+  EXPECT_EQ(FoundIn("two layers on two devices",
+                    [](Plan& plan) {
+                      Entry& entry = plan.entries[0];
+                      for (int b = 0; b < 20; ++b) {
+                        if (entry.buffers[b].persistent) continue;
+                        entry.persistent[0].buffer = BufferId(b);
+                        return;
+                      }
+                    }),
+            "plan @f: persistent value gpu:0 !x: found a buffer of the "
+            "step-local part; expected one of the persistent part, as others "
+            "are used again; move it");
+}
+
+}  // namespace
+}  // namespace partita
