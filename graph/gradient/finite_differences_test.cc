@@ -27,6 +27,7 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
   const std::string made = "made of attributes alone";
   const std::string leaf = "a leaf: gradients end there";
   const std::string compiled = "made by passes, after gradients are built";
+  const std::string second = "a second derivative would be an op of its own";
   return {{&kAccumulate, compiled},
           {&kEqual, truth},
           {&kNotEqual, truth},
@@ -48,6 +49,7 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
           {&kRandomUniform, whole},
           {&kArgMax, position},
           {&kArgMin, position},
+          {&kMaxPoolIndices, position},
           {&kShape, position},
           {&kSize, position},
           {&kFill, made},
@@ -61,10 +63,22 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
           {&kReorder, compiled},
           {&kAttentionGradient,
            "a second derivative of attention would be an op of its own"},
+          {&kGruGradient, second},
+          {&kLstmGradient, second},
+          {&kRnnGradient, second},
           {&kLayerNormGradient,
            "a second derivative of layer_norm would be an op of its own"},
           {&kLayerNormScaleGradient,
            "a second derivative of layer_norm would be an op of its own"},
+          {&kBitCast, "bits have no slope"},
+          {&kCumprod,
+           "the products without one factor would be an op of their own"},
+          {&kDet, "it would take an op that inverts matrices"},
+          {&kGridSample,
+           "giving back to where positions were read would be an op of its "
+           "own"},
+          {&kRoiAlign,
+           "giving back to where regions were read would be an op of its own"},
           {&kMaxPoolGradient,
            "a second derivative of max_pool would gather by position"}};
 }

@@ -147,8 +147,8 @@ absl::StatusOr<AttentionSizes> ReadSizes(NodeImport& node) {
 
 // The mask for all keys: none of those behind it is seen. Up to opset 23 an
 // extent of 1 stands for all keys.
-Term WholeMask(Composition& c, int64_t keys) {
-  const Term mask = c.Input(kMask);
+Expr WholeMask(Composition& c, int64_t keys) {
+  const Expr mask = c.Input(kMask);
   const int64_t missing = keys - mask.dim(-1);
   const bool stands_for_all = mask.dim(-1) == 1 && c.node().opset() < 24;
   if (missing <= 0 || stands_for_all) return mask;
@@ -166,20 +166,20 @@ class Sight {
  public:
   explicit Sight(Composition& c) : c_(c) {}
 
-  void Demand(Term condition) {
+  void Demand(Expr condition) {
     seen_ = seen_.has_value() ? Joined(kAnd, *seen_, condition) : condition;
   }
   // What is added to a score of the dtype, where something is: minus infinity
   // for a key that is not seen, else `added`, or nothing.
-  std::optional<Term> Bias(DType dtype, std::optional<Term> added) const {
+  std::optional<Expr> Bias(DType dtype, std::optional<Expr> added) const {
     if (!seen_.has_value()) return added;
-    const Term visible = added.has_value() ? *added : c_.Scalar(dtype, 0);
+    const Expr visible = added.has_value() ? *added : c_.Scalar(dtype, 0);
     return Choose(*seen_, visible, c_.Scalar(dtype, -kInfinity));
   }
 
  private:
   Composition& c_;
-  std::optional<Term> seen_;
+  std::optional<Expr> seen_;
 };
 
 // By position. A query's is its own number behind the keys before the first:
@@ -190,10 +190,10 @@ void DemandPositions(Composition& c, const AttentionSizes& sizes,
   const bool ordered =
       options.causal || options.left >= 0 || options.right >= 0;
   if (!counted && !ordered) return;
-  const Term keys = c.Iota(0, sizes.total());
-  Term queries = c.Iota(sizes.past, sizes.queries.positions).Unsqueezed(1);
+  const Expr keys = c.Iota(0, sizes.total());
+  Expr queries = c.Iota(sizes.past, sizes.queries.positions).Unsqueezed(1);
   if (counted) {
-    const Term filled =
+    const Expr filled =
         c.Input(kFilled).Reshaped({sizes.queries.batch, 1, 1, 1});
     sight.Demand(Joined(kLess, keys, filled));
     queries = queries + (filled - static_cast<double>(sizes.queries.positions));
@@ -210,13 +210,13 @@ void DemandPositions(Composition& c, const AttentionSizes& sizes,
 }
 
 // What is added to scores; nothing if every query sees all keys.
-std::optional<Term> Bias(Composition& c, const AttentionSizes& sizes,
+std::optional<Expr> Bias(Composition& c, const AttentionSizes& sizes,
                          const Options& options) {
   const DType dtype = c.node().type(kQueries).dtype;
   Sight sight(c);
-  std::optional<Term> added;
+  std::optional<Expr> added;
   if (c.node().has_input(kMask)) {
-    const Term mask = WholeMask(c, sizes.total());
+    const Expr mask = WholeMask(c, sizes.total());
     if (mask.dtype() == DType::kBool) {
       sight.Demand(mask);
     } else {
@@ -236,17 +236,17 @@ bool AllSeeSomething(const NodeImport& node, const Options& options) {
 // --- the computation ---
 
 // Rows of all the queries that share a head of keys stand under each other.
-Term Grouped(Term x, const AttentionSizes& s) {
+Expr Grouped(Expr x, const AttentionSizes& s) {
   if (s.group() == 1) return x;
   return x.Reshaped({x.dim(0), s.keys.heads, s.group() * x.dim(2), x.dim(3)});
 }
-Term Ungrouped(Term x, const AttentionSizes& s) {
+Expr Ungrouped(Expr x, const AttentionSizes& s) {
   if (s.group() == 1) return x;
   return x.Reshaped({x.dim(0), s.queries.heads, s.queries.positions, x.dim(3)});
 }
 
-Term WithPast(Composition& c, Input input, const HeadSizes& sizes, Input past) {
-  const Term fresh = InHeads(c.Input(input), sizes);
+Expr WithPast(Composition& c, Input input, const HeadSizes& sizes, Input past) {
+  const Expr fresh = InHeads(c.Input(input), sizes);
   if (!c.node().has_input(past)) return fresh;
   return Concatenated({c.Input(past), fresh}, 2);
 }
@@ -257,23 +257,23 @@ class Shares {
   Shares(Composition& c, const AttentionSizes& sizes, const Options& options)
       : c_(c), options_(options), bias_(Bias(c, sizes, options)) {
     if (!bias_.has_value() || AllSeeSomething(c.node(), options)) return;
-    const Term top = bias_->Apply(
+    const Expr top = bias_->Apply(
         kReduceMax, {{"axes", std::vector<int64_t>{bias_->rank() - 1}},
                      {"keep_dims", true}});
     blind_ = Joined(kEqual, top, -kInfinity);
   }
 
   // Rows of blind queries are NaN.
-  Term Of(Term products) const {
+  Expr Of(Expr products) const {
     Show(Stage::kProducts, products);
-    Term scores = products;
+    Expr scores = products;
     if (options_.softcap > 0) {
       scores = (scores / options_.softcap).Apply(kTanh) * options_.softcap;
     }
     Show(Stage::kCapped, scores);
     if (bias_.has_value()) scores = scores + *bias_;
     Show(Stage::kMasked, scores);
-    const Term shares = scores.Cast(options_.softmax_dtype)
+    const Expr shares = scores.Cast(options_.softmax_dtype)
                             .Apply(kSoftmax, {{"axis", int64_t{-1}}})
                             .Cast(products.dtype());
     if (Shows(Stage::kShares)) Show(Stage::kShares, Seeing(shares));
@@ -281,7 +281,7 @@ class Shares {
   }
 
   // Zeros where a query is blind, in what has rows for queries.
-  Term Seeing(Term x) const {
+  Expr Seeing(Expr x) const {
     return blind_.has_value() ? Choose(*blind_, c_.Scalar(x.dtype(), 0), x) : x;
   }
 
@@ -289,14 +289,14 @@ class Shares {
   bool Shows(Stage stage) const {
     return options_.stage == stage && c_.node().has_output(kScores);
   }
-  void Show(Stage stage, Term value) const {
+  void Show(Stage stage, Expr value) const {
     if (Shows(stage)) c_.Set(kScores, value);
   }
 
   Composition& c_;
   const Options& options_;
-  std::optional<Term> bias_;
-  std::optional<Term> blind_;  // [.., queries, 1]
+  std::optional<Expr> bias_;
+  std::optional<Expr> blind_;  // [.., queries, 1]
 };
 
 // Queries alone are scaled: they are fewer than keys where these are kept.
@@ -305,18 +305,18 @@ absl::Status Attention(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const Options options,
                            ReadOptions(node, sizes.queries.size));
   Composition c(node);
-  const Term queries = InHeads(c.Input(kQueries), sizes.queries);
-  const Term keys = WithPast(c, kKeys, sizes.keys, kPastKeys);
-  const Term values = WithPast(c, kValues, sizes.values, kPastValues);
+  const Expr queries = InHeads(c.Input(kQueries), sizes.queries);
+  const Expr keys = WithPast(c, kKeys, sizes.keys, kPastKeys);
+  const Expr values = WithPast(c, kValues, sizes.values, kPastValues);
   c.Set(kPresentKeys, keys);
   c.Set(kPresentValues, values);
-  const Term products =
+  const Expr products =
       Product(Grouped(queries * options.scale, sizes), keys, false, true);
   const Shares shares(c, sizes, options);
-  const Term means =
+  const Expr means =
       Product(Grouped(shares.Of(Ungrouped(products, sizes)), sizes),
               values.Cast(queries.dtype()));
-  const Term result = shares.Seeing(Ungrouped(means, sizes));
+  const Expr result = shares.Seeing(Ungrouped(means, sizes));
   return c.Return(node.rank(kQueries) == 3 ? Packed(result) : result);
 }
 

@@ -83,13 +83,13 @@ absl::StatusOr<HeadSizes> ReadHeads(NodeImport& node, int input,
       absl::StrCat("a number of heads that divides ", dims[2]));
 }
 
-Term InHeads(Term x, const HeadSizes& s) {
+Expr InHeads(Expr x, const HeadSizes& s) {
   if (x.rank() != 3) return x;
   return x.Reshaped({s.batch, s.positions, s.heads, s.size})
       .Transposed({0, 2, 1, 3});
 }
 
-Term Packed(Term x) {
+Expr Packed(Expr x) {
   return x.Transposed({0, 2, 1, 3})
       .Reshaped({x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
 }

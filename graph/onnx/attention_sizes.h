@@ -31,9 +31,9 @@ absl::StatusOr<HeadSizes> ReadHeads(NodeImport& node, int input,
                                     absl::string_view heads_attribute);
 
 // The operand with dimensions in the order of HeadSizes.
-Term InHeads(Term x, const HeadSizes& sizes);
+Expr InHeads(Expr x, const HeadSizes& sizes);
 // [batch, heads, positions, size] as [batch, positions, heads * size].
-Term Packed(Term x);
+Expr Packed(Expr x);
 
 struct AttentionSizes {
   HeadSizes queries;

@@ -44,17 +44,17 @@ absl::Status CheckInputs(const NodeImport& node) {
 }
 
 // The operand behind what came before it: the past, or zeros.
-Term Continued(Composition& c) {
-  const Term x = c.Input(kX);
+Expr Continued(Composition& c) {
+  const Expr x = c.Input(kX);
   if (c.node().has_input(kPast)) return Concatenated({c.Input(kPast), x}, 2);
   return x.Apply(kPad,
                  {{"before", std::vector<int64_t>{0, 0, Before(c.node())}},
                   {"after", std::vector<int64_t>{0, 0, 0}}});
 }
 
-Term Convolved(Composition& c) {
+Expr Convolved(Composition& c) {
   const bool has_past = c.node().has_input(kPast);
-  std::vector<Term> operands = {has_past ? Continued(c) : c.Input(kX),
+  std::vector<Expr> operands = {has_past ? Continued(c) : c.Input(kX),
                                 c.Input(kWeights)};
   if (c.node().has_input(kBias)) operands.push_back(c.Input(kBias));
   return c.Add(
@@ -65,11 +65,11 @@ Term Convolved(Composition& c) {
 }
 
 // The last elements that a next node would read.
-Term State(Composition& c) {
+Expr State(Composition& c) {
   const int64_t size = Before(c.node());
   if (size == 0) return c.Input(kX).Sliced(2, 0, 0);
   const bool in_x = size <= c.node().type(kX).dims[2];
-  const Term line = in_x ? c.Input(kX) : Continued(c);
+  const Expr line = in_x ? c.Input(kX) : Continued(c);
   return line.Sliced(2, line.dim(2) - size, size);
 }
 
@@ -79,7 +79,7 @@ absl::Status CausalConv(NodeImport& node) {
       node.Choice("activation", "none", {"none", "silu", "swish"}));
   PARTITA_RETURN_IF_ERROR(CheckInputs(node));
   Composition c(node);
-  Term result = Convolved(c);
+  Expr result = Convolved(c);
   if (activation != "none") {
     result = result.Cast(DType::kF32).Apply(kSilu).Cast(result.dtype());
   }

@@ -161,6 +161,16 @@ absl::Status CastLike(NodeImport& node) {
   return node.Return(CastTo(node, node.input(0), node.type(1).dtype));
 }
 
+absl::Status BitCast(NodeImport& node) {
+  const std::optional<DType> to =
+      DTypeOfOnnx(static_cast<int>(node.Int("to", 0)));
+  if (!to.has_value()) {
+    return node.Unsupported("a bit cast to an unknown type",
+                            "a bit cast to numbers or bool");
+  }
+  return node.Return(node.Add(kBitCast, {node.input(0)}, {{"to", *to}}));
+}
+
 absl::Status Where(NodeImport& node) {
   return node.Return(
       node.Add(kWhere, {node.input(0), node.input(1), node.input(2)}));
@@ -168,37 +178,13 @@ absl::Status Where(NodeImport& node) {
 
 absl::Status Identity(NodeImport& node) { return node.Set(0, node.input(0)); }
 
-// Inference: the operand, and a mask of ones.
-absl::Status Dropout(NodeImport& node) {
-  if (node.has_input(2)) {
-    PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> training,
-                             node.Ints(2, "training_mode"));
-    if (!training.empty() && training[0] != 0) {
-      return node.Unsupported("training_mode = true",
-                              "a model exported for inference");
-    }
-  }
-  if (node.has_output(1)) {
-    const TensorType& x = node.type(0);
-    // The mask had the operand's dtype before opset 10.
-    const DType dtype = node.opset() < 10 ? x.dtype : DType::kBool;
-    PARTITA_ASSIGN_OR_RETURN(
-        const ValueId mask,
-        node.Add(
-            kExpand, {node.Scalar(dtype, 1)},
-            {{"shape", std::vector<int64_t>(x.dims.begin(), x.dims.end())}}));
-    PARTITA_RETURN_IF_ERROR(node.Set(1, mask));
-  }
-  return node.Set(0, node.input(0));
-}
-
 // The slope lines up with the dimensions from the channel on.
 absl::Status PRelu(NodeImport& node) {
   return node.Return(node.Add(kPrelu, {node.input(0), node.input(1)}));
 }
 
 // x sigmoid(alpha x)
-Term Swished(Term x, double alpha) {
+Expr Swished(Expr x, double alpha) {
   return alpha == 1 ? x.Apply(kSilu) : x * (x * alpha).Apply(kSigmoid);
 }
 
@@ -226,6 +212,7 @@ constexpr ConverterRow kRows[] = {
     {"Asinh", Unary<kAsinh>, 1},
     {"Atan", Unary<kAtan>, 1},
     {"Atanh", Unary<kAtanh>, 1},
+    {"BitCast", BitCast, 1, 1, "to"},
     {"BitShift", BitShift, 2, 1, "direction"},
     {"BitwiseAnd", Binary<kBitwiseAnd>, 2},
     {"BitwiseNot", Unary<kBitwiseNot>, 1},
@@ -239,7 +226,6 @@ constexpr ConverterRow kRows[] = {
     {"Cos", Unary<kCos>, 1},
     {"Cosh", Unary<kCosh>, 1},
     {"Div", Binary<kDiv>, 2},
-    {"Dropout", Dropout, 1, 2},
     {"Elu", WithAlpha<kElu, 100>, 1, 1, "alpha"},
     {"Equal", Binary<kEqual>, 2},
     {"Erf", Unary<kErf>, 1},

@@ -1,6 +1,7 @@
 // ONNX ops that pick and place elements by index.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -122,10 +123,10 @@ absl::Status TensorScatter(NodeImport& node) {
       node.Choice("mode", "linear", {"linear", "circular"}));
   PARTITA_RETURN_IF_ERROR(CheckCacheUpdate(node, axis));
   Composition c(node);
-  const Term cache = c.Input(0), update = c.Input(1);
+  const Expr cache = c.Input(0), update = c.Input(1);
   std::vector<int64_t> shape(cache.rank(), 1);
   shape[axis] = update.dim(axis);
-  Term places = c.Iota(0, update.dim(axis)).Reshaped(shape);
+  Expr places = c.Iota(0, update.dim(axis)).Reshaped(shape);
   if (node.has_input(2)) {
     shape[axis] = 1;
     shape[0] = cache.dim(0);
@@ -139,11 +140,42 @@ absl::Status TensorScatter(NodeImport& node) {
                         {{"axis", axis}, {"reduction", std::string("none")}}));
 }
 
+// The first elements of each sequence backwards, up to its length.
+absl::Status ReverseSequence(NodeImport& node) {
+  const int64_t time_axis = node.Int("time_axis", 0);
+  const int64_t batch_axis = node.Int("batch_axis", 1);
+  const TensorType& x = node.type(0);
+  const bool axes = time_axis + batch_axis == 1 && time_axis * batch_axis == 0;
+  if (!axes || x.rank() < 2 || node.type(1).dims != Shape{x.dims[batch_axis]}) {
+    return node.Invalid(
+        absl::StrCat("time_axis ", time_axis, ", batch_axis ", batch_axis,
+                     " and lengths ", node.type(1).ToString(), " for ",
+                     x.ToString()),
+        "axes 0 and 1 in either order, and a length for each of the batch");
+  }
+  Composition c(node);
+  const int64_t steps = x.dims[time_axis];
+  const int64_t count = x.dims[batch_axis];
+  std::vector<int64_t> perm(x.rank());
+  std::iota(perm.begin(), perm.end(), 0);
+  perm[0] = batch_axis;
+  perm[1] = time_axis;
+  const Expr lengths = c.Input(1).Cast(DType::kI64).Reshaped({count, 1});
+  const Expr time = c.Iota(0, steps).Reshaped({1, steps});
+  const Expr indices =
+      Choose(Joined(kLess, time, lengths), lengths - 1 - time, time);
+  const Expr reversed =
+      c.Add(kGatherNd, {c.Input(0).Transposed(perm), indices.Unsqueezed(2)},
+            {{"batch_dims", int64_t{1}}});
+  return c.Return(reversed.Transposed(perm));
+}
+
 constexpr ConverterRow kRows[] = {
     {"Gather", AlongAxis<kGather>, 2, 1, "axis"},
     {"GatherElements", AlongAxis<kGatherElements>, 2, 1, "axis"},
     {"GatherND", GatherNd, 2, 1, "batch_dims"},
     {"OneHot", OneHot, 3, 1, "axis"},
+    {"ReverseSequence", ReverseSequence, 2, 1, "batch_axis time_axis"},
     {"Scatter", ScatterElements, 3, 1, "axis"},  // the name until opset 10
     {"ScatterElements", ScatterElements, 3, 1, "axis reduction"},
     {"ScatterND", ScatterNd, 3, 1, "reduction"},

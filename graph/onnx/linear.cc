@@ -70,7 +70,7 @@ absl::Status Conv(NodeImport& node) {
 
 // Padding that gives the extents asked for by output_shape or auto_pad.
 absl::Status PadToShape(NodeImport& node, OnnxWindow& window,
-                        const std::vector<int64_t>& output_padding) {
+                        std::vector<int64_t>& output_padding) {
   std::vector<int64_t> shape = node.IntList("output_shape");
   const std::string auto_pad = node.String("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
@@ -89,11 +89,12 @@ absl::Status PadToShape(NodeImport& node, OnnxWindow& window,
   }
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    const int64_t total = window.strides[i] * (dims[i + 2] - 1) +
-                          output_padding[i] + reach - shape[i];
+    int64_t total = window.strides[i] * (dims[i + 2] - 1) + output_padding[i] +
+                    reach - shape[i];
+    // What no element reaches stands at the end.
     if (total < 0) {
-      return node.Unsupported(absl::StrCat("output_shape ", shape[i]),
-                              "at most the extent without padding");
+      output_padding[i] -= total;
+      total = 0;
     }
     window.before[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     window.after[i] = total - window.before[i];
@@ -119,11 +120,16 @@ absl::Status ConvTranspose(NodeImport& node) {
       node.Add(kConvTranspose, Operands(node), std::move(attributes)));
 }
 
+absl::Status Det(NodeImport& node) {
+  return node.Return(node.Add(kDet, {node.input(0)}));
+}
+
 constexpr ConverterRow kRows[] = {
     {"Conv", Conv, 2, 1, "auto_pad dilations group kernel_shape pads strides"},
     {"ConvTranspose", ConvTranspose, 2, 1,
      "auto_pad dilations group kernel_shape output_padding output_shape pads "
      "strides"},
+    {"Det", Det, 1},
     {"Gemm", Gemm, 2, 1, "alpha beta transA transB"},
     {"MatMul", MatMul, 2},
 };

@@ -82,11 +82,11 @@ absl::Status CheckInputs(const NodeImport& node, const AttentionSizes& s) {
 
 // Per position, of an input [batch, positions, numbers]: as [batch, a, b, c].
 struct Sequence {
-  Term At(int64_t position) const {
+  Expr At(int64_t position) const {
     return x.Sliced(1, position, 1)
         .Reshaped({x.dim(0), dims[0], dims[1], dims[2]});
   }
-  Term x;
+  Expr x;
   int64_t dims[3];
 };
 
@@ -98,18 +98,18 @@ class Recurrence {
         keys_{In(c, kKeys), {s.keys.heads, 1, s.keys.size}},
         values_{In(c, kValues), {s.keys.heads, 1, s.values.size}} {
     if (c.node().has_input(kDecay)) {
-      const Term decay = In(c, kDecay).Apply(kExp);
+      const Expr decay = In(c, kDecay).Apply(kExp);
       decay_ = Sequence{decay, {s.keys.heads, decay.dim(-1) / s.keys.heads, 1}};
     }
     if (!c.node().has_input(kRate)) return;
-    const Term rate = In(c, kRate);
+    const Expr rate = In(c, kRate);
     rate_ = Sequence{rate, {rate.dim(-1), 1, 1}};
   }
 
   // What the position reads of the state that it leaves, [batch, 1, numbers].
-  Term Step(int64_t position, Term& state) const {
-    const Term key = keys_.At(position);
-    Term value = values_.At(position);
+  Expr Step(int64_t position, Expr& state) const {
+    const Expr key = keys_.At(position);
+    Expr value = values_.At(position);
     if (decay_.has_value()) state = state * decay_->At(position);
     if (rate_.has_value()) {
       value = rate_->At(position) * (value - Product(key, state));
@@ -122,7 +122,7 @@ class Recurrence {
 
  private:
   // As the standard has it, states are kept in f32.
-  static Term In(Composition& c, Input input) {
+  static Expr In(Composition& c, Input input) {
     return c.Input(input).Cast(DType::kF32);
   }
 
@@ -131,7 +131,7 @@ class Recurrence {
   std::optional<Sequence> decay_, rate_;
 };
 
-Term FirstState(Composition& c, const AttentionSizes& s) {
+Expr FirstState(Composition& c, const AttentionSizes& s) {
   if (c.node().has_input(kPast)) return c.Input(kPast).Cast(DType::kF32);
   return c.Scalar(DType::kF32, 0)
       .Expanded({s.keys.batch, s.keys.heads, s.keys.size, s.values.size});
@@ -150,8 +150,8 @@ absl::Status LinearAttention(NodeImport& node) {
   if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(s.keys.size));
   Composition c(node);
   const Recurrence recurrence(c, s);
-  Term state = FirstState(c, s);
-  std::vector<Term> results;
+  Expr state = FirstState(c, s);
+  std::vector<Expr> results;
   for (int64_t i = 0; i < s.keys.positions; ++i) {
     results.push_back(recurrence.Step(i, state));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -199,6 +200,36 @@ absl::Status Pad(NodeImport& node) {
                                {"value", value}}));
 }
 
+// The middle of the operand, or the operand in the middle of zeros; where
+// halves are uneven, the end has one more.
+absl::Status CenterCropPad(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const Ints shape, node.Ints(1, "shape"));
+  Ints axes = node.IntList("axes");
+  if (!node.has_attr("axes")) {
+    axes.resize(node.rank(0));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  PARTITA_ASSIGN_OR_RETURN(axes, node.Axes(std::move(axes), node.rank(0)));
+  if (shape.size() != axes.size()) {
+    return node.Invalid(absl::StrCat(shape.size(), " extents"),
+                        absl::StrCat(axes.size(), ", one per axis"));
+  }
+  Composition c(node);
+  Expr y = c.Input(0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int axis = static_cast<int>(axes[i]);
+    const int64_t extent = node.type(0).dims[axis];
+    if (shape[i] < 0 || shape[i] > kMaxTensorBytes) {
+      return node.Invalid(absl::StrCat("extent ", shape[i]),
+                          "extents of 0 or more");
+    }
+    const int64_t more = shape[i] - extent;
+    y = more < 0 ? y.Sliced(axis, -more / 2, shape[i])
+                 : y.Padded(axis, more / 2, more - more / 2);
+  }
+  return c.Return(y);
+}
+
 absl::Status Tile(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(Ints repeats, node.Ints(1, "repeats"));
   return node.Return(
@@ -250,20 +281,23 @@ absl::Status Trilu(NodeImport& node) {
                {{"upper", node.Int("upper", 1) != 0}, {"k", k}}));
 }
 
-absl::Status CumSum(NodeImport& node) {
+template <const OpDef& op>
+absl::Status Running(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const Ints axes, node.Ints(1, "axis"));
   if (axes.size() != 1) return node.Invalid("no axis", "one axis");
   PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
                            node.Axis(axes[0], node.rank(0)));
-  return node.Return(node.Add(kCumsum, {node.input(0)},
+  return node.Return(node.Add(op, {node.input(0)},
                               {{"axis", axis},
                                {"exclusive", node.Int("exclusive", 0) != 0},
                                {"reverse", node.Int("reverse", 0) != 0}}));
 }
 
 constexpr ConverterRow kRows[] = {
+    {"CenterCropPad", CenterCropPad, 2, 1, "axes"},
     {"Concat", Concat, 1, 1, "axis"},
-    {"CumSum", CumSum, 2, 1, "exclusive reverse"},
+    {"CumProd", Running<kCumprod>, 2, 1, "exclusive reverse"},
+    {"CumSum", Running<kCumsum>, 2, 1, "exclusive reverse"},
     {"DepthToSpace", DepthToSpace, 1, 1, "blocksize mode"},
     {"Pad", Pad, 1, 1, "mode pads value"},
     {"Slice", Slice, 1, 1, "axes ends starts"},

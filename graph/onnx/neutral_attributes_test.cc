@@ -69,12 +69,6 @@ SketchedModel ModelOf(const std::string& op, int x_type = Proto::FLOAT) {
         .Node("Reshape", {"x", "two"}, {"m"})
         .Node(op, {"m", "w"}, {"y"});
   }
-  if (op == "Resize") {
-    return model.Constant("r", Proto::FLOAT, HostTensor::Of<float>({0}, {}))
-        .Constant("s", Proto::FLOAT, HostTensor::Of<float>({4}, {1, 1, 2, 1}))
-        .Input("x", x_type, {1, 2, 2, 2})
-        .Node(op, {"x", "r", "s"}, {"y"});
-  }
   if (op == "TopK") {
     return model.Ints("k", {1})
         .Input("x", x_type, {1, 2, 2, 2})
@@ -93,7 +87,6 @@ SketchedModel ModelOf(const std::string& op, int x_type = Proto::FLOAT) {
   if (op == "CastLike") return model.Node(op, {"x", "x"}, {"y"});
   model.Node(op, {"x"}, {"y"});
   if (op == "Cast") model.Attr("to", int64_t{Proto::INT32});
-  if (op == "MaxPool") model.Attr("kernel_shape", std::vector<int64_t>{2, 2});
   return model;
 }
 
@@ -129,19 +122,12 @@ std::vector<Case> Cases() {
        Int("is_test", 0),
        "is_test = 0",
        kInference},
-      {"BatchNormalization", "momentum", {Float("momentum", 0.5f)}},
       {"BatchNormalization",
        "spatial",
        {Int("spatial", 1)},
        Int("spatial", 0),
        "spatial = 0",
        "1: a statistic per channel"},
-      {"BatchNormalization",
-       "training_mode",
-       {Int("training_mode", 0)},
-       Int("training_mode", 1),
-       "training_mode = 1",
-       kInference},
       {"Cast",
        "round_mode",
        {Word("round_mode", "up"), Word("round_mode", "down")}},
@@ -173,7 +159,6 @@ std::vector<Case> Cases() {
        "is_test = 0",
        kInference},
       {"Dropout", "ratio", {Float("ratio", 0.9f)}},
-      {"Dropout", "seed", {Int("seed", 7)}},
       {"Gemm", "broadcast", {Int("broadcast", 1), Int("broadcast", 0)}},
       {"GroupNormalization",
        "stash_type",
@@ -187,9 +172,6 @@ std::vector<Case> Cases() {
        Int("stash_type", 10),
        "stash_type = 10",
        kStashType},
-      {"MaxPool",
-       "storage_order",
-       {Int("storage_order", 0), Int("storage_order", 1)}},
       {"RMSNormalization",
        "stash_type",
        {Int("stash_type", 1)},
@@ -197,7 +179,6 @@ std::vector<Case> Cases() {
        "stash_type = 11",
        kStashType},
       {"Range", "stash_type", {Int("stash_type", 1), Int("stash_type", 16)}},
-      {"Resize", "extrapolation_value", {Float("extrapolation_value", 9)}},
       {"TopK", "sorted", {Int("sorted", 1), Int("sorted", 0)}},
   };
 }
@@ -246,18 +227,6 @@ TEST(NeutralAttributes, AStashTypeIsF32OrTheOperandsOwn) {
   EXPECT_EQ(with(Proto::FLOAT16, Proto::FLOAT), absl::StatusCode::kOk);
   EXPECT_EQ(with(Proto::BFLOAT16, Proto::FLOAT16),
             absl::StatusCode::kUnimplemented);
-}
-
-TEST(NeutralAttributes, IndicesHaveAnOrder) {
-  EXPECT_EQ(SketchedModel(12)
-                .Input("x", Proto::FLOAT, {1, 1, 2, 2})
-                .Node("MaxPool", {"x"}, {"y", "i"})
-                .Attr("kernel_shape", std::vector<int64_t>{2, 2})
-                .Attr("storage_order", int64_t{1})
-                .Output("i")
-                .Run(),
-            "MaxPool (node n): found attribute storage_order = 1; expected no "
-            "output Indices");
 }
 
 TEST(NeutralAttributes, ANameThatTheOpDoesNotHaveIsRefused) {

@@ -52,11 +52,6 @@ bool IsRangeStashType(const NodeImport& node, const AttributeProto& value) {
          IsStashType(node, value);
 }
 
-// The order in which the second result counts.
-bool HasNoIndices(const NodeImport& node, const AttributeProto&) {
-  return !node.has_output(1);
-}
-
 constexpr char kStashType[] =
     "1 (f32) or the type of the operand: statistics are kept in f32, those of "
     "f64 in f64";
@@ -66,10 +61,7 @@ constexpr char kDense[] = "a dense tensor of numbers";
 constexpr NeutralAttribute kRows[] = {
     // Up to opset 6 it said what training_mode says.
     {"BatchNormalization", "is_test", IsInt<1>, kInference},
-    // Of running statistics, which inference does not update.
-    {"BatchNormalization", "momentum", Always, ""},
     {"BatchNormalization", "spatial", IsInt<1>, "1: a statistic per channel"},
-    {"BatchNormalization", "training_mode", IsInt<0>, kInference},
     {"Cast", "round_mode", CastsToNoSmallFloat, ""},
     {"Cast", "saturate", CastsToNoSmallFloat, ""},
     {"CastLike", "round_mode", CastsToNoSmallFloat, ""},
@@ -78,19 +70,15 @@ constexpr NeutralAttribute kRows[] = {
     {"Constant", "value_string", Never, kDense},
     {"Constant", "value_strings", Never, kDense},
     {"Dropout", "is_test", IsInt<1>, kInference},
-    // Of training; the converter refuses that.
+    // Of training, up to opset 11: what is exported so is for inference.
     {"Dropout", "ratio", Always, ""},
-    {"Dropout", "seed", Always, ""},
     // Up to opset 6, and always since.
     {"Gemm", "broadcast", Always, ""},
     {"GroupNormalization", "stash_type", IsStashType, kStashType},
     {"LayerNormalization", "stash_type", IsStashType, kStashType},
-    {"MaxPool", "storage_order", HasNoIndices, "no output Indices"},
     {"RMSNormalization", "stash_type", IsStashType, kStashType},
     {"Range", "stash_type", IsRangeStashType,
      "1 (f32) or the type of the operands: 16-bit floats are added up in f64"},
-    // For tf_crop_and_resize, which the converter refuses.
-    {"Resize", "extrapolation_value", Always, ""},
     // Sorted results serve both.
     {"TopK", "sorted", Always, ""},
 };

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "graph/onnx/scope.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 
@@ -37,6 +38,8 @@ class KnownValues {
   // shape has, or would be more in all than kMaxBytes. The tensor lives as long
   // as this object; nothing is computed twice.
   const HostTensor* Find(ValueId value);
+  // The names of the graph's inputs whose elements the value depends on.
+  std::vector<std::string> DecidingInputs(ValueId value) const;
 
   static constexpr int64_t kMaxBytes = int64_t{64} << 20;
   int64_t bytes() const { return bytes_; }  // computed so far
@@ -59,19 +62,18 @@ class KnownValues {
 // (node_attributes.h).
 class NodeImport {
  public:
-  NodeImport(const onnx::NodeProto& node, int opset, Graph& graph,
-             KnownValues& known,
-             absl::flat_hash_map<std::string, ValueId>& values,
-             WeightFiles& weights)
+  NodeImport(const onnx::NodeProto& node, Scope& scope, Graph& graph,
+             KnownValues& known, WeightFiles& weights)
       : node_(node),
-        opset_(opset),
+        scope_(scope),
         graph_(graph),
         known_(known),
-        values_(values),
         weights_(weights) {}
 
   const onnx::NodeProto& node() const { return node_; }
-  int opset() const { return opset_; }
+  // Its name, or that of its first result, as the graph has it.
+  std::string name() const;
+  int opset() const { return scope_.opset(); }
   Graph& graph() { return graph_; }
   absl::string_view op_type() const;
 
@@ -87,6 +89,9 @@ class NodeImport {
   // The elements of an input that must be known at compile time.
   absl::StatusOr<const HostTensor*> Constant(int i, absl::string_view what);
   absl::StatusOr<std::vector<int64_t>> Ints(int i, absl::string_view what);
+  // One known integer in least..most.
+  absl::StatusOr<int64_t> IntInput(int i, absl::string_view what, int64_t least,
+                                   int64_t most);
   const HostTensor* KnownInput(int i);
 
   // --- attributes ---
@@ -96,6 +101,7 @@ class NodeImport {
   std::string String(absl::string_view name, absl::string_view otherwise);
   std::vector<int64_t> IntList(absl::string_view name);
   std::vector<double> FloatList(absl::string_view name);
+  std::vector<std::string> StringList(absl::string_view name);
   const onnx::AttributeProto* Attr(absl::string_view name);
   // An attribute that is one of a few words; InvalidArgument for another.
   absl::StatusOr<std::string> Choice(
@@ -141,10 +147,9 @@ class NodeImport {
   const onnx::AttributeProto* AttrOfType(absl::string_view name, int type);
 
   const onnx::NodeProto& node_;
-  int opset_;
+  Scope& scope_;
   Graph& graph_;
   KnownValues& known_;
-  absl::flat_hash_map<std::string, ValueId>& values_;
   WeightFiles& weights_;
   std::set<std::string> asked_;
   std::optional<std::string> mistyped_;
@@ -165,8 +170,17 @@ struct ConverterRow {
 
 absl::Span<const ConverterRow> ElementwiseConverters();
 absl::Span<const ConverterRow> LinearConverters();
+absl::Span<const ConverterRow> EinsumConverters();
+absl::Span<const ConverterRow> LossConverters();
+absl::Span<const ConverterRow> SampleConverters();
+absl::Span<const ConverterRow> SignalConverters();
+absl::Span<const ConverterRow> FourierConverters();
+absl::Span<const ConverterRow> SelectConverters();
+absl::Span<const ConverterRow> UnpoolConverters();
+absl::Span<const ConverterRow> DropoutConverters();
 absl::Span<const ConverterRow> PoolConverters();
 absl::Span<const ConverterRow> NormConverters();
+absl::Span<const ConverterRow> RecurrentConverters();
 absl::Span<const ConverterRow> ReduceConverters();
 absl::Span<const ConverterRow> MoveConverters();
 absl::Span<const ConverterRow> ResizeConverters();

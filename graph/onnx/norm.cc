@@ -14,16 +14,44 @@
 namespace partita {
 namespace {
 
+// By the statistics of the operand itself; the running ones, which the node
+// gives too, come nearer to them.
+absl::Status TrainedBatchNorm(NodeImport& node, double epsilon,
+                              double momentum) {
+  Composition c(node);
+  const Expr x = c.Input(0).Cast(c.Input(3).dtype());
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < node.rank(0); ++d) {
+    if (d != 1) axes.push_back(d);
+  }
+  const Expr mean = x.Mean(axes);
+  const Expr centred = x - mean;
+  const Expr variance = (centred * centred).Mean(axes, /*keep_dims=*/false);
+  const Expr flat = x.Mean(axes, /*keep_dims=*/false);
+  c.Set(1, c.Input(3) * momentum + flat * (1 - momentum));
+  c.Set(2, c.Input(4) * momentum + variance * (1 - momentum));
+  return c.Return(c.Add(kBatchNorm,
+                        {c.Input(0), c.Input(1), c.Input(2), flat, variance},
+                        {{"epsilon", epsilon}}));
+}
+
 absl::Status BatchNorm(NodeImport& node) {
+  const double epsilon = node.Float("epsilon", 1e-5f);
+  const double momentum = node.Float("momentum", 0.9f);
+  if (node.Int("training_mode", 0) != 0) {
+    return TrainedBatchNorm(node, epsilon, momentum);
+  }
   for (int i = 1; i < node.num_outputs(); ++i) {
     if (node.has_output(i)) {
-      return node.Unsupported("outputs of statistics", "the result alone");
+      return node.Unsupported(
+          "outputs of statistics",
+          "the result alone, or from opset 14 on training_mode = 1");
     }
   }
   ValueIds operands;
   for (int i = 0; i < 5; ++i) operands.push_back(node.input(i));
-  return node.Return(node.Add(kBatchNorm, std::move(operands),
-                              {{"epsilon", node.Float("epsilon", 1e-5f)}}));
+  return node.Return(
+      node.Add(kBatchNorm, std::move(operands), {{"epsilon", epsilon}}));
 }
 
 absl::Status InstanceNorm(NodeImport& node) {
@@ -82,10 +110,10 @@ std::vector<int64_t> AxesFrom(int64_t axis, int rank) {
 }
 
 // 1 / sqrt(mean of squares + epsilon)
-Term InverseScale(Term x, const std::vector<int64_t>& axes, double epsilon) {
+Expr InverseScale(Expr x, const std::vector<int64_t>& axes, double epsilon) {
   double count = 1;
   for (int64_t axis : axes) count *= static_cast<double>(x.dim(axis));
-  const Term sum =
+  const Expr sum =
       x.Apply(kReduceSumSquare, {{"axes", axes}, {"keep_dims", true}});
   return (sum / count + epsilon).Apply(kSqrt).Apply(kReciprocal);
 }
@@ -96,8 +124,8 @@ absl::Status SetStatistics(NodeImport& node, int64_t axis) {
   const DType stash = *DTypeOfOnnx(static_cast<int>(node.Int("stash_type", 1)));
   const std::vector<int64_t> axes = AxesFrom(axis, node.rank(0));
   Composition c(node);
-  const Term x = c.Input(0).Cast(AtLeastF32(node.type(0).dtype));
-  const Term mean = x.Mean(axes);
+  const Expr x = c.Input(0).Cast(AtLeastF32(node.type(0).dtype));
+  const Expr mean = x.Mean(axes);
   c.Set(1, mean.Cast(stash));
   c.Set(2,
         InverseScale(x - mean, axes, node.Float("epsilon", 1e-5f)).Cast(stash));
@@ -142,10 +170,10 @@ absl::Status RmsNorm(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
                            node.Axis(node.Int("axis", -1), node.rank(0)));
   Composition c(node);
-  const Term x = c.Input(0).Cast(AtLeastF32(dtype));
-  const Term inverse = InverseScale(x, AxesFrom(axis, node.rank(0)),
+  const Expr x = c.Input(0).Cast(AtLeastF32(dtype));
+  const Expr inverse = InverseScale(x, AxesFrom(axis, node.rank(0)),
                                     node.Float("epsilon", 1e-5f));
-  const Term scale = c.Input(1);
+  const Expr scale = c.Input(1);
   return c.Return((x * inverse).Cast(dtype).Cast(scale.dtype()) * scale);
 }
 
@@ -224,13 +252,13 @@ absl::Status MeanVarianceNorm(NodeImport& node) {
   if (axes.empty()) axes = {0, 2, 3};
   PARTITA_ASSIGN_OR_RETURN(axes, node.Axes(std::move(axes), node.rank(0)));
   Composition c(node);
-  const Term centred = c.Input(0) - c.Input(0).Mean(axes);
-  const Term deviation = (centred * centred).Mean(axes).Apply(kSqrt);
+  const Expr centred = c.Input(0) - c.Input(0).Mean(axes);
+  const Expr deviation = (centred * centred).Mean(axes).Apply(kSqrt);
   return c.Return(centred / (deviation + 1e-9));
 }
 
 constexpr ConverterRow kRows[] = {
-    {"BatchNormalization", BatchNorm, 5, 5, "epsilon"},
+    {"BatchNormalization", BatchNorm, 5, 5, "epsilon momentum training_mode"},
     {"GroupNormalization", GroupNorm, 3, 1, "epsilon num_groups"},
     {"Hardmax", AlongAxis<kHardmax>, 1, 1, "axis"},
     {"InstanceNormalization", InstanceNorm, 3, 1, "epsilon"},

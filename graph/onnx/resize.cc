@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/node_import.h"
+#include "graph/onnx/resize_table.h"
 #include "graph/ops/op_list.h"
 #include "graph/ops/resample.h"
 #include "graph/status_macros.h"
@@ -17,12 +18,6 @@ namespace partita {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
-// What becomes of each dimension.
-struct ResizeSpec {
-  Ints sizes;
-  std::vector<double> scales;
-};
 
 // The dimensions that scales and sizes are given for: all, or those of `axes`.
 absl::StatusOr<Ints> ResizedAxes(NodeImport& node) {
@@ -183,35 +178,75 @@ absl::Status ResizeBefore11(NodeImport& node, const std::string& mode) {
   return node.Return(AddResize(node, y, rest, {mode, "asymmetric", "floor"}));
 }
 
-// The filter of a smaller result alone.
-absl::Status CheckAntialias(NodeImport& node, absl::string_view mode,
-                            const ResizeSpec& spec) {
-  const bool asked = node.Int("antialias", 0) != 0;
-  if (!asked || mode == "nearest") return absl::OkStatus();
-  for (double scale : spec.scales) {
-    if (scale >= 1) continue;
-    return node.Unsupported(
-        absl::StrCat("attribute antialias = 1 with scale ", scale),
-        "0, mode nearest or scales of 1 and more");
+// Antialiasing is a filter of smaller results alone.
+bool Filters(const ResizeSpec& spec, const Sampling& sampling, bool asked) {
+  return asked && sampling.mode != "nearest" &&
+         absl::c_any_of(spec.scales, [](double scale) { return scale < 1; });
+}
+
+// The part of each dimension that tf_crop_and_resize resizes: the starts of
+// all, then the ends.
+absl::Status ReadPart(NodeImport& node, TableSampling& sampling) {
+  PARTITA_ASSIGN_OR_RETURN(const Ints axes, ResizedAxes(node));
+  PARTITA_ASSIGN_OR_RETURN(const HostTensor* roi, node.Constant(1, "the roi"));
+  const int64_t count = roi->type().num_elements();
+  PARTITA_RETURN_IF_ERROR(ExpectOnePerAxis(node,
+                                           count % 2 == 0 ? count / 2 : -1,
+                                           "starts and ends in the roi", axes));
+  sampling.from.assign(node.rank(0), 0);
+  sampling.to.assign(node.rank(0), 1);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    sampling.from[axes[i]] = GetAsDouble(*roi, i);
+    sampling.to[axes[i]] = GetAsDouble(*roi, i + axes.size());
   }
   return absl::OkStatus();
 }
 
-absl::Status Resize(NodeImport& node) {
-  const std::string mode = node.String("mode", "nearest");
-  if (node.opset() < 11) return ResizeBefore11(node, mode);
-  const std::string coordinates =
-      node.String("coordinate_transformation_mode", "half_pixel");
-  if (coordinates == "tf_crop_and_resize") {
-    return node.Unsupported("coordinate mode tf_crop_and_resize",
-                            "half_pixel, pytorch_half_pixel, align_corners, "
-                            "asymmetric or tf_half_pixel_for_nn");
+absl::Status ByTables(NodeImport& node, const ResizeSpec& spec,
+                      const Sampling& sampling, bool antialias, double beyond) {
+  TableSampling tables = {
+      .mode = sampling.mode,
+      .coordinates = sampling.coordinates,
+      .nearest = sampling.nearest,
+      .cubic_a = node.Float("cubic_coeff_a", -0.75),
+      .exclude_outside = node.Int("exclude_outside", 0) != 0,
+      .antialias = antialias,
+      .beyond = beyond};
+  if (sampling.coordinates == "tf_crop_and_resize") {
+    PARTITA_RETURN_IF_ERROR(ReadPart(node, tables));
   }
+  return ResizeByTables(node, spec, tables);
+}
+
+absl::StatusOr<Sampling> ReadSampling(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::string mode,
+      node.Choice("mode", "nearest", {"nearest", "linear", "cubic"}));
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::string coordinates,
+      node.Choice("coordinate_transformation_mode", "half_pixel",
+                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                   "align_corners", "asymmetric", "tf_half_pixel_for_nn",
+                   "tf_crop_and_resize"}));
+  PARTITA_ASSIGN_OR_RETURN(const std::string nearest,
+                           node.Choice("nearest_mode", "round_prefer_floor",
+                                       {"round_prefer_floor",
+                                        "round_prefer_ceil", "floor", "ceil"}));
+  return Sampling{mode, coordinates, nearest};
+}
+
+absl::Status Resize(NodeImport& node) {
+  if (node.opset() < 11) {
+    return ResizeBefore11(node, node.String("mode", "nearest"));
+  }
+  PARTITA_ASSIGN_OR_RETURN(const Sampling sampling, ReadSampling(node));
   PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 2, 3));
-  PARTITA_RETURN_IF_ERROR(CheckAntialias(node, mode, spec));
-  return node.Return(AddResize(
-      node, node.input(0), std::move(spec),
-      {mode, coordinates, node.String("nearest_mode", "round_prefer_floor")}));
+  const bool antialias = Filters(spec, sampling, node.Int("antialias", 0) != 0);
+  const double beyond = node.Float("extrapolation_value", 0);
+  if (antialias || sampling.coordinates == "tf_crop_and_resize") {
+    return ByTables(node, spec, sampling, antialias, beyond);
+  }
+  return node.Return(AddResize(node, node.input(0), std::move(spec), sampling));
 }
 
 // The older name: scales only, no choice of coordinates.
@@ -226,7 +261,8 @@ absl::Status Upsample(NodeImport& node) {
 constexpr ConverterRow kRows[] = {
     {"Resize", Resize, 1, 1,
      "antialias axes coordinate_transformation_mode cubic_coeff_a "
-     "exclude_outside keep_aspect_ratio_policy mode nearest_mode"},
+     "exclude_outside extrapolation_value keep_aspect_ratio_policy mode "
+     "nearest_mode"},
     {"Upsample", Upsample, 1, 1, "mode scales"},
 };
 

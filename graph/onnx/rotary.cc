@@ -67,8 +67,8 @@ absl::Status CheckInputs(const NodeImport& node, const Sizes& sizes) {
 
 // Cosines or sines for every pair, with an extent of 1 for heads, which stand
 // in front of positions in operands of rank 4.
-Term Table(Composition& c, Input input) {
-  Term table = c.Input(input);
+Expr Table(Composition& c, Input input) {
+  Expr table = c.Input(input);
   if (c.node().has_input(kPositions)) {
     table =
         c.Add(kGather, {table, c.Input(kPositions)}, {{"axis", int64_t{0}}});
@@ -77,7 +77,7 @@ Term Table(Composition& c, Input input) {
 }
 
 // Which of two numbers of each pair.
-Term Half(Term x, const Sizes& sizes, int64_t which) {
+Expr Half(Expr x, const Sizes& sizes, int64_t which) {
   if (!sizes.interleaved) {
     return x.Sliced(-1, which * sizes.pairs(), sizes.pairs());
   }
@@ -86,7 +86,7 @@ Term Half(Term x, const Sizes& sizes, int64_t which) {
       .Squeezed(-1);
 }
 
-Term Pairs(Term first, Term second, const Sizes& sizes) {
+Expr Pairs(Expr first, Expr second, const Sizes& sizes) {
   if (!sizes.interleaved) return Concatenated({first, second}, -1);
   return Concatenated({first.Unsqueezed(-1), second.Unsqueezed(-1)}, -1)
       .Reshaped({first.dim(0), first.dim(1), first.dim(2), sizes.turned});
@@ -98,16 +98,16 @@ absl::Status RotaryEmbedding(NodeImport& node) {
   Composition c(node);
   const HeadSizes& s = sizes.x;
   const bool packed = node.rank(kX) == 3;
-  const Term x =
+  const Expr x =
       packed ? c.Input(kX).Reshaped({s.batch, s.positions, s.heads, s.size})
              : c.Input(kX);
-  const Term turned = x.Sliced(-1, 0, sizes.turned);
-  const Term first = Half(turned, sizes, 0), second = Half(turned, sizes, 1);
-  const Term cosines = Table(c, kCosines), sines = Table(c, kSines);
-  Term result = Pairs(cosines * first - sines * second,
+  const Expr turned = x.Sliced(-1, 0, sizes.turned);
+  const Expr first = Half(turned, sizes, 0), second = Half(turned, sizes, 1);
+  const Expr cosines = Table(c, kCosines), sines = Table(c, kSines);
+  Expr result = Pairs(cosines * first - sines * second,
                       sines * first + cosines * second, sizes);
   if (sizes.turned < s.size) {
-    const Term rest = x.Sliced(-1, sizes.turned, s.size - sizes.turned);
+    const Expr rest = x.Sliced(-1, sizes.turned, s.size - sizes.turned);
     result = Concatenated({result, rest}, -1);
   }
   return c.Return(packed ? result.Reshaped(node.type(kX).dims) : result);

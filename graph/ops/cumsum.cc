@@ -1,4 +1,4 @@
-// Cumsum: running sums along an axis.
+// Running sums and products along an axis.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "graph/ops/arithmetic.h"
@@ -21,6 +21,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, op.operand_type(0).RowMajor());
 }
 
+template <bool is_product>
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
   const AxisLines lines(in[0].type().dims, Axis(op));
@@ -31,13 +32,14 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
     const T* x = reinterpret_cast<const T*>(in[0].bytes());
     T* y = reinterpret_cast<T*>(out[0].bytes());
     lines.ForEach([&](int64_t at) {
-      Wide<T> sum = 0;
+      Wide<T> total = is_product ? 1 : 0;
       for (int64_t i = 0; i < lines.extent; ++i) {
         const int64_t step = reverse ? lines.extent - 1 - i : i;
         const int64_t here = at + step * lines.inner;
-        if (exclusive) y[here] = Narrow<T>(sum);
-        sum += static_cast<Wide<T>>(x[here]);
-        if (!exclusive) y[here] = Narrow<T>(sum);
+        if (exclusive) y[here] = Narrow<T>(total);
+        const Wide<T> next = static_cast<Wide<T>>(x[here]);
+        total = is_product ? total * next : total + next;
+        if (!exclusive) y[here] = Narrow<T>(total);
       }
     });
   });
@@ -52,7 +54,7 @@ Cost EstimateCost(const OpView& op) {
 DimensionRule Rule(const OpView& op) { return AlongAxisRule(op, Axis(op)); }
 
 // Element i counts in every sum from i on: sums from the other end.
-absl::Status Gradient(GradBuilder& b) {
+absl::Status SumGradient(GradBuilder& b) {
   const OpView op = b.op();
   const bool reverse = !op.attr_bool("reverse");
   b.Yield(0, Apply(kCumsum, {b.grad(0)},
@@ -62,22 +64,38 @@ absl::Status Gradient(GradBuilder& b) {
   return b.status();
 }
 
+constexpr OpDef RunningOp(const char* name, const char* doc,
+                          decltype(OpDef::eval) eval) {
+  OpDef op;
+  op.name = name;
+  op.doc = doc;
+  op.operands = {{{"x"}}};
+  op.attrs = {{RequiredAttr("axis", AttributeKind::kInt),
+               BoolAttr("exclusive", false), BoolAttr("reverse", false)}};
+  op.tolerance = Tolerance::kReduction;
+  op.infer = Infer;
+  op.eval = eval;
+  op.cost = EstimateCost;
+  op.dimension_rule = Rule;
+  return op;
+}
+constexpr OpDef Differentiable(OpDef op) {
+  op.gradient = SumGradient;
+  return op;
+}
+
 }  // namespace
 
-extern constinit const OpDef kCumsum = {
-    .name = "cumsum",
-    .doc =
-        "The sum of all elements up to each along an axis; exclusive leaves "
-        "the element itself out, reverse starts at the end.",
-    .operands = {{{"x"}}},
-    .attrs = {{RequiredAttr("axis", AttributeKind::kInt),
-               BoolAttr("exclusive", false), BoolAttr("reverse", false)}},
-    .tolerance = Tolerance::kReduction,
-    .infer = Infer,
-    .eval = Evaluate,
-    .gradient = Gradient,
-    .cost = EstimateCost,
-    .dimension_rule = Rule,
-};
+extern constinit const OpDef kCumsum = Differentiable(RunningOp(
+    "cumsum",
+    "The sum of all elements up to each along an axis; exclusive leaves "
+    "the element itself out, reverse starts at the end.",
+    Evaluate</*is_product=*/false>));
+
+extern constinit const OpDef kCumprod = RunningOp(
+    "cumprod",
+    "The product of all elements up to each along an axis; exclusive leaves "
+    "the element itself out, reverse starts at the end.",
+    Evaluate</*is_product=*/true>);
 
 }  // namespace partita

@@ -12,6 +12,14 @@
 namespace partita {
 namespace {
 
+TEST(EvalMovingTest, BitsOfAnotherType) {
+  EXPECT_EQ(Show(kBitCast, List(F({2}, {1, -2})), {{"to", DType::kU32}}),
+            "u32[2] 1065353216 3221225472");
+  EXPECT_EQ(Show(kBitCast, List(HostTensor::Of<uint8_t>({3}, {0, 1, 6})),
+                 {{"to", DType::kBool}}),
+            "bool[3] 0 1 1");
+}
+
 TEST(EvalMovingTest, ReshapeTransposeExpandTile) {
   EXPECT_EQ(Show(kReshape, List(Counting({2, 3})), {{"shape", Ints{3, 2}}}),
             "f32[3, 2] 0 1 2 3 4 5");

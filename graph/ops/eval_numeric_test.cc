@@ -54,6 +54,46 @@ TEST(EvalNumericTest, Convolution) {
             "f32[1, 2, 2] 0 2 6 9");
 }
 
+// numpy.cumprod
+TEST(EvalNumericTest, RunningProducts) {
+  EXPECT_EQ(Show(kCumprod, List(F({4}, {2, 3, 4, 5})), {{"axis", 0}}),
+            "f32[4] 2 6 24 120");
+  EXPECT_EQ(Show(kCumprod, List(I({2, 2}, {2, 3, 4, 5})),
+                 {{"axis", 1}, {"exclusive", true}, {"reverse", true}}),
+            "i64[2, 2] 3 1 5 1");
+}
+
+// numpy.linalg.det
+TEST(EvalNumericTest, Determinants) {
+  EXPECT_EQ(Show(kDet, List(F({2, 2, 2}, {0, 2, 3, 4, 1, 2, 2, 4}))),
+            "f32[2] -6 0");
+  EXPECT_EQ(Show(kDet, List(F({3, 3}, {2, 0, 1, 1, 3, 2, 1, 1, 4}))),
+            "f32[] 18");
+  EXPECT_EQ(Show(kDet, List(F({0, 0}, {}))), "f32[] 1");
+}
+
+// torch.nn.functional.max_pool2d(return_indices=True)
+TEST(EvalNumericTest, PositionsOfTheGreatest) {
+  EXPECT_EQ(Show(kMaxPoolIndices,
+                 List(F({1, 1, 2, 4}, {1, 5, 5, 2,  //
+                                       7, 5, 5, 9})),
+                 {{"kernel", Ints{2, 2}}, {"strides", Ints{1, 2}}}),
+            "i64[1, 1, 1, 2] 4 7");
+  EXPECT_EQ(Show(kMaxPoolIndices, List(F({1, 1, 3}, {4, 4, 1})),
+                 {{"kernel", Ints{2}}, {"pads_before", Ints{1}}}),
+            "i64[1, 1, 3] 0 0 1");
+}
+
+// torch.nn.functional.grid_sample
+TEST(EvalNumericTest, SamplesOfAGrid) {
+  const auto x = [] { return F({1, 1, 2, 2}, {1, 2, 3, 4}); };
+  const auto grid = [] { return F({1, 1, 3, 2}, {0, 0, -1, -1, 2, 0.5f}); };
+  EXPECT_EQ(Show(kGridSample, List(x(), grid())), "f32[1, 1, 1, 3] 2.5 0.25 0");
+  EXPECT_EQ(Show(kGridSample, List(x(), grid()),
+                 {{"padding", "border"}, {"align_corners", true}}),
+            "f32[1, 1, 1, 3] 2.5 1 3.5");
+}
+
 TEST(EvalNumericTest, TransposedConvolution) {
   EXPECT_EQ(Show(kConvTranspose,
                  List(F({1, 1, 2}, {1, 2}), F({1, 1, 3}, {1, 10, 100})),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -89,6 +90,15 @@ absl::Status ExpectPerDimension(const OpView& op, absl::string_view attr,
                             Describe(op, 0)),
                absl::StrCat(rank, " entries"),
                absl::StrCat("give one entry of ", attr, " per dimension"));
+}
+
+absl::Status ExpectWord(const OpView& op, absl::string_view name,
+                        absl::Span<const absl::string_view> words) {
+  const std::string word = op.attr_string(name);
+  if (absl::c_linear_search(words, word)) return absl::OkStatus();
+  return BadOp(op, absl::StrCat(name, " \"", word, "\""),
+               absl::StrCat("one of: ", absl::StrJoin(words, ", ")),
+               "name one of them");
 }
 
 absl::Status ExpectAxis(const OpView& op, absl::string_view name, int rank) {

@@ -37,6 +37,9 @@ absl::Status ExpectDims(const OpView& op, int operand,
 // An ints attribute has one entry for each of `rank` dimensions.
 absl::Status ExpectPerDimension(const OpView& op, absl::string_view attr,
                                 int rank);
+// The string attribute `name` is one of these words.
+absl::Status ExpectWord(const OpView& op, absl::string_view name,
+                        absl::Span<const absl::string_view> words);
 // The int attribute `name` counts from -rank to rank - 1 the dimensions of
 // operand 0 (or of a result of that rank).
 absl::Status ExpectAxis(const OpView& op, absl::string_view name, int rank);

@@ -101,6 +101,8 @@ void AddMoving(Samples& samples) {
       {&kPad,
        {F32({4, 5})},
        {{"before", Ints{0, 3}}, {"after", Ints{0, 4}}, {"mode", "edge"}}},
+      {&kBitCast, {F32({4, 3, 5})}, {{"to", DType::kI32}}},
+      {&kBitCast, {I32({4, 3})}, {{"to", DType::kU32}}},
       {&kTile, {F32({4, 3, 5})}, {{"repeats", Ints{3, 1, 2}}}},
       {&kDepthToSpace, {F32({3, 12, 2, 3})}, {{"block", 2}}},
       {&kDepthToSpace, {F32({3, 12, 2, 3})}, {{"block", 2}, {"mode", "crd"}}},
@@ -187,6 +189,8 @@ void AddIndexed(Samples& samples) {
        {{"axis", -1}, {"keep_dims", false}, {"last_index", true}}},
       {&kCumsum, {F32({4, 7, 3})}, {{"axis", 1}, {"exclusive", true}}},
       {&kCumsum, {I32({4, 7})}, {{"axis", -1}, {"reverse", true}}},
+      {&kCumprod, {F32({4, 7, 3})}, {{"axis", 1}, {"exclusive", true}}},
+      {&kCumprod, {I32({4, 7}, -3, 3)}, {{"axis", -1}, {"reverse", true}}},
   };
   samples.insert(samples.end(), more.begin(), more.end());
 }
@@ -294,6 +298,12 @@ void AddWindows(Samples& samples) {
       {&kAvgPool,
        {F32({1, 2, 8})},
        {{"kernel", Ints{3}}, {"strides", Ints{2}}, {"ceil_extra", Ints{1}}}},
+      {&kMaxPoolIndices,
+       {F32({2, 3, 9, 8})},
+       {{"kernel", Ints{3, 2}},
+        {"strides", Ints{2, 2}},
+        {"pads_before", Ints{1, 0}},
+        {"pads_after", Ints{1, 0}}}},
       {&kResize,
        {F32({3, 2, 4, 5})},
        {{"sizes", Ints{3, 2, 7, 8}}, {"mode", "linear"}}},
@@ -319,6 +329,31 @@ void AddWindows(Samples& samples) {
   samples.insert(samples.end(), more.begin(), more.end());
 }
 
+// Positions a little beyond what they sample.
+void AddSampled(Samples& samples) {
+  const SampleOperand grid = {DType::kF32, {3, 2, 5, 2}, -1.3, 1.3};
+  const SampleOperand regions = {DType::kF32, {5, 4}, -1, 9};
+  const Samples more = {
+      {&kGridSample, {F32({3, 2, 4, 5}), grid}, {}},
+      {&kGridSample,
+       {F32({3, 2, 4, 5}), grid},
+       {{"mode", "cubic"}, {"padding", "reflection"}, {"align_corners", true}}},
+      {&kGridSample,
+       {F32({3, 2, 4, 5}), grid},
+       {{"mode", "nearest"}, {"padding", "border"}}},
+      {&kGridSample,
+       {F32({2, 3, 3, 4, 5}), {DType::kF32, {2, 3, 2, 4, 3}, -1.3, 1.3}},
+       {{"padding", "border"}}},
+      {&kRoiAlign,
+       {F32({2, 3, 8, 9}), regions, I64({5}, 0, 1)},
+       {{"height", 3}, {"width", 2}, {"sampling_ratio", 2}}},
+      {&kRoiAlign,
+       {F32({2, 3, 8, 9}), regions, I64({5}, 0, 1)},
+       {{"height", 3}, {"width", 2}, {"mode", "max"}, {"half_pixel", false}}},
+  };
+  samples.insert(samples.end(), more.begin(), more.end());
+}
+
 void AddLinear(Samples& samples) {
   const SampleOperand half = {DType::kF16, {4, 6}};
   const Samples more = {
@@ -328,6 +363,7 @@ void AddLinear(Samples& samples) {
        {F32({3, 6, 5}), F32({3, 7, 6})},
        {{"transpose_a", true}, {"transpose_b", true}}},
       {&kMatmul, {F32({6}), F32({3, 6, 7})}, {}},
+      {&kDet, {F32({3, 2, 4, 4})}, {}},
       {&kMatmul, {F32({3, 5, 6}), F32({6})}, {}},
       {&kMatmul, {I32({5, 6}), I32({6, 7})}, {}},
       {&kMatmul, {half, {DType::kF16, {6, 5}}}, {}},
@@ -343,6 +379,84 @@ void AddAttention(Samples& samples) {
       {&kAttentionGradient,
        {F32({2, 4, 3, 3, 2}), F32({2, 4, 3, 2})},
        {{"causal", true}}},
+  };
+  samples.insert(samples.end(), more.begin(), more.end());
+}
+
+void AddRecurrences(Samples& samples) {
+  const SampleOperand lengths = I64({3}, 0, 4);
+  const SampleOperand small = {DType::kF32, {2, 3, 12}, -0.5, 0.5};
+  const Attributes both = {{"reverse", Ints{0, 1}}};
+  const Samples more = {
+      {&kLstm,
+       {F32({4, 3, 2, 12}), small, F32({2, 3, 3}), F32({2, 1, 3})},
+       both},
+      {&kLstm,
+       {F32({4, 3, 2, 12}), small, F32({2, 1, 3}), F32({2, 3, 3}), lengths,
+        F32({2, 9})},
+       {{"reverse", Ints{1, 0}}, {"clip", 1.25}}},
+      {&kLstm,
+       {F32({2, 3, 1, 4}), F32({1, 1, 4}), F32({1, 3, 1}), F32({1, 3, 1}),
+        I64({1}, 1, 2), F32({1, 3})},
+       {{"input_forget", true},
+        {"activations", "hard_sigmoid softsign elu"},
+        {"alphas", Floats{0.3, 0, 0.7}},
+        {"betas", Floats{0.4, 0, 0}}}},
+      {&kLstmGradient,
+       {F32({4, 3, 2, 12}), small, F32({2, 3, 3}), F32({2, 1, 3}),
+        F32({4, 3, 2, 3}), F32({2, 2, 3, 3})},
+       both},
+      {&kLstmGradient,
+       {F32({4, 3, 2, 12}), small, F32({2, 1, 3}), F32({2, 3, 3}),
+        F32({4, 3, 2, 3}), F32({2, 2, 3, 3}), lengths, F32({2, 9})},
+       both},
+      {&kGru,
+       {F32({4, 3, 2, 9}),
+        {DType::kF32, {2, 3, 9}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        F32({2, 3}),
+        lengths},
+       {{"reverse", Ints{0, 1}}, {"linear_before_reset", true}}},
+      {&kGru,
+       {F32({4, 3, 1, 6}), F32({1, 2, 6}), F32({1, 1, 2}), F32({1, 2})},
+       {{"clip", 1.25}}},
+      {&kGru,
+       {F32({2, 3, 1, 6}), F32({1, 2, 6}), F32({1, 3, 2})},
+       {{"activations", "softplus scaled_tanh"},
+        {"alphas", Floats{0, 1.5}},
+        {"betas", Floats{0, 0.5}}}},
+      {&kGruGradient,
+       {F32({4, 3, 2, 9}),
+        {DType::kF32, {2, 3, 9}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        F32({4, 3, 2, 3}),
+        F32({1, 2, 3, 3}),
+        F32({2, 3}),
+        lengths},
+       {{"reverse", Ints{0, 1}}, {"linear_before_reset", true}}},
+      {&kGruGradient,
+       {F32({4, 3, 1, 6}), F32({1, 2, 6}), F32({1, 1, 2}), F32({4, 3, 1, 2}),
+        F32({1, 1, 3, 2})},
+       {}},
+      {&kRnn,
+       {F32({4, 3, 2, 3}),
+        {DType::kF32, {2, 3, 3}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        lengths},
+       both},
+      {&kRnn,
+       {F32({4, 3, 1, 2}), F32({1, 2, 2}), F32({1, 1, 2})},
+       {{"activations", "affine"},
+        {"alphas", Floats{0.5}},
+        {"betas", Floats{0.25}}}},
+      {&kRnnGradient,
+       {F32({4, 3, 2, 3}),
+        {DType::kF32, {2, 3, 3}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        F32({4, 3, 2, 3}),
+        F32({1, 2, 3, 3}),
+        lengths},
+       both},
   };
   samples.insert(samples.end(), more.begin(), more.end());
 }
@@ -384,8 +498,10 @@ std::vector<OpSample> OpSamples() {
   AddIndexed(samples);
   AddReductions(samples);
   AddWindows(samples);
+  AddSampled(samples);
   AddLinear(samples);
   AddAttention(samples);
+  AddRecurrences(samples);
   AddNorms(samples);
   return samples;
 }

@@ -13,8 +13,8 @@
 namespace partita {
 namespace {
 
-template <int accepted>
-absl::Status Infer(const OpView& op, Types& results) {
+absl::Status InferPool(const OpView& op, int accepted, DType result,
+                       Types& results) {
   const TensorType& x = op.operand_type(0);
   PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, accepted));
   PARTITA_RETURN_IF_ERROR(ExpectRank(op, 0, 3));
@@ -25,7 +25,15 @@ absl::Status Infer(const OpView& op, Types& results) {
       SlideOver(op, Spatial(x), op.attr_ints("ceil_extra"), window));
   Shape dims = {x.dims[0], x.dims[1]};
   dims.insert(dims.end(), window.small.begin(), window.small.end());
-  return results.Set(0, {x.dtype, dims, {}});
+  return results.Set(0, {result, dims, {}});
+}
+
+template <int accepted>
+absl::Status Infer(const OpView& op, Types& results) {
+  return InferPool(op, accepted, op.operand_type(0).dtype, results);
+}
+absl::Status InferIndices(const OpView& op, Types& results) {
+  return InferPool(op, kNumbers, DType::kI64, results);
 }
 
 Window WindowOfPool(const OpView& op) {
@@ -67,6 +75,40 @@ absl::Status EvaluateMax(const OpView& op, absl::Span<const HostTensor> in,
         }
       }
       for (int64_t i = 0; i < small; ++i) y[i] = Narrow<T>(best[i]);
+    }
+  });
+  return absl::OkStatus();
+}
+
+// The first of equals; a NaN is the greatest. A window without elements gives
+// 0.
+absl::Status EvaluateIndices(const OpView& op, absl::Span<const HostTensor> in,
+                             absl::Span<HostTensor> out) {
+  const Window window = WindowOfPool(op);
+  const std::vector<Tap> taps = TapsOf(window);
+  const int64_t step = TapStep(window);
+  const int64_t large = Product(window.large);
+  const int64_t small = Product(window.small);
+  const int64_t planes = in[0].type().dims[0] * in[0].type().dims[1];
+  int64_t* y = reinterpret_cast<int64_t*>(out[0].bytes());
+  VisitDType(in[0].type().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using E = Exact<T>;
+    const T* x = reinterpret_cast<const T*>(in[0].bytes());
+    for (int64_t p = 0; p < planes; ++p, x += large, y += small) {
+      std::fill_n(y, small, int64_t{-1});
+      for (const Tap& tap : taps) {
+        for (const TapLine& line : tap.lines) {
+          for (int64_t i = 0; i < line.count; ++i) {
+            const int64_t at = line.large + i * step;
+            int64_t& best = y[line.small + i];
+            const E v = static_cast<E>(x[at]);
+            const E top = static_cast<E>(x[std::max<int64_t>(best, 0)]);
+            if (best < 0 || v > top || (v != v && top == top)) best = at;
+          }
+        }
+      }
+      for (int64_t i = 0; i < small; ++i) y[i] = std::max<int64_t>(y[i], 0);
     }
   });
   return absl::OkStatus();
@@ -119,6 +161,14 @@ DimensionRule Rule(const OpView& op) {
   rule.Keep("n", 0, 0);
   rule.Keep("c", 1, 1);
   for (int d = 0; d < window.rank(); ++d) AddHalo(window, 2, d, rule);
+  return rule.Finish();
+}
+
+// Positions are of the whole plane.
+DimensionRule PlanesRule(const OpView& op) {
+  RuleBuilder rule(op);
+  rule.Keep("n", 0, 0);
+  rule.Keep("c", 1, 1);
   return rule.Finish();
 }
 
@@ -182,6 +232,22 @@ extern constinit const OpDef kMaxPool = {
     .cost = EstimateCost,
     .dimension_rule = Rule,
     .piece_attributes = PieceAttributes,
+};
+
+extern constinit const OpDef kMaxPoolIndices = {
+    .name = "max_pool_indices",
+    .doc =
+        "Where in its plane of x [n, channels, spatial...] the greatest of "
+        "each window stands, counted row-major; of equals, the first.",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("kernel", AttributeKind::kInts),
+               IntsAttr("strides"), IntsAttr("dilations"),
+               IntsAttr("pads_before"), IntsAttr("pads_after"),
+               IntsAttr("ceil_extra")}},
+    .infer = InferIndices,
+    .eval = EvaluateIndices,
+    .cost = EstimateCost,
+    .dimension_rule = PlanesRule,
 };
 
 extern constinit const OpDef kAvgPool = {

@@ -13,28 +13,14 @@
 namespace partita {
 namespace {
 
-absl::Status ExpectName(const OpView& op, absl::string_view attr,
-                        absl::Span<const absl::string_view> known) {
-  const std::string& name = op.attr_string(attr);
-  if (std::find(known.begin(), known.end(), name) != known.end()) {
-    return absl::OkStatus();
-  }
-  std::string names;
-  for (absl::string_view one : known) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", one);
-  }
-  return BadOp(op, absl::StrCat(attr, " \"", name, "\""),
-               absl::StrCat("one of: ", names), "name one of them");
-}
-
 absl::Status CheckNames(const OpView& op) {
   PARTITA_RETURN_IF_ERROR(
-      ExpectName(op, "mode", {"nearest", "linear", "cubic"}));
+      ExpectWord(op, "mode", {"nearest", "linear", "cubic"}));
   PARTITA_RETURN_IF_ERROR(
-      ExpectName(op, "coordinates",
-                 {"half_pixel", "pytorch_half_pixel", "align_corners",
-                  "asymmetric", "tf_half_pixel_for_nn"}));
-  return ExpectName(
+      ExpectWord(op, "coordinates",
+                 {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                  "align_corners", "asymmetric", "tf_half_pixel_for_nn"}));
+  return ExpectWord(
       op, "nearest",
       {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
 }
@@ -68,7 +54,12 @@ double CoordinateIn(const std::string& mode, const AxisMap& map, int64_t i) {
                              static_cast<Real>(map.to - 1);
   }
   if (mode == "pytorch_half_pixel" && map.to == 1) return 0;
-  return (at + kHalf) / scale - kHalf;
+  const Real centre = (at + kHalf) / scale - kHalf;
+  if (mode != "half_pixel_symmetric") return centre;
+  // The middle stays where it is, though the extent is rounded.
+  const Real from = static_cast<Real>(map.from);
+  const Real rounded = static_cast<Real>(map.to) / (scale * from);
+  return from * kHalf * (1 - rounded) + centre;
 }
 
 // ONNX Runtime computes positions in f32. Of f64 tensors PyTorch does not, and
@@ -106,17 +97,6 @@ double CoordinateOf(const OpView& op, const AxisMap& map, int64_t i) {
 
 // At -1, 0, 1 and 2 from the floor of the coordinate.
 Weights LinearWeights(double ratio) { return {0, 1 - ratio, ratio, 0}; }
-
-// Keys' cubic convolution (1981) with parameter a.
-Weights CubicWeights(double r, double a) {
-  const auto near = [a](double d) {
-    return ((a + 2) * d - (a + 3)) * d * d + 1;
-  };
-  const auto far = [a](double d) {
-    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-  };
-  return {far(1 + r), near(r), near(1 - r), far(2 - r)};
-}
 
 Sample BlendAt(const OpView& op, const AxisMap& map, double at) {
   const double floor = std::floor(at);
@@ -205,6 +185,16 @@ int64_t NearestTo(const OpView& op, const AxisMap& map, int64_t i) {
   return std::clamp<int64_t>(
       Nearest(op.attr_string("nearest"), CoordinateOf(op, map, i)), 0,
       map.from - 1);
+}
+
+Weights CubicWeights(double r, double a) {
+  const auto near = [a](double d) {
+    return ((a + 2) * d - (a + 3)) * d * d + 1;
+  };
+  const auto far = [a](double d) {
+    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  };
+  return {far(1 + r), near(r), near(1 - r), far(2 - r)};
 }
 
 Sample SampleAt(const OpView& op, const AxisMap& map, int64_t i) {

@@ -55,6 +55,9 @@ struct Sample {
   std::array<int64_t, 4> index;
   Weights weight;
 };
+// Keys' cubic convolution (1981) with parameter a: of the elements at -1, 0, 1
+// and 2 from the floor of a position that is `ratio` behind it.
+Weights CubicWeights(double ratio, double a);
 // Of position i, in any mode.
 Sample SampleAt(const OpView& op, const AxisMap& map, int64_t i);
 

@@ -220,6 +220,28 @@ std::string ErrorOfGathering(const OneNode& node, const char* kernel,
       bound->Launch({.operands = operands, .results = results}).message());
 }
 
+TEST(CpuGridSample, ModesPaddingsAndRanks) {
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    for (const char* padding : {"zeros", "border", "reflection"}) {
+      for (bool align_corners : {false, true}) {
+        const Attributes attributes = {{"mode", std::string(mode)},
+                                       {"padding", std::string(padding)},
+                                       {"align_corners", align_corners}};
+        EXPECT_GT(ExpectRight(OneNode(kGridSample,
+                                      {F32({2, 3, 7, 9}), F32({2, 21, 23, 2})},
+                                      attributes)),
+                  0u);
+        ExpectRight(OneNode(kGridSample,
+                            {F32({2, 1, 4, 3, 5}), F32({2, 3, 4, 2, 3})},
+                            attributes));
+        ExpectRight(
+            OneNode(kGridSample, {F32({1, 5, 6}), F32({1, 9, 1})}, attributes));
+      }
+    }
+  }
+  ExpectRight(OneNode(kGridSample, {F32({1, 2, 3, 4}), F32({1, 0, 5, 2})}));
+}
+
 // The messages are eval's.
 TEST(CpuGatherElements, AnIndexOutOfRangeIsAnError) {
   const HostTensor indices = HostTensor::Of<int64_t>({1, 1}, {-1});

@@ -79,6 +79,8 @@ constexpr Row kRows[] = {
     {&kCrossMoments, &kReduceFamily},
     {&kGatherGradient, &kReduceFamily},
     {&kResize, &kPoolFamily},
+    {&kGridSample, &kPoolFamily},
+    {&kMaxPoolIndices, &kPoolFamily},
     {&kResizeGradient, &kPoolFamily},
     {&kRandomUniform, &kMoveFamily},
     {&kGather, &kMoveFamily},

@@ -98,6 +98,19 @@ DrawnNode DrawMaxPool(Dice& dice) {
   return {.one = OneNode(kMaxPoolGradient, {F32(x), F32(y)}, window)};
 }
 
+DrawnNode DrawGridSample(Dice& dice) {
+  const Shape x = DrawImage(dice);
+  Shape grid = {x[0]};
+  for (size_t d = 2; d < x.size(); ++d) grid.push_back(dice.Between(1, 12));
+  grid.push_back(static_cast<int64_t>(x.size()) - 2);
+  const Attributes attributes = {
+      {"mode", std::string(dice.Chance(50) ? "linear" : "cubic")},
+      {"padding", std::string(dice.Chance(50) ? "zeros" : "reflection")},
+      {"align_corners", dice.Chance(50)}};
+  return {.one = OneNode(kGridSample, {F32(x), F32(grid)}, attributes),
+          .tolerance = 5e-5};
+}
+
 DrawnNode DrawResize(Dice& dice) {
   const Shape x = DrawImage(dice);
   const bool is_nearest = dice.Chance(50);
@@ -175,6 +188,7 @@ constexpr NodeKind kKinds[] = {
     {"gradient of an average pool", DrawAvgPoolGradient},
     {"max pool and its gradient", DrawMaxPool},
     {"resize", DrawResize},
+    {"grid sample", DrawGridSample},
     {"batch norm", DrawBatchNorm},
     {"functions of two operands", DrawBinary},
     {"elementwise, fused", DrawElementwise},

@@ -18,7 +18,8 @@ import onnx.reference
 import onnxruntime
 from onnx import helper
 
-NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "int64": "i64", "int32": "i32", "bool": "bool", "uint8": "u8"}
+NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "bool": "bool",
+         "uint8": "u8", "uint16": "u16", "uint32": "u32"}
 
 
 class Case:
@@ -84,13 +85,16 @@ def tensor(value):
 def attribute(name, value):
     if isinstance(value, str):
         return "%s s %s" % (name, value)
+    if isinstance(value, list) and value and isinstance(value[0], (str, float)):
+        kind = "strings" if isinstance(value[0], str) else "floats"
+        return "%s %s %s" % (name, kind, " ".join(str(one) for one in value))
     if isinstance(value, list):
         return "%s ints %s" % (name, " ".join(str(one) for one in value))
     return "%s %s %s" % (name, "f" if isinstance(value, float) else "i", number(np.float32(value)) if isinstance(value, float) else value)
 
 
 def write(case, out, expected=None, by="NumPy"):
-    """`expected`: by who decides in place of ONNX Runtime."""
+    """`expected`: by someone else, where that decides."""
     found = case.run() if expected is None else expected
     if expected is not None:
         out.write("# By %s.\n" % by)

@@ -97,6 +97,16 @@ void AddAttribute(const std::string& text, SketchedModel& model) {
   if (words[1] == "f") model.Attr(name, static_cast<float>(NumberOf(words[2])));
   if (words[1] == "i") model.Attr(name, int64_t{std::stoll(words[2])});
   if (words[1] == "s") model.Attr(name, words[2]);
+  if (words[1] == "strings") {
+    model.Attr(name, Words(words.begin() + 2, words.end()));
+  }
+  if (words[1] == "floats") {
+    std::vector<float> values;
+    for (size_t i = 2; i < words.size(); ++i) {
+      values.push_back(static_cast<float>(NumberOf(words[i])));
+    }
+    model.Attr(name, values);
+  }
   if (words[1] != "ints") return;
   std::vector<int64_t> values;
   for (size_t i = 2; i < words.size(); ++i) {

@@ -200,7 +200,7 @@ TEST(ExportTest, WhatAnOpCannotSayIsNamed) {
   EXPECT_EQ(Refusal("resize %x {sizes = [4], coordinates = "
                     "\"tf_half_pixel_for_nn\"}"),
             "resize %y: found coordinates \"tf_half_pixel_for_nn\"; expected "
-            "coordinates that ONNX still has");
+            "coordinates that opset 17 has");
   EXPECT_EQ(Refusal("resize %x {sizes = [4], scales = [1.75]}"),
             "resize %y: found sizes that do not follow from the scales; "
             "expected scales of f32 and the sizes that they give");

@@ -12,7 +12,7 @@ const ExportRow* FindExport(const OpDef& op) {
     for (absl::Span<const ExportRow> family :
          {AttentionExports(), ElementwiseExports(), LinearExports(),
           PoolExports(), NormExports(), ReduceExports(), MoveExports(),
-          ShapeExports(), IndexExports(), SourceExports()}) {
+          ShapeExports(), IndexExports(), SampleExports(), SourceExports()}) {
       for (const ExportRow& row : family) rows->emplace(row.op, &row);
     }
     return rows;

@@ -64,6 +64,7 @@ absl::Status ConvTranspose(NodeExport& node) {
 constexpr ExportRow kRows[] = {
     {&kConv, "Conv", Conv},
     {&kConvTranspose, "ConvTranspose", ConvTranspose},
+    {&kDet, "Det"},
     {&kMatmul, "MatMul", MatMul},
 };
 

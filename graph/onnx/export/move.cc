@@ -133,9 +133,10 @@ absl::StatusOr<NodeExport::Names> ScalesOrSizes(NodeExport& node) {
 
 absl::Status Resize(NodeExport& node) {
   const std::string coordinates = node.op().attr_string("coordinates");
-  if (coordinates == "tf_half_pixel_for_nn") {
-    return node.Unsupported("coordinates \"tf_half_pixel_for_nn\"",
-                            "coordinates that ONNX still has");
+  if (coordinates == "tf_half_pixel_for_nn" ||
+      coordinates == "half_pixel_symmetric") {
+    return node.Unsupported(absl::StrCat("coordinates \"", coordinates, "\""),
+                            "coordinates that opset 17 has");
   }
   absl::StatusOr<NodeExport::Names> shape = ScalesOrSizes(node);
   if (!shape.ok()) return shape.status();

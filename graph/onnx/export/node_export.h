@@ -120,6 +120,7 @@ absl::Span<const ExportRow> ReduceExports();
 absl::Span<const ExportRow> MoveExports();
 absl::Span<const ExportRow> ShapeExports();
 absl::Span<const ExportRow> IndexExports();
+absl::Span<const ExportRow> SampleExports();
 absl::Span<const ExportRow> SourceExports();
 
 // Null if the opset has nothing for the op. Constants and variables, which are

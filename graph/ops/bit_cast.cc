@@ -1,0 +1,46 @@
+// Bit cast: the same bits, read as elements of another type of their width.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops/byte_moves.h"
+#include "graph/ops/indexing.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/rule_builder.h"
+
+namespace partita {
+namespace {
+
+absl::Status Infer(const OpView& op, Types& results) {
+  const TensorType& x = op.operand_type(0);
+  const DType to = op.attr_dtype("to");
+  if (BitsOf(to) != BitsOf(x.dtype)) {
+    return BadOp(op, absl::StrCat(Describe(op, 0), " as ", DTypeName(to)),
+                 absl::StrCat("a type of ", BitsOf(x.dtype), " bits"),
+                 "name one as wide, or cast");
+  }
+  return results.Set(0, {to, x.dims, {}});
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  CopyBytes(in[0], out[0]);
+  NormalizeBools(out[0]);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+extern constinit const OpDef kBitCast = {
+    .name = "bit_cast",
+    .doc =
+        "The bits of x as elements of another type of the same width; as bool, "
+        "whether any is set.",
+    .operands = {{{"x"}}},
+    .attrs = {{RequiredAttr("to", AttributeKind::kDType)}},
+    .infer = Infer,
+    .eval = Evaluate,
+    .cost = MoveCost,
+    .dimension_rule = BroadcastRule,
+};
+
+}  // namespace partita
