@@ -111,7 +111,11 @@ std::vector<int64_t> AxesFrom(int64_t axis, int rank) {
 
 // 1 / sqrt(mean of squares + epsilon)
 Expr InverseScale(Expr x, const std::vector<int64_t>& axes, double epsilon) {
-  return ((x * x).Mean(axes) + epsilon).Apply(kSqrt).Apply(kReciprocal);
+  double count = 1;
+  for (int64_t axis : axes) count *= static_cast<double>(x.dim(axis));
+  const Expr sum =
+      x.Apply(kReduceSumSquare, {{"axes", axes}, {"keep_dims", true}});
+  return (sum / count + epsilon).Apply(kSqrt).Apply(kReciprocal);
 }
 
 // The mean and one over the deviation, in the type of statistics, which

@@ -93,10 +93,11 @@ struct Block {
 
 // Scores of the keys that a query sees become shares; its last vector's other
 // shares are 0.
+template <typename Part>
 struct SharesLine {
   [[gnu::always_inline]] static inline void Run(float* line, int64_t count) {
     FillUp(line, count, -HUGE_VALF);
-    SoftmaxLine<false>::Run(line, line, RoundedUp(count));
+    SoftmaxLine<false, Part>::Run(line, line, RoundedUp(count));
   }
 };
 
@@ -214,7 +215,8 @@ class Head {
   void ComputeShares(const Block& b, Read q) const {
     MultiplyByAll(b, q, keys_, shares_);
     for (int64_t i = 0; i < b.count; ++i) {
-      RunVectorised<SharesLine>(shares_ + i * line_, b.SeenBy(i));
+      RunByWidth<SharesLine<Vector>, SharesLine<HalfVector>>(
+          shares_ + i * line_, b.SeenBy(i));
     }
   }
 

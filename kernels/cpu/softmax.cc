@@ -44,9 +44,11 @@ class SoftmaxKernel : public BoundKernel {
       const int64_t column = i % tiles * kVector;
       const int64_t at = i / tiles * extent_ * inner_ + column;
       if (inner_ == 1) {
-        RunVectorised<SoftmaxLine<logarithm>>(x + at, y + at, extent_);
+        RunByWidth<SoftmaxLine<logarithm, Vector>,
+                   SoftmaxLine<logarithm, HalfVector>>(x + at, y + at, extent_);
       } else {
-        RunVectorised<SoftmaxColumns<logarithm>>(
+        RunByWidth<SoftmaxColumns<logarithm, Vector>,
+                   SoftmaxColumns<logarithm, HalfVector>>(
             SoftmaxLanes{x + at, y + at, extent_, inner_,
                          std::min(kVector, inner_ - column)});
       }

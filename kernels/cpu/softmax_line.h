@@ -10,93 +10,47 @@
 #include <cstdint>
 
 #include "kernels/vector/float_vector.h"
+#include "kernels/vector/lanes.h"
 
 namespace partita {
 
 // e^x for x <= 0, and 0 for minus infinity; a NaN stays.
-[[gnu::always_inline]] inline void Exp(Vector& x) {
+template <typename Part>
+[[gnu::always_inline]] inline void Exp(Part& x) {
   // ln 2 in two parts, the first of which has exact products with integers;
   // adding 1.5 * 2^23 rounds, and leaves the integer in the low bits.
   constexpr float kLn2High = 0.693359375f;
   constexpr float kLn2Low = -2.12194440054690583e-4f;
   constexpr float kMagic = 12582912;
-  const Vector least = Vector{} - 104.0f;
+  const Part least = Part{} - 104.0f;
   // Where e^x is 0 nothing underflows, which costs a processor 100 cycles.
-  Vector bounded;
-  WhereLess(x, least, Vector{}, x, bounded);
-  const Vector shifted = bounded * 1.44269504f + kMagic;
-  const Vector n = shifted - kMagic;
-  const Vector r = (bounded - n * kLn2High) - n * kLn2Low;
-  const Vector tail =
+  Part bounded;
+  WhereLess(x, least, Part{}, x, bounded);
+  const Part shifted = bounded * 1.44269504f + kMagic;
+  const Part n = shifted - kMagic;
+  const Part r = (bounded - n * kLn2High) - n * kLn2Low;
+  const Part tail =
       ((((1.0f / 5040 * r + 1.0f / 720) * r + 1.0f / 120) * r + 1.0f / 24) * r +
        1.0f / 6) *
           r +
       0.5f;
-  const Vector value = (r * r * tail + r) + 1.0f;
+  const Part value = (r * r * tail + r) + 1.0f;
   // 2^n in two steps: alone it may be too small for an f32.
-  const BitVector whole = reinterpret_cast<BitVector>(shifted) -
-                          reinterpret_cast<BitVector>(Vector{} + kMagic);
-  const BitVector half =
-      reinterpret_cast<BitVector>(reinterpret_cast<IntVector>(whole) >> 1);
-  const BitVector rest = whole - half;
-  const Vector power = value * reinterpret_cast<Vector>((half + 127u) << 23) *
-                       reinterpret_cast<Vector>((rest + 127u) << 23);
-  WhereLess(x, least, Vector{}, power, x);
+  const BitLanesOf<Part> whole =
+      reinterpret_cast<BitLanesOf<Part>>(shifted) -
+      reinterpret_cast<BitLanesOf<Part>>(Part{} + kMagic);
+  const BitLanesOf<Part> half = reinterpret_cast<BitLanesOf<Part>>(
+      reinterpret_cast<IntLanesOf<Part>>(whole) >> 1);
+  const BitLanesOf<Part> rest = whole - half;
+  const Part power = value * reinterpret_cast<Part>((half + 127u) << 23) *
+                     reinterpret_cast<Part>((rest + 127u) << 23);
+  WhereLess(x, least, Part{}, power, x);
 }
 
-// Lanes of a line, or of lines side by side: lane j of element i lies at
-// i * step + j.
-struct SoftmaxLanes {
-  const float* x;
-  float* y;
-  int64_t count;
-  int64_t step;
-  int64_t lanes;  // at most kVector
-
-  // Of lanes that are not there: the least.
-  [[gnu::always_inline]] void LoadAt(int64_t i, Vector& v) const {
-    LoadLanes(x + i * step, lanes, -HUGE_VALF, v);
-  }
-};
-
-[[gnu::always_inline]] inline void TopOf(const SoftmaxLanes& l, Vector& top) {
-  for (int64_t i = 0; i < l.count; ++i) {
-    Vector x;
-    l.LoadAt(i, x);
-    Greater(x, top, top);
-  }
-}
-
-// Adds e^(x - top), and stores it if asked to.
-template <bool stores>
-[[gnu::always_inline]] inline void SumOf(const SoftmaxLanes& l,
-                                         const Vector& top, Vector& sum) {
-  for (int64_t i = 0; i < l.count; ++i) {
-    Vector e;
-    l.LoadAt(i, e);
-    e -= top;
-    Exp(e);
-    if constexpr (stores) StoreLanes(e, l.lanes, l.y + i * l.step);
-    sum += e;
-  }
-}
-
-// From x and the logarithms of sums, or from what SumOf stored and the sums.
-template <bool logarithm>
-[[gnu::always_inline]] inline void FinishSoftmax(const SoftmaxLanes& l,
-                                                 const Vector& top,
-                                                 const Vector& by) {
-  for (int64_t i = 0; i < l.count; ++i) {
-    Vector value;
-    if constexpr (logarithm) {
-      l.LoadAt(i, value);
-      value = (value - top) - by;
-    } else {
-      LoadLanes(l.y + i * l.step, l.lanes, 0, value);
-      value *= by;
-    }
-    StoreLanes(value, l.lanes, l.y + i * l.step);
-  }
+template <typename Part>
+[[gnu::always_inline]] inline void Exp(Lanes<Part>& x) {
+  Exp(x.low);
+  if constexpr (kIsHalf<Part>) Exp(x.high);
 }
 
 // What all elements of a line have subtracted, or are multiplied by.
@@ -105,42 +59,129 @@ template <bool logarithm>
   return logarithm ? static_cast<float>(std::log(static_cast<double>(sum)))
                    : 1 / sum;
 }
+template <bool logarithm, typename Part>
+[[gnu::always_inline]] inline void SoftmaxBy(const Lanes<Part>& by,
+                                             Lanes<Part>& v) {
+  if constexpr (logarithm) {
+    v.Subtract(by);
+  } else {
+    v.Scale(by);
+  }
+}
 
-// Several lines side by side.
-template <bool logarithm>
+// Lanes of lines side by side: lane j of element i lies at i * step + j.
+struct SoftmaxLanes {
+  const float* x;
+  float* y;
+  int64_t count;
+  int64_t step;
+  int64_t lanes;  // at most kVector
+};
+
+// Lanes that are not there have the least elements.
+template <bool logarithm, typename Part>
 struct SoftmaxColumns {
+  using Sixteen = Lanes<Part>;
+
   [[gnu::always_inline]] static inline void Run(SoftmaxLanes l) {
-    Vector top = Vector{} - HUGE_VALF;
-    Vector sum = {};
-    TopOf(l, top);
-    SumOf<!logarithm>(l, top, sum);
-    for (int64_t j = 0; j < kVector; ++j) {
-      sum[j] = SoftmaxScale<logarithm>(sum[j]);
+    Sixteen top, sum;
+    top.Fill(-HUGE_VALF);
+    for (int64_t i = 0; i < l.count; ++i) {
+      Sixteen v;
+      v.LoadFirst(l.x + i * l.step, l.lanes, -HUGE_VALF);
+      top.Raise(v);
     }
-    FinishSoftmax<logarithm>(l, top, sum);
+    sum.Fill(0);
+    for (int64_t i = 0; i < l.count; ++i) {
+      Sixteen e;
+      e.LoadFirst(l.x + i * l.step, l.lanes, -HUGE_VALF);
+      e.Subtract(top);
+      Exp(e);
+      if constexpr (!logarithm) e.StoreFirst(l.lanes, l.y + i * l.step);
+      sum.Add(e);
+    }
+    float scales[kVector];
+    sum.StoreTo(scales);
+    for (float& scale : scales) scale = SoftmaxScale<logarithm>(scale);
+    sum.LoadFrom(scales);
+    for (int64_t i = 0; i < l.count; ++i) {
+      Sixteen v;
+      v.LoadFirst((logarithm ? l.x : l.y) + i * l.step, l.lanes, 0);
+      if constexpr (logarithm) v.Subtract(top);
+      SoftmaxBy<logarithm>(sum, v);
+      v.StoreFirst(l.lanes, l.y + i * l.step);
+    }
   }
 };
 
-// One line of `count` elements in strands, and a rest that is none.
-template <bool logarithm>
+// One line of `count` elements in strands, and a rest that is none and stays in
+// registers.
+template <bool logarithm, typename Part>
 struct SoftmaxLine {
+  using Sixteen = Lanes<Part>;
+
   [[gnu::always_inline]] static inline void Run(const float* x, float* y,
                                                 int64_t count) {
-    const SoftmaxLanes whole = {x, y, count / kVector, kVector, kVector};
-    const int64_t done = whole.count * kVector;
-    const int64_t left = count - done;
-    const SoftmaxLanes rest = {x + done, y + done, left > 0, kVector, left};
-    Vector top = Vector{} - HUGE_VALF;
-    Vector sum = {};
-    TopOf(whole, top);
-    TopOf(rest, top);
-    GreatestLane(top);
-    SumOf<!logarithm>(whole, top, sum);
-    SumOf<!logarithm>(rest, top, sum);
-    SumLanes(sum);
-    sum = Vector{} + SoftmaxScale<logarithm>(sum[0]);
-    FinishSoftmax<logarithm>(whole, top, sum);
-    FinishSoftmax<logarithm>(rest, top, sum);
+    const int64_t whole = count / kVector * kVector;
+    const int64_t left = count - whole;
+    Sixteen top, sum, by, rest;
+    top.Fill(-HUGE_VALF);
+    rest = top;
+    RaiseBy(x, whole, top);
+    if (left > 0) rest.LoadFirst(x + whole, left, -HUGE_VALF);
+    top.Raise(rest);
+    top.Fill(top.Greatest());
+    sum.Fill(0);
+    AddPowers(x, y, whole, top, sum);
+    if (left > 0) {
+      rest.Subtract(top);
+      Sixteen e = rest;
+      Exp(e);
+      if constexpr (!logarithm) rest = e;
+      sum.Add(e);
+    }
+    by.Fill(SoftmaxScale<logarithm>(sum.Sum()));
+    Finish(x, y, whole, top, by);
+    if (left == 0) return;
+    SoftmaxBy<logarithm>(by, rest);
+    rest.StoreFirst(left, y + whole);
+  }
+
+ private:
+  // Of `count` elements, a multiple of kVector.
+  [[gnu::always_inline]] static inline void RaiseBy(const float* x,
+                                                    int64_t count,
+                                                    Sixteen& top) {
+    for (int64_t i = 0; i < count; i += kVector) {
+      Sixteen v;
+      v.LoadFrom(x + i);
+      top.Raise(v);
+    }
+  }
+  [[gnu::always_inline]] static inline void AddPowers(const float* x, float* y,
+                                                      int64_t count,
+                                                      const Sixteen& top,
+                                                      Sixteen& sum) {
+    for (int64_t i = 0; i < count; i += kVector) {
+      Sixteen e;
+      e.LoadFrom(x + i);
+      e.Subtract(top);
+      Exp(e);
+      if constexpr (!logarithm) e.StoreTo(y + i);
+      sum.Add(e);
+    }
+  }
+  [[gnu::always_inline]] static inline void Finish(const float* x, float* y,
+                                                   int64_t count,
+                                                   const Sixteen& top,
+                                                   const Sixteen& by) {
+    for (int64_t i = 0; i < count; i += kVector) {
+      Sixteen v;
+      v.LoadFrom(logarithm ? x + i : y + i);
+      if constexpr (logarithm) v.Subtract(top);
+      SoftmaxBy<logarithm>(by, v);
+      v.StoreTo(y + i);
+    }
   }
 };
 

@@ -18,6 +18,8 @@ typedef float Vector __attribute__((vector_size(kVector * sizeof(float))));
 typedef float HalfVector __attribute__((vector_size(sizeof(Vector) / 2)));
 typedef int32_t IntVector __attribute__((vector_size(sizeof(Vector))));
 typedef uint32_t BitVector __attribute__((vector_size(sizeof(Vector))));
+typedef int32_t HalfIntVector __attribute__((vector_size(sizeof(HalfVector))));
+typedef uint32_t HalfBitVector __attribute__((vector_size(sizeof(HalfVector))));
 
 // From and to any address.
 template <typename Floats>
@@ -93,6 +95,15 @@ using LaneMask = uint16_t;
   chosen = values;
 }
 
+// A half is no wider than the registers that loops of halves are made for.
+[[gnu::always_inline]] inline void WhereLess(const HalfVector& a,
+                                             const HalfVector& b,
+                                             const HalfVector& less,
+                                             const HalfVector& other,
+                                             HalfVector& chosen) {
+  chosen = a < b ? less : other;
+}
+
 // Lanes behind the first `lanes` become `rest`.
 [[gnu::always_inline]] inline void KeepLanes(Vector& v, int64_t lanes,
                                              float rest) {
@@ -107,17 +118,27 @@ template <int distance, int... lane>
   constexpr int kLanes = static_cast<int>(kVector);
   to = __builtin_shuffle(from, IntVector{(lane + distance) % kLanes...});
 }
-template <int distance>
-[[gnu::always_inline]] inline void RotateLanes(const Vector& from, Vector& to) {
-  RotateLanes<distance>(
-      from, to, std::make_integer_sequence<int, static_cast<int>(kVector)>());
+template <int distance, int... lane>
+[[gnu::always_inline]] inline void RotateLanes(
+    const HalfVector& from, HalfVector& to,
+    std::integer_sequence<int, lane...>) {
+  constexpr int kLanes = static_cast<int>(kVector / 2);
+  to = __builtin_shuffle(from, HalfIntVector{(lane + distance) % kLanes...});
+}
+template <int distance, typename Floats>
+[[gnu::always_inline]] inline void RotateLanes(const Floats& from, Floats& to) {
+  constexpr int kLanes = static_cast<int>(sizeof(Floats) / sizeof(float));
+  RotateLanes<distance>(from, to, std::make_integer_sequence<int, kLanes>());
 }
 
 // All lanes become the sum of all: of halves, their halves, and so on.
-[[gnu::always_inline]] inline void SumLanes(Vector& v) {
-  Vector other;
-  RotateLanes<8>(v, other);
-  v += other;
+template <typename Floats>
+[[gnu::always_inline]] inline void SumLanes(Floats& v) {
+  Floats other;
+  if constexpr (sizeof(Floats) == sizeof(Vector)) {
+    RotateLanes<8>(v, other);
+    v += other;
+  }
   RotateLanes<4>(v, other);
   v += other;
   RotateLanes<2>(v, other);
@@ -127,16 +148,20 @@ template <int distance>
 }
 
 // The greater of both; `b` where one of them is a NaN.
-[[gnu::always_inline]] inline void Greater(const Vector& a, const Vector& b,
-                                           Vector& greater) {
+template <typename Floats>
+[[gnu::always_inline]] inline void Greater(const Floats& a, const Floats& b,
+                                           Floats& greater) {
   WhereLess(b, a, a, b, greater);
 }
 
 // All lanes become the greatest; none is a NaN.
-[[gnu::always_inline]] inline void GreatestLane(Vector& v) {
-  Vector other;
-  RotateLanes<8>(v, other);
-  Greater(v, other, v);
+template <typename Floats>
+[[gnu::always_inline]] inline void GreatestLane(Floats& v) {
+  Floats other;
+  if constexpr (sizeof(Floats) == sizeof(Vector)) {
+    RotateLanes<8>(v, other);
+    Greater(v, other, v);
+  }
   RotateLanes<4>(v, other);
   Greater(v, other, v);
   RotateLanes<2>(v, other);
