@@ -27,6 +27,7 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
   const std::string made = "made of attributes alone";
   const std::string leaf = "a leaf: gradients end there";
   const std::string compiled = "made by passes, after gradients are built";
+  const std::string second = "a second derivative would be an op of its own";
   return {{&kAccumulate, compiled},
           {&kEqual, truth},
           {&kNotEqual, truth},
@@ -62,6 +63,9 @@ std::map<const OpDef*, std::string> NotDifferentiable() {
           {&kReorder, compiled},
           {&kAttentionGradient,
            "a second derivative of attention would be an op of its own"},
+          {&kGruGradient, second},
+          {&kLstmGradient, second},
+          {&kRnnGradient, second},
           {&kLayerNormGradient,
            "a second derivative of layer_norm would be an op of its own"},
           {&kLayerNormScaleGradient,

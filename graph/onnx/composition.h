@@ -17,11 +17,11 @@
 namespace partita {
 
 // What a converter computes with; valid while its Composition lives.
-class Term;
+class Expr;
 
 // Adds ops to the node that is being imported. The first error stays: nothing
-// is added after it, every term is a scalar from then on, and Set returns it.
-// So a converter reads as the formula does. Whatever it asks of a term's
+// is added after it, every expression is a scalar from then on, and Set returns
+// it. So a converter reads as the formula does. Whatever it asks of a term's
 // extents must hold of a scalar too: dim() of a dimension that is not there
 // is 1.
 class Composition {
@@ -36,31 +36,31 @@ class Composition {
   // Keeps the first error.
   void Fail(absl::Status status) { status_.Update(std::move(status)); }
 
-  Term Input(int i);
-  Term Of(ValueId value);
+  Expr Input(int i);
+  Expr Of(ValueId value);
   // A constant scalar, and one of any shape.
-  Term Scalar(DType dtype, double value);
-  Term Constant(HostTensor tensor);
+  Expr Scalar(DType dtype, double value);
+  Expr Constant(HostTensor tensor);
   // Constants of an element for each value.
-  Term Ints(const Shape& dims, absl::Span<const int64_t> values);
-  Term Numbers(DType dtype, const Shape& dims, absl::Span<const double> values);
-  // One value everywhere; and 0, 1, ... of i64.
-  Term Filled(DType dtype, absl::Span<const int64_t> dims, double value);
-  Term Counted(int64_t count);
+  Expr Ints(const Shape& dims, absl::Span<const int64_t> values);
+  Expr Numbers(DType dtype, const Shape& dims, absl::Span<const double> values);
+  // One value everywhere; and start, start + 1, ... of i64.
+  Expr Filled(DType dtype, absl::Span<const int64_t> dims, double value);
+  Expr Iota(int64_t start, int64_t count);
 
-  Term Add(const OpDef& op, absl::Span<const Term> operands,
+  Expr Add(const OpDef& op, absl::Span<const Expr> operands,
            Attributes attributes = {});
   // As many results as the op has; `count` scalars after an error.
-  std::vector<Term> AddAll(const OpDef& op, absl::Span<const Term> operands,
+  std::vector<Expr> AddAll(const OpDef& op, absl::Span<const Expr> operands,
                            Attributes attributes, int count);
 
   // Names output `i` of the node, if the node has it.
-  void Set(int i, Term value);
+  void Set(int i, Expr value);
   // Set(0, value), and how it all went: what most converters end with.
-  absl::Status Return(Term value);
+  absl::Status Return(Expr value);
 
  private:
-  friend class Term;
+  friend class Expr;
   const TensorType& type(ValueId value) const;
 
   NodeImport& node_;
@@ -68,7 +68,7 @@ class Composition {
   TensorType scalar_{DType::kF32, {}, {}};
 };
 
-class Term {
+class Expr {
  public:
   const TensorType& type() const { return composition_->type(id_); }
   DType dtype() const { return type().dtype; }
@@ -78,39 +78,39 @@ class Term {
   int64_t dim(int position) const;
 
   // --- moves ---
-  Term Cast(DType to) const;  // itself if it has the type
-  Term Reshaped(absl::Span<const int64_t> shape) const;
-  Term Expanded(absl::Span<const int64_t> shape) const;
-  Term Transposed(absl::Span<const int64_t> perm) const;
+  Expr Cast(DType to) const;  // itself if it has the type
+  Expr Reshaped(absl::Span<const int64_t> shape) const;
+  Expr Expanded(absl::Span<const int64_t> shape) const;
+  Expr Transposed(absl::Span<const int64_t> perm) const;
   // Elements start, start + 1, ... along one axis.
-  Term Sliced(int axis, int64_t start, int64_t size) const;
+  Expr Sliced(int axis, int64_t start, int64_t size) const;
   // Zeros before and after one axis; negative amounts crop.
-  Term Padded(int axis, int64_t before, int64_t after) const;
+  Expr Padded(int axis, int64_t before, int64_t after) const;
   // Slices along one axis, by indices.
-  Term Gathered(Term indices, int axis) const;
+  Expr Gathered(Expr indices, int axis) const;
   // An extent of 1 in a new dimension, or without one of extent 1.
-  Term Unsqueezed(int axis) const;
-  Term Squeezed(int axis) const;
+  Expr Unsqueezed(int axis) const;
+  Expr Squeezed(int axis) const;
 
   // --- sums over axes; a negative one counts from the end ---
-  Term Sum(absl::Span<const int64_t> axes, bool keep_dims = true) const;
-  Term Mean(absl::Span<const int64_t> axes, bool keep_dims = true) const;
+  Expr Sum(absl::Span<const int64_t> axes, bool keep_dims = true) const;
+  Expr Mean(absl::Span<const int64_t> axes, bool keep_dims = true) const;
 
   // --- functions of its elements ---
-  Term Apply(const OpDef& unary, Attributes attributes = {}) const;
+  Expr Apply(const OpDef& unary, Attributes attributes = {}) const;
 
  private:
   friend class Composition;
-  friend Term Joined(const OpDef& op, Term a, Term b);
-  friend Term Joined(const OpDef& op, Term a, double b);
-  friend Term Joined(const OpDef& op, double a, Term b);
-  friend Term Choose(Term condition, Term x, Term y);
-  friend Term Product(Term a, Term b, bool transpose_a, bool transpose_b);
-  friend Term Concatenated(absl::Span<const Term> parts, int axis);
+  friend Expr Joined(const OpDef& op, Expr a, Expr b);
+  friend Expr Joined(const OpDef& op, Expr a, double b);
+  friend Expr Joined(const OpDef& op, double a, Expr b);
+  friend Expr Choose(Expr condition, Expr x, Expr y);
+  friend Expr Product(Expr a, Expr b, bool transpose_a, bool transpose_b);
+  friend Expr Concatenated(absl::Span<const Expr> parts, int axis);
 
-  Term(Composition* composition, ValueId id)
+  Expr(Composition* composition, ValueId id)
       : composition_(composition), id_(id) {}
-  Term Reduced(const OpDef& op, absl::Span<const int64_t> axes,
+  Expr Reduced(const OpDef& op, absl::Span<const int64_t> axes,
                bool keep_dims) const;
 
   Composition* composition_;
@@ -118,27 +118,27 @@ class Term {
 };
 
 // A binary op with numpy's broadcasting; a number has the other's dtype.
-Term Joined(const OpDef& op, Term a, Term b);
-Term Joined(const OpDef& op, Term a, double b);
-Term Joined(const OpDef& op, double a, Term b);
+Expr Joined(const OpDef& op, Expr a, Expr b);
+Expr Joined(const OpDef& op, Expr a, double b);
+Expr Joined(const OpDef& op, double a, Expr b);
 
-Term operator+(Term a, Term b);
-Term operator-(Term a, Term b);
-Term operator*(Term a, Term b);
-Term operator/(Term a, Term b);
-Term operator+(Term a, double b);
-Term operator-(Term a, double b);
-Term operator*(Term a, double b);
-Term operator/(Term a, double b);
-Term operator-(double a, Term b);
+Expr operator+(Expr a, Expr b);
+Expr operator-(Expr a, Expr b);
+Expr operator*(Expr a, Expr b);
+Expr operator/(Expr a, Expr b);
+Expr operator+(Expr a, double b);
+Expr operator-(Expr a, double b);
+Expr operator*(Expr a, double b);
+Expr operator/(Expr a, double b);
+Expr operator-(double a, Expr b);
 
 // x where the condition holds, else y.
-Term Choose(Term condition, Term x, Term y);
+Expr Choose(Expr condition, Expr x, Expr y);
 // Matrix products of the last two dimensions; the leading ones broadcast.
-Term Product(Term a, Term b, bool transpose_a = false,
+Expr Product(Expr a, Expr b, bool transpose_a = false,
              bool transpose_b = false);
 // One behind the other along an axis; at least one part.
-Term Concatenated(absl::Span<const Term> parts, int axis);
+Expr Concatenated(absl::Span<const Expr> parts, int axis);
 
 }  // namespace partita
 

@@ -8,13 +8,29 @@ namespace partita {
 
 std::vector<const ConverterRow*> AllConverters() {
   std::vector<const ConverterRow*> rows;
-  for (absl::Span<const ConverterRow> family :
-       {ElementwiseConverters(), LinearConverters(), PoolConverters(),
-        NormConverters(), ReduceConverters(), MoveConverters(),
-        ResizeConverters(), ShapeConverters(), IndexConverters(),
-        SourceConverters(), EinsumConverters(), LossConverters(),
-        SampleConverters(), SignalConverters(), FourierConverters(),
-        SelectConverters(), UnpoolConverters(), DropoutConverters()}) {
+  for (absl::Span<const ConverterRow> family : {ElementwiseConverters(),
+                                                LinearConverters(),
+                                                PoolConverters(),
+                                                NormConverters(),
+                                                ReduceConverters(),
+                                                MoveConverters(),
+                                                ResizeConverters(),
+                                                ShapeConverters(),
+                                                IndexConverters(),
+                                                SourceConverters(),
+                                                AttentionConverters(),
+                                                RotaryConverters(),
+                                                LinearAttentionConverters(),
+                                                CausalConvConverters(),
+                                                RecurrentConverters(),
+                                                EinsumConverters(),
+                                                LossConverters(),
+                                                SampleConverters(),
+                                                SignalConverters(),
+                                                FourierConverters(),
+                                                SelectConverters(),
+                                                UnpoolConverters(),
+                                                DropoutConverters()}) {
     for (const ConverterRow& row : family) rows.push_back(&row);
   }
   return rows;

@@ -28,13 +28,13 @@ absl::StatusOr<double> RatioOf(NodeImport& node) {
 
 // Which elements are kept: the numbers follow from the seed, the place of the
 // node in the graph and that of the element, in every run.
-Term Kept(Composition& c, double ratio) {
+Expr Kept(Composition& c, double ratio) {
   NodeImport& node = c.node();
   const Shape& dims = node.type(0).dims;
   HostTensor seed(TensorType{DType::kU64, {}, {}});
   seed.data<uint64_t>()[0] = static_cast<uint64_t>(node.Int("seed", 0));
   const int64_t id = node.graph().num_nodes();
-  const Term uniform = c.Add(
+  const Expr uniform = c.Add(
       kRandomUniform, {c.Constant(std::move(seed)), c.Scalar(DType::kU64, 0)},
       {{"shape", std::vector<int64_t>(dims.begin(), dims.end())}, {"id", id}});
   return Joined(kGreaterEqual, uniform, ratio);
@@ -54,9 +54,9 @@ absl::Status Dropout(NodeImport& node) {
     }
     return c.status();
   }
-  const Term kept = Kept(c, ratio);
+  const Expr kept = Kept(c, ratio);
   c.Set(1, kept);
-  const Term x = c.Input(0);
+  const Expr x = c.Input(0);
   return c.Return(x * (kept.Cast(x.dtype()) * (1 / (1 - ratio))));
 }
 

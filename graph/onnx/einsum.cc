@@ -163,7 +163,7 @@ absl::Status CheckExtents(const NodeImport& node, const Equation& equation) {
 
 // A value and what its dimensions are called.
 struct Named {
-  Term value;
+  Expr value;
   Labels labels;
 
   // Its dimensions in this order.
@@ -201,7 +201,7 @@ Named Diagonal(Named x, size_t first, size_t second) {
   labels.push_back(x.labels[first]);
   perm.push_back(static_cast<int64_t>(first));
   perm.push_back(static_cast<int64_t>(second));
-  const Term last = x.value.Transposed(perm);
+  const Expr last = x.value.Transposed(perm);
   const int64_t extent = last.dim(-1);
   std::vector<int64_t> dims(last.dims().begin(), last.dims().end());
   if (dims.size() < 2) return x;  // after an error
@@ -242,7 +242,7 @@ Named Summed(const Named& x, const Labels& needed) {
   return {x.value.Sum(axes, /*keep_dims=*/false), kept};
 }
 
-std::vector<int64_t> Extents(const Term& value, size_t begin, size_t count) {
+std::vector<int64_t> Extents(const Expr& value, size_t begin, size_t count) {
   std::vector<int64_t> dims;
   for (size_t d = begin; d < begin + count; ++d) {
     dims.push_back(value.dim(static_cast<int>(d)));
@@ -251,7 +251,7 @@ std::vector<int64_t> Extents(const Term& value, size_t begin, size_t count) {
 }
 
 // [batch..., rows..., columns...] as matrices.
-Term Matrices(const Term& value, size_t batch, size_t rows, size_t columns) {
+Expr Matrices(const Expr& value, size_t batch, size_t rows, size_t columns) {
   std::vector<int64_t> dims = Extents(value, 0, batch);
   dims.push_back(Product(Extents(value, batch, rows)));
   dims.push_back(Product(Extents(value, batch + rows, columns)));
@@ -272,7 +272,7 @@ Named Repeated(const Named& x, const Named& other, const Labels& summed) {
 }
 
 // Nothing is summed: [batch rows 1] * [batch 1 columns].
-Term Outer(const Term& a, const Term& b, size_t batch, size_t rows,
+Expr Outer(const Expr& a, const Expr& b, size_t batch, size_t rows,
            size_t columns) {
   std::vector<int64_t> left = Extents(a, 0, batch + rows);
   left.insert(left.end(), columns, 1);
@@ -282,9 +282,9 @@ Term Outer(const Term& a, const Term& b, size_t batch, size_t rows,
   return a.Reshaped(left) * b.Reshaped(right);
 }
 
-Term Inner(const Term& a, const Term& b, size_t batch, size_t rows,
+Expr Inner(const Expr& a, const Expr& b, size_t batch, size_t rows,
            size_t summed, size_t columns) {
-  const Term product = Product(Matrices(a, batch, rows, summed),
+  const Expr product = Product(Matrices(a, batch, rows, summed),
                                Matrices(b, batch, summed, columns));
   std::vector<int64_t> dims = Extents(product, 0, batch);
   for (int64_t extent : Extents(a, batch, rows)) dims.push_back(extent);
@@ -301,10 +301,10 @@ Named Contracted(const Named& x, const Named& y, const Labels& needed) {
   const Labels batch = Without(shared, summed);
   const Labels rows = Without(x.labels, shared);
   const Labels columns = Without(y.labels, shared);
-  const Term a = Repeated(x, y, summed)
+  const Expr a = Repeated(x, y, summed)
                      .Ordered(Together(Together(batch, rows), summed))
                      .value;
-  const Term b = Repeated(y, x, summed)
+  const Expr b = Repeated(y, x, summed)
                      .Ordered(Together(Together(batch, summed), columns))
                      .value;
   return {summed.empty()

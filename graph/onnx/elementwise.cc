@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
 #include "graph/onnx/tensor_proto.h"
 #include "graph/ops/op_list.h"
@@ -181,6 +183,25 @@ absl::Status PRelu(NodeImport& node) {
   return node.Return(node.Add(kPrelu, {node.input(0), node.input(1)}));
 }
 
+// x sigmoid(alpha x)
+Expr Swished(Expr x, double alpha) {
+  return alpha == 1 ? x.Apply(kSilu) : x * (x * alpha).Apply(kSigmoid);
+}
+
+absl::Status Swish(NodeImport& node) {
+  Composition c(node);
+  return c.Return(Swished(c.Input(0), node.Float("alpha", 1)));
+}
+
+absl::Status SwiGlu(NodeImport& node) {
+  if (node.type(0).dims != node.type(1).dims) {
+    return node.Invalid(absl::StrCat("input 1 ", node.type(1).ToString()),
+                        absl::StrCat(node.type(0).ToString(), ", as input 0"));
+  }
+  Composition c(node);
+  return c.Return(Swished(c.Input(0), node.Float("alpha", 1)) * c.Input(1));
+}
+
 constexpr ConverterRow kRows[] = {
     {"Abs", Unary<kAbs>, 1},
     {"Acos", Unary<kAcos>, 1},
@@ -247,6 +268,8 @@ constexpr ConverterRow kRows[] = {
     {"Sqrt", Unary<kSqrt>, 1},
     {"Sub", Binary<kSub>, 2},
     {"Sum", Chain<kAdd>, 1},
+    {"SwiGLU", SwiGlu, 2, 1, "alpha"},
+    {"Swish", Swish, 1, 1, "alpha"},
     {"Tan", Unary<kTan>, 1},
     {"Tanh", Unary<kTanh>, 1},
     {"ThresholdedRelu", WithAlpha<kThresholdedRelu, 100>, 1, 1, "alpha"},

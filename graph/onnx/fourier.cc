@@ -53,22 +53,22 @@ bool FitsTable(int64_t length, int64_t parts, int64_t results) {
 }
 
 // By one product with the table.
-Term ByTable(Composition& c, const Term& x, const Transform& t,
+Expr ByTable(Composition& c, const Expr& x, const Transform& t,
              int64_t results) {
   const int64_t lines = x.dim(0);
   const int64_t parts = x.dim(2);
-  const Term table = c.Numbers(x.dtype(), {t.length * parts, results * 2},
+  const Expr table = c.Numbers(x.dtype(), {t.length * parts, results * 2},
                                Table(t, parts, results));
   return Product(x.Reshaped({lines, t.length * parts}), table)
       .Reshaped({lines, results, 2});
 }
 
 // (a + bi)(c + di) of values whose last dimension has both parts.
-Term ComplexProduct(const Term& x, const Term& y) {
-  const Term a = x.Sliced(-1, 0, 1);
-  const Term b = x.Sliced(-1, 1, 1);
-  const Term c = y.Sliced(-1, 0, 1);
-  const Term d = y.Sliced(-1, 1, 1);
+Expr ComplexProduct(const Expr& x, const Expr& y) {
+  const Expr a = x.Sliced(-1, 0, 1);
+  const Expr b = x.Sliced(-1, 1, 1);
+  const Expr c = y.Sliced(-1, 0, 1);
+  const Expr d = y.Sliced(-1, 1, 1);
   return Concatenated({a * c - b * d, a * d + b * c}, /*axis=*/-1);
 }
 
@@ -85,7 +85,7 @@ int64_t TableDivisor(int64_t length) {
 // Cooley and Tukey's step (1965), of complex lines: element j is j1 * n2 + j2,
 // frequency k is k1 + n1 * k2. Transforms over j1, turns by j2 * k1, transforms
 // over j2.
-Term BySteps(Composition& c, const Term& x, const Transform& t) {
+Expr BySteps(Composition& c, const Expr& x, const Transform& t) {
   if (FitsTable(t.length, 2, t.length)) return ByTable(c, x, t, t.length);
   const int64_t n1 = TableDivisor(t.length);
   if (n1 == 1) {
@@ -96,10 +96,10 @@ Term BySteps(Composition& c, const Term& x, const Transform& t) {
   }
   const int64_t n2 = t.length / n1;
   const int64_t lines = x.dim(0);
-  const Term columns = x.Reshaped({lines, n1, n2, 2})
+  const Expr columns = x.Reshaped({lines, n1, n2, 2})
                            .Transposed({0, 2, 1, 3})
                            .Reshaped({lines * n2, n1, 2});
-  const Term inner = ByTable(c, columns, {n1, t.inverse, t.scale}, n1)
+  const Expr inner = ByTable(c, columns, {n1, t.inverse, t.scale}, n1)
                          .Reshaped({lines, n2, n1, 2});
   std::vector<double> turns;
   for (int64_t j = 0; j < n2; ++j) {
@@ -110,9 +110,9 @@ Term BySteps(Composition& c, const Term& x, const Transform& t) {
       turns.push_back((t.inverse ? 1 : -1) * std::sin(angle));
     }
   }
-  const Term turned =
+  const Expr turned =
       ComplexProduct(inner, c.Numbers(x.dtype(), {1, n2, n1, 2}, turns));
-  const Term rows =
+  const Expr rows =
       turned.Transposed({0, 2, 1, 3}).Reshaped({lines * n1, n2, 2});
   return BySteps(c, rows, {n2, t.inverse})
       .Reshaped({lines, n1, n2, 2})
@@ -121,28 +121,28 @@ Term BySteps(Composition& c, const Term& x, const Transform& t) {
 }
 
 // Lines [lines, length, 1 or 2] to [lines, results, 2].
-Term Transformed(Composition& c, const Term& x, const Transform& t,
+Expr Transformed(Composition& c, const Expr& x, const Transform& t,
                  int64_t results) {
   if (FitsTable(t.length, x.dim(2), results)) {
     return ByTable(c, x, t, results);
   }
-  const Term complex = x.dim(2) == 2 ? x : x.Padded(2, 0, 1);
+  const Expr complex = x.dim(2) == 2 ? x : x.Padded(2, 0, 1);
   return BySteps(c, complex, t).Sliced(1, 0, results);
 }
 
 // Half a spectrum [lines, length / 2 + 1, 2] with its other half: the same
 // mirrored, of the other imaginary sign.
-Term WholeSpectrum(Composition& c, const Term& x, int64_t length) {
+Expr WholeSpectrum(Composition& c, const Expr& x, int64_t length) {
   std::vector<int64_t> mirrored;
   for (int64_t k = (length - 1) / 2; k > 0; --k) mirrored.push_back(k);
   const int64_t count = static_cast<int64_t>(mirrored.size());
-  const Term other = x.Gathered(c.Ints({count}, mirrored), 1) *
+  const Expr other = x.Gathered(c.Ints({count}, mirrored), 1) *
                      c.Numbers(x.dtype(), {2}, {1, -1});
   return Concatenated({x, other}, 1);
 }
 
 // The line cut, or lengthened by zeros.
-Term OfLength(const Term& x, int64_t length) {
+Expr OfLength(const Expr& x, int64_t length) {
   return x.Padded(1, 0, length - x.dim(1));
 }
 
@@ -188,7 +188,7 @@ absl::StatusOr<DftSpec> ReadDft(NodeImport& node) {
   return node.Invalid(x.ToString(), "elements to transform");
 }
 
-Term Transformed(Composition& c, const Term& x, const DftSpec& spec) {
+Expr Transformed(Composition& c, const Expr& x, const DftSpec& spec) {
   const double scale = spec.inverse ? 1 / static_cast<double>(spec.length) : 1;
   const Transform t = {spec.length, spec.inverse, scale};
   if (!spec.onesided) {
@@ -198,7 +198,7 @@ Term Transformed(Composition& c, const Term& x, const DftSpec& spec) {
   if (!spec.inverse) {
     return Transformed(c, OfLength(x, spec.length), t, half);
   }
-  const Term whole = WholeSpectrum(c, OfLength(x, half), spec.length);
+  const Expr whole = WholeSpectrum(c, OfLength(x, half), spec.length);
   return Transformed(c, whole, t, spec.length).Sliced(2, 0, 1);
 }
 
@@ -216,9 +216,9 @@ absl::Status Dft(NodeImport& node) {
   }
   perm.push_back(spec.axis);
   perm.push_back(node.rank(0) - 1);
-  const Term lines = c.Input(0).Transposed(perm).Reshaped(
+  const Expr lines = c.Input(0).Transposed(perm).Reshaped(
       {Product(outer), dims[spec.axis], dims.back()});
-  const Term spectra = Transformed(c, lines, spec);
+  const Expr spectra = Transformed(c, lines, spec);
   std::vector<int64_t> shape = outer;
   shape.push_back(spectra.dim(1));
   shape.push_back(spectra.dim(2));
@@ -272,14 +272,14 @@ absl::Status Stft(NodeImport& node) {
   Composition c(node);
   const int64_t signals = node.type(0).dims[0];
   const int64_t parts = node.type(0).dims[2];
-  const Term starts = c.Counted(spec.frames) * static_cast<double>(spec.step);
-  const Term indices =
-      starts.Reshaped({spec.frames, 1}) + c.Counted(spec.length);
-  Term frames = c.Input(0).Gathered(indices, 1);
+  const Expr starts = c.Iota(0, spec.frames) * static_cast<double>(spec.step);
+  const Expr indices =
+      starts.Reshaped({spec.frames, 1}) + c.Iota(0, spec.length);
+  Expr frames = c.Input(0).Gathered(indices, 1);
   if (node.has_input(2)) {
     frames = frames * c.Input(2).Reshaped({spec.length, 1});
   }
-  const Term lines =
+  const Expr lines =
       frames.Reshaped({signals * spec.frames, spec.length, parts});
   const int64_t results = spec.onesided ? spec.length / 2 + 1 : spec.length;
   return c.Return(

@@ -39,15 +39,7 @@ void AddOnce(const std::string& name, std::vector<std::string>& names) {
 class InputReader {
  public:
   InputReader(const onnx::GraphProto& graph, const ImportOptions& options)
-      : options_(options) {
-    std::set<std::string> initializers;
-    for (const auto& tensor : graph.initializer()) {
-      initializers.insert(tensor.name());
-    }
-    for (const onnx::ValueInfoProto& input : graph.input()) {
-      if (!initializers.contains(input.name())) inputs_.push_back(&input);
-    }
-  }
+      : options_(options), inputs_(InputsOf(graph)) {}
 
   absl::StatusOr<std::vector<GraphInput>> Read() {
     PARTITA_RETURN_IF_ERROR(CheckNames());
@@ -67,11 +59,7 @@ class InputReader {
     std::vector<std::string> inputs, dims;
     for (const onnx::ValueInfoProto* input : inputs_) {
       AddOnce(input->name(), inputs);
-      const auto& shape = input->type().tensor_type().shape();
-      for (int i = 0; i < shape.dim_size(); ++i) {
-        if (IsFixed(shape.dim(i))) continue;
-        AddOnce(NameOf(input->name(), i, shape.dim(i)), dims);
-      }
+      for (const std::string& name : OpenDimsOf(*input)) AddOnce(name, dims);
     }
     PARTITA_RETURN_IF_ERROR(CheckKnown(options_.dims, ImportOption::kDims,
                                        "extent of", "symbolic dimension",
@@ -242,6 +230,35 @@ class InputReader {
 };
 
 }  // namespace
+
+std::vector<const onnx::ValueInfoProto*> InputsOf(
+    const onnx::GraphProto& graph) {
+  std::set<std::string> initializers;
+  for (const auto& tensor : graph.initializer()) {
+    initializers.insert(tensor.name());
+  }
+  std::vector<const onnx::ValueInfoProto*> inputs;
+  for (const onnx::ValueInfoProto& input : graph.input()) {
+    if (!initializers.contains(input.name())) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+bool HasOpenShape(const onnx::ValueInfoProto& input) {
+  return !HasShape(input) ||
+         absl::c_any_of(input.type().tensor_type().shape().dim(),
+                        [](const Dimension& dim) { return !IsFixed(dim); });
+}
+
+std::vector<std::string> OpenDimsOf(const onnx::ValueInfoProto& input) {
+  std::vector<std::string> names;
+  const auto& shape = input.type().tensor_type().shape();
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    if (IsFixed(shape.dim(i))) continue;
+    AddOnce(NameOf(input.name(), i, shape.dim(i)), names);
+  }
+  return names;
+}
 
 absl::StatusOr<std::vector<GraphInput>> ReadGraphInputs(
     const onnx::GraphProto& graph, const ImportOptions& options) {

@@ -13,9 +13,20 @@
 
 namespace onnx {
 class GraphProto;
+class ValueInfoProto;
 }  // namespace onnx
 
 namespace partita {
+
+// In order, without those that are initializers too, as old models list them.
+std::vector<const onnx::ValueInfoProto*> InputsOf(
+    const onnx::GraphProto& graph);
+
+// Some extent, or all, is left open.
+bool HasOpenShape(const onnx::ValueInfoProto& input);
+
+// Its open extents by the names that ImportOptions::dims has for them.
+std::vector<std::string> OpenDimsOf(const onnx::ValueInfoProto& input);
 
 struct GraphInput {
   std::string name;
@@ -24,11 +35,9 @@ struct GraphInput {
   const std::vector<Number>* values = nullptr;
 };
 
-// In order, without those that are initializers too, as old models list them.
-// Errors: a type that is no tensor of numbers; inputs without a shape;
-// dimensions without an extent; a
-// dimension or input in `options` that the graph does not have; a shape or
-// values that do not fit.
+// All of InputsOf. Errors: a type that is no tensor of numbers; inputs without
+// a shape; dimensions without an extent; a dimension or input in `options` that
+// the graph does not have; a shape or values that do not fit.
 absl::StatusOr<std::vector<GraphInput>> ReadGraphInputs(
     const onnx::GraphProto& graph, const ImportOptions& options);
 

@@ -9,25 +9,27 @@
 #include "graph/status_macros.h"
 
 namespace partita {
-namespace {
 
-absl::StatusOr<Module> Import(std::shared_ptr<const MappedFile> file,
-                              const ImportOptions& options) {
-  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> model,
-                           ReadModelFile(std::move(file)));
-  return ImportGraph(*model, options);
+absl::Status AtFile(const std::string& path, const absl::Status& status) {
+  return Reworded(status, absl::StrCat(path, ": ", status.message()));
 }
 
-}  // namespace
+absl::StatusOr<std::unique_ptr<ModelFile>> OpenModel(const std::string& path) {
+  PARTITA_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file,
+                           MappedFile::Open(path));
+  absl::StatusOr<std::unique_ptr<ModelFile>> model =
+      ReadModelFile(std::move(file));
+  if (!model.ok()) return AtFile(path, model.status());
+  return model;
+}
 
 absl::StatusOr<Module> ImportOnnx(const std::string& path,
                                   const ImportOptions& options) {
-  PARTITA_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file,
-                           MappedFile::Open(path));
-  absl::StatusOr<Module> module = Import(std::move(file), options);
-  if (module.ok()) return module;
-  return Reworded(module.status(),
-                  absl::StrCat(path, ": ", module.status().message()));
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> model,
+                           OpenModel(path));
+  absl::StatusOr<Module> module = ImportGraph(*model, options);
+  if (!module.ok()) return AtFile(path, module.status());
+  return module;
 }
 
 }  // namespace partita

@@ -6,12 +6,18 @@
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
 namespace partita {
 namespace {
 
 constexpr absl::string_view kPayload = "partita/import_option";
+// Names behind one another, each ended by a byte that no name has.
+constexpr absl::string_view kInputs = "partita/deciding_inputs";
+constexpr absl::string_view kNameEnd("\0", 1);
 
 constexpr struct {
   ImportOption option;
@@ -41,10 +47,31 @@ absl::Status MendedBy(ImportOption option, absl::Status status) {
   return status;
 }
 
+absl::Status DecidedBy(const std::vector<std::string>& inputs,
+                       absl::Status status) {
+  status.SetPayload(kInputs, absl::Cord(absl::StrJoin(inputs, kNameEnd)));
+  return MendedBy(ImportOption::kValues, std::move(status));
+}
+
+std::vector<std::string> DecidingInputs(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kInputs);
+  if (!payload.has_value() || payload->empty()) return {};
+  return absl::StrSplit(std::string(*payload), kNameEnd);
+}
+
+std::string JoinedInputs(const std::vector<std::string>& inputs) {
+  if (inputs.empty()) return "the inputs that decide it";
+  if (inputs.size() == 1) return absl::StrCat("input ", inputs[0]);
+  return absl::StrCat("inputs ", absl::StrJoin(inputs, ", "));
+}
+
 absl::Status Reworded(const absl::Status& status, std::string message) {
-  const absl::Status reworded(status.code(), message);
-  const std::optional<ImportOption> option = MendingOption(status);
-  return option.has_value() ? MendedBy(*option, reworded) : reworded;
+  absl::Status reworded(status.code(), message);
+  for (absl::string_view url : {kPayload, kInputs}) {
+    absl::optional<absl::Cord> payload = status.GetPayload(url);
+    if (payload.has_value()) reworded.SetPayload(url, *std::move(payload));
+  }
+  return reworded;
 }
 
 }  // namespace partita

@@ -56,6 +56,14 @@ std::optional<ImportOption> MendingOption(const absl::Status& status);
 // The same error, mended by `option`.
 absl::Status MendedBy(ImportOption option, absl::Status status);
 
+// The error of a node that asks for the elements of a value: kValues would mend
+// it, for these inputs, which decide that value.
+absl::Status DecidedBy(const std::vector<std::string>& inputs,
+                       absl::Status status);
+std::vector<std::string> DecidingInputs(const absl::Status& status);
+// "a, b and c", or what stands for inputs of no name.
+std::string JoinedInputs(const std::vector<std::string>& inputs);
+
 // The same error in other words: code and mending option stay.
 absl::Status Reworded(const absl::Status& status, std::string message);
 

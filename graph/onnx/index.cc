@@ -92,6 +92,54 @@ absl::Status TopK(NodeImport& node) {
   return absl::OkStatus();
 }
 
+// The update has the cache's extents, but fewer along the axis.
+absl::Status CheckCacheUpdate(const NodeImport& node, int64_t axis) {
+  TensorType most = node.type(0);
+  const TensorType& update = node.type(1);
+  if (update.rank() == most.rank() && update.dims[axis] <= most.dims[axis]) {
+    most.dims[axis] = update.dims[axis];
+  }
+  if (update.dtype != most.dtype || update.dims != most.dims) {
+    return node.Invalid(
+        absl::StrCat("input 1 ", update.ToString()),
+        absl::StrCat(most.ToString(), ", or less in dimension ", axis));
+  }
+  const TensorType places{DType::kI64, {most.dims[0]}, {}};
+  if (!node.has_input(2) || (node.type(2).dtype == places.dtype &&
+                             node.type(2).dims == places.dims)) {
+    return absl::OkStatus();
+  }
+  return node.Invalid(absl::StrCat("input 2 ", node.type(2).ToString()),
+                      absl::StrCat(places.ToString(), ", a place a sample"));
+}
+
+// Writes an update into a cache, for each sample from its own place on.
+absl::Status TensorScatter(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
+                           node.Axis(node.Int("axis", -2), node.rank(0)));
+  if (axis == 0) return node.Invalid("axis 0, the batch", "another axis");
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::string mode,
+      node.Choice("mode", "linear", {"linear", "circular"}));
+  PARTITA_RETURN_IF_ERROR(CheckCacheUpdate(node, axis));
+  Composition c(node);
+  const Expr cache = c.Input(0), update = c.Input(1);
+  std::vector<int64_t> shape(cache.rank(), 1);
+  shape[axis] = update.dim(axis);
+  Expr places = c.Iota(0, update.dim(axis)).Reshaped(shape);
+  if (node.has_input(2)) {
+    shape[axis] = 1;
+    shape[0] = cache.dim(0);
+    places = places + c.Input(2).Reshaped(shape);
+  }
+  if (mode == "circular") {
+    places = Joined(kMod, places, static_cast<double>(cache.dim(axis)));
+  }
+  return c.Return(c.Add(kScatterElements,
+                        {cache, places.Expanded(update.dims()), update},
+                        {{"axis", axis}, {"reduction", std::string("none")}}));
+}
+
 // The first elements of each sequence backwards, up to its length.
 absl::Status ReverseSequence(NodeImport& node) {
   const int64_t time_axis = node.Int("time_axis", 0);
@@ -112,11 +160,11 @@ absl::Status ReverseSequence(NodeImport& node) {
   std::iota(perm.begin(), perm.end(), 0);
   perm[0] = batch_axis;
   perm[1] = time_axis;
-  const Term lengths = c.Input(1).Cast(DType::kI64).Reshaped({count, 1});
-  const Term time = c.Counted(steps).Reshaped({1, steps});
-  const Term indices =
+  const Expr lengths = c.Input(1).Cast(DType::kI64).Reshaped({count, 1});
+  const Expr time = c.Iota(0, steps).Reshaped({1, steps});
+  const Expr indices =
       Choose(Joined(kLess, time, lengths), lengths - 1 - time, time);
-  const Term reversed =
+  const Expr reversed =
       c.Add(kGatherNd, {c.Input(0).Transposed(perm), indices.Unsqueezed(2)},
             {{"batch_dims", int64_t{1}}});
   return c.Return(reversed.Transposed(perm));
@@ -131,6 +179,7 @@ constexpr ConverterRow kRows[] = {
     {"Scatter", ScatterElements, 3, 1, "axis"},  // the name until opset 10
     {"ScatterElements", ScatterElements, 3, 1, "axis reduction"},
     {"ScatterND", ScatterNd, 3, 1, "reduction"},
+    {"TensorScatter", TensorScatter, 2, 1, "axis mode"},
     {"TopK", TopK, 1, 2, "axis k largest"},
 };
 

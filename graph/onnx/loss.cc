@@ -36,17 +36,17 @@ absl::Status CheckOperands(const NodeImport& node) {
 
 // Of each label how much it counts, or nothing if all count 1. Labels that are
 // ignored, and may be no class, count 0; `kept` says which are not.
-std::optional<Term> WeightsOf(Composition& c, Term labels,
-                              std::optional<Term> kept, DType dtype) {
-  std::optional<Term> weights;
+std::optional<Expr> WeightsOf(Composition& c, Expr labels,
+                              std::optional<Expr> kept, DType dtype) {
+  std::optional<Expr> weights;
   if (c.node().has_input(2)) weights = c.Input(2).Gathered(labels, 0);
   if (!kept.has_value()) return weights;
   if (!weights.has_value()) return kept->Cast(dtype);
   return Choose(*kept, *weights, c.Scalar(weights->dtype(), 0));
 }
 
-absl::StatusOr<Term> Joined(Composition& c, Term losses,
-                            std::optional<Term> weights) {
+absl::StatusOr<Expr> Joined(Composition& c, Expr losses,
+                            std::optional<Expr> weights) {
   PARTITA_ASSIGN_OR_RETURN(
       const std::string reduction,
       c.node().Choice("reduction", "mean", {"none", "sum", "mean"}));
@@ -60,28 +60,28 @@ absl::StatusOr<Term> Joined(Composition& c, Term losses,
 }
 
 // -weight[label] * log_probabilities[label], joined.
-absl::Status SetLoss(Composition& c, Term log_probabilities) {
+absl::Status SetLoss(Composition& c, Expr log_probabilities) {
   NodeImport& node = c.node();
-  Term labels = c.Input(1);
-  std::optional<Term> kept;
+  Expr labels = c.Input(1);
+  std::optional<Expr> kept;
   const int64_t ignored = node.Int("ignore_index", 0);
   if (node.has_attr("ignore_index")) {
     kept = Joined(kNotEqual, labels, static_cast<double>(ignored));
     labels = Choose(*kept, labels, c.Scalar(labels.dtype(), 0));
   }
-  Term losses =
+  Expr losses =
       c.Add(kGatherElements, {log_probabilities, labels.Unsqueezed(1)},
             {{"axis", int64_t{1}}, {"from_end", false}})
           .Squeezed(1)
           .Apply(kNeg);
-  const std::optional<Term> weights =
+  const std::optional<Expr> weights =
       WeightsOf(c, labels, kept, losses.dtype());
   if (node.has_input(2)) losses = losses * *weights;
   // Not a product, as 0 times an infinite loss is none.
   if (kept.has_value()) {
     losses = Choose(*kept, losses, c.Scalar(losses.dtype(), 0));
   }
-  PARTITA_ASSIGN_OR_RETURN(const Term loss, Joined(c, losses, weights));
+  PARTITA_ASSIGN_OR_RETURN(const Expr loss, Joined(c, losses, weights));
   return c.Return(loss);
 }
 
@@ -94,7 +94,7 @@ absl::Status NegativeLogLikelihood(NodeImport& node) {
 absl::Status SoftmaxCrossEntropy(NodeImport& node) {
   PARTITA_RETURN_IF_ERROR(CheckOperands(node));
   Composition c(node);
-  const Term log_probabilities =
+  const Expr log_probabilities =
       c.Input(0).Apply(kLogSoftmax, {{"axis", int64_t{1}}});
   c.Set(1, log_probabilities);
   return SetLoss(c, log_probabilities);

@@ -79,7 +79,7 @@ absl::StatusOr<int> OpsetOf(const onnx::ModelProto& model) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
+absl::StatusOr<std::unique_ptr<ModelFile>> ParseModelFile(
     std::shared_ptr<const MappedFile> file) {
   auto model = std::make_unique<ModelFile>();
   PARTITA_ASSIGN_OR_RETURN(
@@ -88,8 +88,15 @@ absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
           absl::string_view(reinterpret_cast<const char*>(file->bytes().data()),
                             file->bytes().size())));
   PARTITA_RETURN_IF_ERROR(Parse(skeleton, model->proto));
-  PARTITA_ASSIGN_OR_RETURN(model->opset, OpsetOf(model->proto));
   model->file = std::move(file);
+  return model;
+}
+
+absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
+    std::shared_ptr<const MappedFile> file) {
+  PARTITA_ASSIGN_OR_RETURN(std::unique_ptr<ModelFile> model,
+                           ParseModelFile(std::move(file)));
+  PARTITA_ASSIGN_OR_RETURN(model->opset, OpsetOf(model->proto));
   return model;
 }
 

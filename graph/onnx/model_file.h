@@ -18,13 +18,17 @@ namespace partita {
 struct ModelFile {
   std::shared_ptr<const MappedFile> file;
   onnx::ModelProto proto;
-  int opset = 0;  // 0 where no node is of the standard's domain
+  int opset = 0;  // 0 where it is not known
 };
 
-// Errors: NotFound, or InvalidArgument for bytes that are no model; neither
-// repeats the path; InvalidArgument also for nodes of the standard whose opset
-// the model does not name. Unimplemented for an opset that is too old or too
-// new.
+// Of any opset. Errors: InvalidArgument for bytes that are no model; none
+// repeats the path.
+absl::StatusOr<std::unique_ptr<ModelFile>> ParseModelFile(
+    std::shared_ptr<const MappedFile> file);
+
+// The same, with an opset that is read. Errors besides: InvalidArgument for
+// nodes of the standard whose opset the model does not name; Unimplemented for
+// an opset that is too old or too new.
 absl::StatusOr<std::unique_ptr<ModelFile>> ReadModelFile(
     std::shared_ptr<const MappedFile> file);
 

@@ -16,19 +16,25 @@ struct Way {
   const Message* message = nullptr;  // null: the field is the raw_data
 };
 struct Message {
-  Way ways[2];
+  Way ways[4];
 };
+// Graphs hold nodes, whose attributes hold tensors and graphs.
+extern const Message kGraph;
 constexpr Message kTensor = {{{9, nullptr}}};
-constexpr Message kAttribute = {{{5, &kTensor}}};
+constexpr Message kAttribute = {
+    {{5, &kTensor}, {6, &kGraph}, {10, &kTensor}, {11, &kGraph}}};
 constexpr Message kNode = {{{5, &kAttribute}}};
 constexpr Message kGraph = {{{1, &kNode}, {5, &kTensor}}};
-constexpr Message kModel = {{{7, &kGraph}}};
+// With the defaults of its attributes.
+constexpr Message kFunction = {{{7, &kNode}, {11, &kAttribute}}};
+constexpr Message kModel = {{{7, &kGraph}, {25, &kFunction}}};
 
 // The most bytes from which protobuf reads a tag, a length, a number.
 constexpr int kMaxTagBytes = 5;
 constexpr int kLengthBytes = 5;
 constexpr int kMaxVarintBytes = 10;
 constexpr size_t kMaxSkeleton = INT_MAX;  // protobuf's own limit
+constexpr int kMaxNesting = 100;          // of messages; protobuf's own, too
 
 const Way* FindWay(const Message& message, uint64_t field) {
   for (const Way& way : message.ways) {
@@ -41,11 +47,14 @@ class Walker {
  public:
   explicit Walker(absl::string_view model) : model_(model) {}
 
-  // False if the bytes are no message, or the copy grows too large.
+  // False if the bytes are no message, nest too deep, or the copy grows too
+  // large.
   bool Copy(const Message& message, size_t end) {
+    if (++nesting_ > kMaxNesting) return false;
     while (at_ < end) {
       if (!CopyField(message, end)) return false;
     }
+    --nesting_;
     return open_groups_ == 0 && out_.size() <= kMaxSkeleton;
   }
   std::string Take() { return std::move(out_); }
@@ -160,6 +169,7 @@ class Walker {
   absl::string_view model_;
   size_t at_ = 0;
   int open_groups_ = 0;  // of the message that is being copied
+  int nesting_ = 0;
   std::string out_;
 };
 

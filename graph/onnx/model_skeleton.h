@@ -20,10 +20,11 @@ struct RawRange {
 };
 
 // A copy of a serialised ModelProto in which every raw_data of an initializer
-// and of a node's tensor attribute says where in `model` its bytes lie, instead
-// of holding them; DecodeRawRange reads it. All other bytes stay as they are,
-// so protobuf parses the copy if it parses the model. Every range lies in
-// `model`. Errors: InvalidArgument for bytes that are no protobuf message.
+// and of a node's tensor attribute, in functions and branches too, says where
+// in `model` its bytes lie, instead of holding them; DecodeRawRange reads it.
+// All other bytes stay as they are, so protobuf parses the copy if it parses
+// the model. Every range lies in `model`. Errors: InvalidArgument for bytes
+// that are no protobuf message.
 absl::StatusOr<std::string> ModelSkeleton(absl::string_view model);
 
 // Nothing if the text is none that ModelSkeleton wrote.

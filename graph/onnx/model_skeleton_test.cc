@@ -4,6 +4,8 @@
 #include "graph/onnx/model_skeleton.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "onnx/onnx_pb.h"
@@ -24,8 +26,26 @@ onnx::ModelProto Weighted() {
   onnx::AttributeProto& attribute = *node.add_attribute();
   attribute.mutable_t()->set_raw_data("attribute");
   attribute.add_tensors()->set_raw_data("listed");
+  attribute.mutable_g()->add_initializer()->set_raw_data("branch");
   graph.add_initializer()->set_raw_data("");
+  onnx::NodeProto& inside = *model.add_functions()->add_node();
+  inside.add_attribute()->mutable_t()->set_raw_data("function");
   return model;
+}
+
+// All of them, with what they hold there.
+std::vector<std::pair<onnx::TensorProto*, std::string>> TensorsOf(
+    onnx::ModelProto& model) {
+  onnx::GraphProto& graph = *model.mutable_graph();
+  onnx::AttributeProto& attribute =
+      *graph.mutable_node(0)->mutable_attribute(0);
+  onnx::NodeProto& inside = *model.mutable_functions(0)->mutable_node(0);
+  return {{graph.mutable_initializer(0), std::string(3000, 'i')},
+          {graph.mutable_initializer(1), ""},
+          {attribute.mutable_t(), "attribute"},
+          {attribute.mutable_tensors(0), "listed"},
+          {attribute.mutable_g()->mutable_initializer(0), "branch"},
+          {inside.mutable_attribute(0)->mutable_t(), "function"}};
 }
 
 std::string BytesAt(const std::string& bytes, const std::string& raw_data) {
@@ -38,19 +58,13 @@ TEST(ModelSkeleton, SaysWhereWeightsLieAndKeepsTheRest) {
   const std::string bytes = model.SerializeAsString();
   const absl::StatusOr<std::string> skeleton = ModelSkeleton(bytes);
   ASSERT_TRUE(skeleton.ok()) << skeleton.status();
-  EXPECT_LT(skeleton->size(), 200u);
+  EXPECT_LT(skeleton->size(), 300u);
   onnx::ModelProto parsed;
   ASSERT_TRUE(parsed.ParseFromString(*skeleton));
-  onnx::GraphProto& graph = *parsed.mutable_graph();
-  onnx::TensorProto& attribute =
-      *graph.mutable_node(0)->mutable_attribute(0)->mutable_t();
-  EXPECT_EQ(BytesAt(bytes, graph.initializer(0).raw_data()),
-            std::string(3000, 'i'));
-  EXPECT_EQ(BytesAt(bytes, graph.initializer(1).raw_data()), "");
-  EXPECT_EQ(BytesAt(bytes, attribute.raw_data()), "attribute");
-  graph.mutable_initializer(0)->set_raw_data(std::string(3000, 'i'));
-  graph.mutable_initializer(1)->set_raw_data("");
-  attribute.set_raw_data("attribute");
+  for (const auto& [tensor, held] : TensorsOf(parsed)) {
+    EXPECT_EQ(BytesAt(bytes, tensor->raw_data()), held);
+    tensor->set_raw_data(held);
+  }
   EXPECT_EQ(parsed.SerializeAsString(), bytes);
 }
 
@@ -93,6 +107,19 @@ TEST(ModelSkeleton, UnknownFieldsAndGroupsStay) {
   const absl::StatusOr<std::string> skeleton = ModelSkeleton(bytes);
   ASSERT_TRUE(skeleton.ok()) << skeleton.status();
   EXPECT_EQ(*skeleton, bytes);
+}
+
+// protobuf parses none either.
+TEST(ModelSkeleton, GraphsInsideGraphsWithoutEndAreRefused) {
+  onnx::GraphProto graph;
+  for (int i = 0; i < 200; ++i) {
+    onnx::GraphProto outer;
+    outer.add_node()->add_attribute()->mutable_g()->Swap(&graph);
+    graph.Swap(&outer);
+  }
+  onnx::ModelProto model;
+  model.mutable_graph()->Swap(&graph);
+  EXPECT_FALSE(ModelSkeleton(model.SerializeAsString()).ok());
 }
 
 // What would be a graph elsewhere is a field of a group that nobody reads: its

@@ -173,7 +173,7 @@ absl::StatusOr<Number> PadValue(NodeImport& node) {
 // What negative pads leave of a dimension goes on from its other end.
 absl::Status Wrapped(NodeImport& node, const Ints& before, const Ints& after) {
   Composition c(node);
-  Term y = c.Input(0);
+  Expr y = c.Input(0);
   for (int d = 0; d < static_cast<int>(before.size()); ++d) {
     y = y.Padded(d, std::min<int64_t>(before[d], 0),
                  std::min<int64_t>(after[d], 0));
@@ -246,7 +246,7 @@ absl::Status CenterCropPad(NodeImport& node) {
                         absl::StrCat(axes.size(), ", one per axis"));
   }
   Composition c(node);
-  Term y = c.Input(0);
+  Expr y = c.Input(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const int axis = static_cast<int>(axes[i]);
     const int64_t extent = node.type(0).dims[axis];

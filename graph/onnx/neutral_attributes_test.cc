@@ -57,7 +57,7 @@ SketchedModel ModelOf(const std::string& op, int x_type = Proto::FLOAT) {
         .Node(op, {"x", "s", "s"}, {"y"})
         .Attr("num_groups", int64_t{1});
   }
-  if (op == "LayerNormalization") {
+  if (op == "LayerNormalization" || op == "RMSNormalization") {
     return model.Constant("s", Proto::FLOAT, two)
         .Input("x", x_type, {1, 2, 2, 2})
         .Node(op, {"x", "s"}, {"y"});
@@ -171,6 +171,12 @@ std::vector<Case> Cases() {
        {Int("stash_type", 1)},
        Int("stash_type", 10),
        "stash_type = 10",
+       kStashType},
+      {"RMSNormalization",
+       "stash_type",
+       {Int("stash_type", 1)},
+       Int("stash_type", 11),
+       "stash_type = 11",
        kStashType},
       {"Range", "stash_type", {Int("stash_type", 1), Int("stash_type", 16)}},
       {"TopK", "sorted", {Int("sorted", 1), Int("sorted", 0)}},

@@ -76,6 +76,7 @@ constexpr NeutralAttribute kRows[] = {
     {"Gemm", "broadcast", Always, ""},
     {"GroupNormalization", "stash_type", IsStashType, kStashType},
     {"LayerNormalization", "stash_type", IsStashType, kStashType},
+    {"RMSNormalization", "stash_type", IsStashType, kStashType},
     {"Range", "stash_type", IsRangeStashType,
      "1 (f32) or the type of the operands: 16-bit floats are added up in f64"},
     // Sorted results serve both.

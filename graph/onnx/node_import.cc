@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -102,19 +103,45 @@ void KnownValues::Evaluate(const OpView& op) {
   }
 }
 
+std::vector<std::string> KnownValues::DecidingInputs(ValueId value) const {
+  std::vector<std::string> inputs;
+  std::vector<ValueId> pending = {value};
+  absl::flat_hash_set<ValueId> seen = {value};
+  while (!pending.empty()) {
+    const ValueView next(&graph_, pending.back());
+    pending.pop_back();
+    const std::optional<OpView> op = next.defining_op();
+    if (!op.has_value()) inputs.push_back(graph_.value(next.id()).name);
+    if (!op.has_value() || ReadsTypeOnly(*op)) continue;
+    for (int i = 0; i < op->num_operands(); ++i) {
+      const ValueId operand = op->operand(i).id();
+      if (seen.insert(operand).second) pending.push_back(operand);
+    }
+  }
+  absl::c_sort(inputs);
+  return inputs;
+}
+
 absl::string_view NodeImport::op_type() const { return node_.op_type(); }
 int NodeImport::num_inputs() const { return node_.input_size(); }
 int NodeImport::num_outputs() const { return node_.output_size(); }
 
+std::string NodeImport::name() const {
+  const bool is_named = !node_.name().empty() || node_.output_size() == 0;
+  return absl::StrCat(scope_.prefix(),
+                      is_named ? node_.name() : node_.output(0));
+}
+
 bool NodeImport::has_input(int i) const {
-  return i < node_.input_size() && !node_.input(i).empty();
+  return i < node_.input_size() && !node_.input(i).empty() &&
+         !scope_.IsLeftOut(node_.input(i));
 }
 
 bool NodeImport::has_output(int i) const {
   return i < node_.output_size() && !node_.output(i).empty();
 }
 
-ValueId NodeImport::input(int i) const { return values_.at(node_.input(i)); }
+ValueId NodeImport::input(int i) const { return *scope_.Find(node_.input(i)); }
 
 const TensorType& NodeImport::type(int i) const {
   return graph_.type(input(i));
@@ -131,13 +158,14 @@ absl::StatusOr<const HostTensor*> NodeImport::Constant(int i,
   }
   const HostTensor* known = known_.Find(input(i));
   if (known != nullptr) return known;
-  return MendedBy(
-      ImportOption::kValues,
-      Unsupported(absl::StrCat(what, " that depends on data (input ",
-                               node_.input(i), ")"),
-                  absl::StrCat(what,
-                               " that is known at compile time; give the value "
-                               "of the input that decides it")));
+  const std::vector<std::string> inputs = known_.DecidingInputs(input(i));
+  return DecidedBy(
+      inputs,
+      Unsupported(
+          absl::StrCat(what, " that depends on data (input ", node_.input(i),
+                       ")"),
+          absl::StrCat(what, " that is known at compile time; give the value ",
+                       "of ", JoinedInputs(inputs))));
 }
 
 absl::StatusOr<std::vector<int64_t>> NodeImport::Ints(int i,
@@ -217,6 +245,13 @@ std::vector<double> NodeImport::FloatList(absl::string_view name) {
   return {attribute->floats().begin(), attribute->floats().end()};
 }
 
+std::vector<std::string> NodeImport::StringList(absl::string_view name) {
+  const onnx::AttributeProto* attribute =
+      AttrOfType(name, onnx::AttributeProto::STRINGS);
+  if (attribute == nullptr) return {};
+  return {attribute->strings().begin(), attribute->strings().end()};
+}
+
 absl::StatusOr<std::string> NodeImport::Choice(
     absl::string_view name, absl::string_view otherwise,
     absl::Span<const absl::string_view> choices) {
@@ -228,17 +263,17 @@ absl::StatusOr<std::string> NodeImport::Choice(
 
 absl::StatusOr<ValueIds> NodeImport::AddAll(const OpDef& op, ValueIds operands,
                                             Attributes attributes) {
-  const std::string& name = node_.name();
-  const size_t slash = name.rfind('/');
+  const std::string name = this->name();
+  const std::string scope = node_.name().empty() ? scope_.prefix() : name;
+  const size_t slash = scope.rfind('/');
   absl::StatusOr<NodeId> id = graph_.AddNode(
       {.op = &op,
        .operands = std::move(operands),
        .attributes = std::move(attributes),
        .regions = {},
        .result_names = {},
-       .scope = slash == std::string::npos ? "" : name.substr(0, slash),
-       .location =
-           name.empty() && node_.output_size() > 0 ? node_.output(0) : name});
+       .scope = slash == std::string::npos ? "" : scope.substr(0, slash),
+       .location = name});
   if (id.ok()) return graph_.node(*id).results;
   return absl::InvalidArgumentError(
       absl::StrCat(Where(), ": ", id.status().message()));
@@ -271,11 +306,13 @@ absl::StatusOr<ValueId> NodeImport::Reshape(ValueId value,
 absl::Status NodeImport::Set(int i, ValueId value) {
   const std::string& name = node_.output(i);
   if (name.empty()) return absl::OkStatus();
-  if (!values_.emplace(name, value).second) {
+  if (!scope_.Define(name, value)) {
     return Invalid(absl::StrCat("a second definition of ", name),
                    "each value defined once");
   }
-  if (graph_.value(value).name.empty()) graph_.value(value).name = name;
+  if (graph_.value(value).name.empty()) {
+    graph_.value(value).name = absl::StrCat(scope_.prefix(), name);
+  }
   return absl::OkStatus();
 }
 
@@ -303,11 +340,10 @@ absl::StatusOr<std::vector<int64_t>> NodeImport::Axes(std::vector<int64_t> axes,
 
 std::string NodeImport::Where() const {
   if (!node_.name().empty()) {
-    return absl::StrCat(node_.op_type(), " (node ", node_.name(), ")");
+    return absl::StrCat(node_.op_type(), " (node ", name(), ")");
   }
-  return absl::StrCat(
-      node_.op_type(), " (giving ",
-      node_.output_size() > 0 ? node_.output(0) : std::string("nothing"), ")");
+  return absl::StrCat(node_.op_type(), " (giving ",
+                      node_.output_size() > 0 ? name() : "nothing", ")");
 }
 
 absl::Status NodeImport::Unsupported(absl::string_view found,

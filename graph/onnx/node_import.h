@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/graph.h"
+#include "graph/onnx/scope.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 
@@ -37,6 +38,8 @@ class KnownValues {
   // shape has, or would be more in all than kMaxBytes. The tensor lives as long
   // as this object; nothing is computed twice.
   const HostTensor* Find(ValueId value);
+  // The names of the graph's inputs whose elements the value depends on.
+  std::vector<std::string> DecidingInputs(ValueId value) const;
 
   static constexpr int64_t kMaxBytes = int64_t{64} << 20;
   int64_t bytes() const { return bytes_; }  // computed so far
@@ -59,19 +62,18 @@ class KnownValues {
 // (node_attributes.h).
 class NodeImport {
  public:
-  NodeImport(const onnx::NodeProto& node, int opset, Graph& graph,
-             KnownValues& known,
-             absl::flat_hash_map<std::string, ValueId>& values,
-             WeightFiles& weights)
+  NodeImport(const onnx::NodeProto& node, Scope& scope, Graph& graph,
+             KnownValues& known, WeightFiles& weights)
       : node_(node),
-        opset_(opset),
+        scope_(scope),
         graph_(graph),
         known_(known),
-        values_(values),
         weights_(weights) {}
 
   const onnx::NodeProto& node() const { return node_; }
-  int opset() const { return opset_; }
+  // Its name, or that of its first result, as the graph has it.
+  std::string name() const;
+  int opset() const { return scope_.opset(); }
   Graph& graph() { return graph_; }
   absl::string_view op_type() const;
 
@@ -99,6 +101,7 @@ class NodeImport {
   std::string String(absl::string_view name, absl::string_view otherwise);
   std::vector<int64_t> IntList(absl::string_view name);
   std::vector<double> FloatList(absl::string_view name);
+  std::vector<std::string> StringList(absl::string_view name);
   const onnx::AttributeProto* Attr(absl::string_view name);
   // An attribute that is one of a few words; InvalidArgument for another.
   absl::StatusOr<std::string> Choice(
@@ -144,10 +147,9 @@ class NodeImport {
   const onnx::AttributeProto* AttrOfType(absl::string_view name, int type);
 
   const onnx::NodeProto& node_;
-  int opset_;
+  Scope& scope_;
   Graph& graph_;
   KnownValues& known_;
-  absl::flat_hash_map<std::string, ValueId>& values_;
   WeightFiles& weights_;
   std::set<std::string> asked_;
   std::optional<std::string> mistyped_;
@@ -178,12 +180,17 @@ absl::Span<const ConverterRow> UnpoolConverters();
 absl::Span<const ConverterRow> DropoutConverters();
 absl::Span<const ConverterRow> PoolConverters();
 absl::Span<const ConverterRow> NormConverters();
+absl::Span<const ConverterRow> RecurrentConverters();
 absl::Span<const ConverterRow> ReduceConverters();
 absl::Span<const ConverterRow> MoveConverters();
 absl::Span<const ConverterRow> ResizeConverters();
 absl::Span<const ConverterRow> ShapeConverters();
 absl::Span<const ConverterRow> IndexConverters();
 absl::Span<const ConverterRow> SourceConverters();
+absl::Span<const ConverterRow> AttentionConverters();
+absl::Span<const ConverterRow> RotaryConverters();
+absl::Span<const ConverterRow> LinearAttentionConverters();
+absl::Span<const ConverterRow> CausalConvConverters();
 
 // Of all families.
 std::vector<const ConverterRow*> AllConverters();

@@ -1,11 +1,13 @@
 // ONNX's normalisations.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
+#include "graph/onnx/tensor_proto.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 
@@ -17,15 +19,15 @@ namespace {
 absl::Status TrainedBatchNorm(NodeImport& node, double epsilon,
                               double momentum) {
   Composition c(node);
-  const Term x = c.Input(0).Cast(c.Input(3).dtype());
+  const Expr x = c.Input(0).Cast(c.Input(3).dtype());
   std::vector<int64_t> axes;
   for (int64_t d = 0; d < node.rank(0); ++d) {
     if (d != 1) axes.push_back(d);
   }
-  const Term mean = x.Mean(axes);
-  const Term centred = x - mean;
-  const Term variance = (centred * centred).Mean(axes, /*keep_dims=*/false);
-  const Term flat = x.Mean(axes, /*keep_dims=*/false);
+  const Expr mean = x.Mean(axes);
+  const Expr centred = x - mean;
+  const Expr variance = (centred * centred).Mean(axes, /*keep_dims=*/false);
+  const Expr flat = x.Mean(axes, /*keep_dims=*/false);
   c.Set(1, c.Input(3) * momentum + flat * (1 - momentum));
   c.Set(2, c.Input(4) * momentum + variance * (1 - momentum));
   return c.Return(c.Add(kBatchNorm,
@@ -76,6 +78,11 @@ bool MayExpand(const Shape& dims, const Shape& shape) {
   return true;
 }
 
+// What statistics are kept in.
+DType AtLeastF32(DType dtype) {
+  return dtype == DType::kF64 ? dtype : DType::kF32;
+}
+
 // A scale or bias that also varies over what is not normalised.
 absl::Status ScaledOutside(NodeImport& node, const Attributes& attributes,
                            const Shape& normalised) {
@@ -95,12 +102,38 @@ absl::Status ScaledOutside(NodeImport& node, const Attributes& attributes,
   return node.Return(node.Add(kAdd, {value, node.input(2)}));
 }
 
+// axis, axis + 1, ... to the last.
+std::vector<int64_t> AxesFrom(int64_t axis, int rank) {
+  std::vector<int64_t> axes(rank - axis);
+  std::iota(axes.begin(), axes.end(), axis);
+  return axes;
+}
+
+// 1 / sqrt(mean of squares + epsilon)
+Expr InverseScale(Expr x, const std::vector<int64_t>& axes, double epsilon) {
+  return ((x * x).Mean(axes) + epsilon).Apply(kSqrt).Apply(kReciprocal);
+}
+
+// The mean and one over the deviation, in the type of statistics, which
+// NeutralAttributes() lets be f32 or the type of the operand.
+absl::Status SetStatistics(NodeImport& node, int64_t axis) {
+  const DType stash = *DTypeOfOnnx(static_cast<int>(node.Int("stash_type", 1)));
+  const std::vector<int64_t> axes = AxesFrom(axis, node.rank(0));
+  Composition c(node);
+  const Expr x = c.Input(0).Cast(AtLeastF32(node.type(0).dtype));
+  const Expr mean = x.Mean(axes);
+  c.Set(1, mean.Cast(stash));
+  c.Set(2,
+        InverseScale(x - mean, axes, node.Float("epsilon", 1e-5f)).Cast(stash));
+  return c.status();
+}
+
 absl::Status LayerNorm(NodeImport& node) {
-  if (node.has_output(1) || node.has_output(2)) {
-    return node.Unsupported("outputs of statistics", "the result alone");
-  }
   PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
                            node.Axis(node.Int("axis", -1), node.rank(0)));
+  if (node.has_output(1) || node.has_output(2)) {
+    PARTITA_RETURN_IF_ERROR(SetStatistics(node, axis));
+  }
   const Attributes attributes = {{"axis", axis},
                                  {"epsilon", node.Float("epsilon", 1e-5f)}};
   ValueIds operands = {node.input(0)};
@@ -115,6 +148,29 @@ absl::Status LayerNorm(NodeImport& node) {
     operands.push_back(expanded);
   }
   return node.Return(node.Add(kLayerNorm, std::move(operands), attributes));
+}
+
+// x / sqrt(mean of squares + epsilon), rounded to the type of x, times a scale.
+absl::Status RmsNorm(NodeImport& node) {
+  const DType dtype = node.type(0).dtype;
+  if (!IsFloat(dtype) || !IsFloat(node.type(1).dtype)) {
+    return node.Invalid(
+        absl::StrCat(node.type(0).ToString(), " and ", node.type(1).ToString()),
+        "floats");
+  }
+  if (!MayExpand(node.type(1).dims, node.type(0).dims)) {
+    return node.Invalid(
+        absl::StrCat("input 1 ", node.type(1).ToString()),
+        absl::StrCat("extents that broadcast to ", node.type(0).ToString()));
+  }
+  PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
+                           node.Axis(node.Int("axis", -1), node.rank(0)));
+  Composition c(node);
+  const Expr x = c.Input(0).Cast(AtLeastF32(dtype));
+  const Expr inverse = InverseScale(x, AxesFrom(axis, node.rank(0)),
+                                    node.Float("epsilon", 1e-5f));
+  const Expr scale = c.Input(1);
+  return c.Return((x * inverse).Cast(dtype).Cast(scale.dtype()) * scale);
 }
 
 // Up to opset 20 scale and bias have an element for each group, and since then
@@ -192,8 +248,8 @@ absl::Status MeanVarianceNorm(NodeImport& node) {
   if (axes.empty()) axes = {0, 2, 3};
   PARTITA_ASSIGN_OR_RETURN(axes, node.Axes(std::move(axes), node.rank(0)));
   Composition c(node);
-  const Term centred = c.Input(0) - c.Input(0).Mean(axes);
-  const Term deviation = (centred * centred).Mean(axes).Apply(kSqrt);
+  const Expr centred = c.Input(0) - c.Input(0).Mean(axes);
+  const Expr deviation = (centred * centred).Mean(axes).Apply(kSqrt);
   return c.Return(centred / (deviation + 1e-9));
 }
 
@@ -207,6 +263,7 @@ constexpr ConverterRow kRows[] = {
     {"LogSoftmax", AlongAxis<kLogSoftmax>, 1, 1, "axis"},
     {"LpNormalization", LpNorm, 1, 1, "axis p"},
     {"MeanVarianceNormalization", MeanVarianceNorm, 1, 1, "axes"},
+    {"RMSNormalization", RmsNorm, 2, 1, "axis epsilon"},
     {"Softmax", AlongAxis<kSoftmax>, 1, 1, "axis"},
 };
 

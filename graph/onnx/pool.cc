@@ -24,12 +24,12 @@ absl::StatusOr<Attributes> PoolAttributes(NodeImport& node) {
 }
 
 // Positions counted row-major, as if the first dimension were the innermost.
-Term FirstInnermost(const Term& positions, const Shape& dims) {
+Expr FirstInnermost(const Expr& positions, const Shape& dims) {
   const Shape strides = RowMajorStrides(dims);
-  Term sum = positions * 0;
+  Expr sum = positions * 0;
   double stride = 1;
   for (size_t d = 0; d < dims.size(); ++d) {
-    const Term index = Joined(
+    const Expr index = Joined(
         kMod, positions / static_cast<double>(std::max<int64_t>(strides[d], 1)),
         static_cast<double>(std::max<int64_t>(dims[d], 1)));
     sum = sum + index * stride;
@@ -39,16 +39,16 @@ Term FirstInnermost(const Term& positions, const Shape& dims) {
 }
 
 // Of the greatest elements, counted over all of the operand.
-Term Indices(Composition& c, const Attributes& attributes, bool row_major) {
+Expr Indices(Composition& c, const Attributes& attributes, bool row_major) {
   const Shape dims = c.node().type(0).dims;
   const Shape plane(dims.begin() + 2, dims.end());
-  const Term within = c.Input(0).Apply(kMaxPoolIndices, attributes);
-  const Term placed = row_major ? within : FirstInnermost(within, plane);
+  const Expr within = c.Input(0).Apply(kMaxPoolIndices, attributes);
+  const Expr placed = row_major ? within : FirstInnermost(within, plane);
   std::vector<int64_t> planes(dims.size(), 1);
   planes[0] = dims[0];
   planes[1] = dims[1];
-  const Term starts =
-      c.Counted(dims[0] * dims[1]) * static_cast<double>(Product(plane));
+  const Expr starts =
+      c.Iota(0, dims[0] * dims[1]) * static_cast<double>(Product(plane));
   return placed + starts.Reshaped(planes);
 }
 
@@ -70,15 +70,15 @@ absl::Status LpPool(NodeImport& node) {
     window.after[d] += window.ceil_extra[d];
   }
   Composition c(node);
-  const Term x = c.Input(0).Apply(kAbs);
+  const Expr x = c.Input(0).Apply(kAbs);
   std::vector<int64_t> filters = {dims[1], 1};
   filters.insert(filters.end(), window.kernel.begin(), window.kernel.end());
   Attributes attributes = WindowAttributes(window);
   attributes.Set("groups", dims[1]);
-  const Term powers = p == 1   ? x
+  const Expr powers = p == 1   ? x
                       : p == 2 ? x * x
                                : Joined(kPow, x, static_cast<double>(p));
-  const Term sums =
+  const Expr sums =
       c.Add(kConv, {powers, c.Scalar(x.dtype(), 1).Expanded(filters)},
             std::move(attributes));
   return c.Return(p == 1   ? sums

@@ -111,7 +111,7 @@ class Tables {
   Tables(Composition& c, const TableSampling& sampling)
       : c_(c), sampling_(sampling) {}
 
-  Term Resized(const Term& x, int d, const Axis& axis) const {
+  Expr Resized(const Expr& x, int d, const Axis& axis) const {
     if (sampling_.mode == "nearest") {
       std::vector<int64_t> indices;
       for (int64_t i = 0; i < axis.size; ++i) {
@@ -124,7 +124,7 @@ class Tables {
   }
 
   // Which positions along the axis lie on elements.
-  Term Inside(const Axis& axis, int d, int rank) const {
+  Expr Inside(const Axis& axis, int d, int rank) const {
     std::vector<double> inside;
     for (int64_t i = 0; i < axis.size; ++i) {
       inside.push_back(
@@ -148,9 +148,9 @@ class Tables {
   }
 
   // x as [outer, extent, inner], each multiplied by the table.
-  Term Times(const Term& x, int d, const Axis& axis,
+  Expr Times(const Expr& x, int d, const Axis& axis,
              const std::vector<double>& weights) const {
-    const Term table = c_.Numbers(x.dtype(), {axis.size, axis.extent}, weights);
+    const Expr table = c_.Numbers(x.dtype(), {axis.size, axis.extent}, weights);
     const Shape dims = x.dims();
     if (d >= static_cast<int>(dims.size())) return x;  // after an error
     std::vector<int64_t> shape(dims.begin(), dims.end());
@@ -195,8 +195,8 @@ absl::Status ResizeByTables(NodeImport& node, const ResizeSpec& spec,
   const int rank = static_cast<int>(dims.size());
   // Blends of anything but f64 are of f32.
   const bool as_is = sampling.mode == "nearest" || dtype == DType::kF64;
-  Term y = as_is ? c.Input(0) : c.Input(0).Cast(DType::kF32);
-  std::vector<Term> inside;
+  Expr y = as_is ? c.Input(0) : c.Input(0).Cast(DType::kF32);
+  std::vector<Expr> inside;
   for (int d = 0; d < rank; ++d) {
     const bool part = !sampling.from.empty();
     const Axis axis = {dims[d], spec.sizes[d], spec.scales[d],
@@ -209,7 +209,7 @@ absl::Status ResizeByTables(NodeImport& node, const ResizeSpec& spec,
     y = tables.Resized(y, d, axis);
     if (part) inside.push_back(tables.Inside(axis, d, rank));
   }
-  for (const Term& mask : inside) {
+  for (const Expr& mask : inside) {
     y = Choose(mask, y, c.Scalar(y.dtype(), sampling.beyond));
   }
   return c.Return(y.Cast(dtype));

@@ -78,7 +78,7 @@ absl::Status AffineGrid(NodeImport& node) {
       CheckType({dtype, Shape(extents.begin(), extents.end()), {}}));
   Ints column = extents;
   column.push_back(1);
-  std::vector<Term> parts;
+  std::vector<Expr> parts;
   for (size_t d = extents.size(); d-- > 0;) {
     Shape line(column.size(), 1);
     line[d] = extents[d];
@@ -90,7 +90,7 @@ absl::Status AffineGrid(NodeImport& node) {
   parts.push_back(c.Filled(dtype, column, 1));
   const int64_t positions = Product(extents);
   const int64_t rank = static_cast<int64_t>(extents.size());
-  const Term base = Concatenated(parts, -1).Reshaped({positions, rank + 1});
+  const Expr base = Concatenated(parts, -1).Reshaped({positions, rank + 1});
   Ints dims = {images};
   dims.insert(dims.end(), extents.begin(), extents.end());
   dims.push_back(rank);
@@ -180,7 +180,7 @@ class DeformedConv {
 
   // Where the taps of dimension d stand, [1, taps, rows, columns], without
   // offsets.
-  Term Undeformed(int d) {
+  Expr Undeformed(int d) {
     std::vector<double> starts;
     for (int64_t o = 0; o < size_[d]; ++o) {
       starts.push_back(
@@ -199,34 +199,34 @@ class DeformedConv {
 
   // Of dimension d, from -1 to 1 over the image's outer edges:
   // [n * offset groups, taps * rows, columns, 1].
-  Term Coordinates(const Term& offsets, int d) {
+  Expr Coordinates(const Expr& offsets, int d) {
     const int64_t planes = x_[0] * offset_groups_;
-    const Term at = offsets.Sliced(2, d, 1).Squeezed(2) + Undeformed(d);
+    const Expr at = offsets.Sliced(2, d, 1).Squeezed(2) + Undeformed(d);
     const double extent = static_cast<double>(x_[d + 2]);
     return ((at * 2 + 1) / extent - 1)
         .Reshaped({planes, taps_ * size_[0], size_[1], 1});
   }
 
-  Term Read(const Term& offsets) {
+  Expr Read(const Expr& offsets) {
     const int64_t planes = x_[0] * offset_groups_;
-    const Term grid = Concatenated(
+    const Expr grid = Concatenated(
         {Coordinates(offsets, 1), Coordinates(offsets, 0)}, /*axis=*/-1);
-    const Term images =
+    const Expr images =
         c_.Input(0).Reshaped({planes, x_[1] / offset_groups_, x_[2], x_[3]});
-    const Term read = c_.Add(kGridSample, {images, grid});
+    const Expr read = c_.Add(kGridSample, {images, grid});
     if (!node_.has_input(4)) return read;
     return read * c_.Input(4).Reshaped({planes, 1, taps_ * size_[0], size_[1]});
   }
 
   absl::Status Compute() {
     const int64_t positions = size_[0] * size_[1];
-    const Term offsets = c_.Input(2).Reshaped(
+    const Expr offsets = c_.Input(2).Reshaped(
         {x_[0] * offset_groups_, taps_, 2, size_[0], size_[1]});
-    const Term columns =
+    const Expr columns =
         Read(offsets).Reshaped({x_[0], groups_, w_[1] * taps_, positions});
-    const Term filters =
+    const Expr filters =
         c_.Input(1).Reshaped({groups_, w_[0] / groups_, w_[1] * taps_});
-    Term y =
+    Expr y =
         Product(filters, columns).Reshaped({x_[0], w_[0], size_[0], size_[1]});
     if (node_.has_input(3)) {
       y = y + c_.Input(3).Reshaped({w_[0], 1, 1});

@@ -25,7 +25,7 @@ int64_t Count(const Ints& list) { return static_cast<int64_t>(list.size()); }
 absl::Status Compress(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const Ints condition, node.Ints(1, "the condition"));
   Composition c(node);
-  Term x = c.Input(0);
+  Expr x = c.Input(0);
   int64_t axis = 0;
   if (node.has_attr("axis")) {
     PARTITA_ASSIGN_OR_RETURN(axis,
@@ -168,7 +168,7 @@ absl::Status Unique(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* x,
                            node.Constant(0, "the elements"));
   Composition c(node);
-  Term values = c.Input(0);
+  Expr values = c.Input(0);
   int64_t axis = -1;
   if (node.has_attr("axis")) {
     PARTITA_ASSIGN_OR_RETURN(axis,
@@ -180,7 +180,7 @@ absl::Status Unique(NodeImport& node) {
   const Uniques found =
       node.Int("sorted", 1) != 0 ? sorted : AsTheyCome(sorted);
   const int64_t count = Count(found.first);
-  const Term first = c.Ints({count}, found.first);
+  const Expr first = c.Ints({count}, found.first);
   c.Set(1, first);
   c.Set(2, c.Ints({Count(found.inverse)}, found.inverse));
   c.Set(3, c.Ints({count}, found.counts));

@@ -133,6 +133,21 @@ SketchedModel& SketchedModel::Attr(const std::string& name,
 }
 
 SketchedModel& SketchedModel::Attr(const std::string& name,
+                                   const std::vector<float>& values) {
+  onnx::AttributeProto& attribute = NewAttr(name, onnx::AttributeProto::FLOATS);
+  for (float value : values) attribute.add_floats(value);
+  return *this;
+}
+
+SketchedModel& SketchedModel::Attr(const std::string& name,
+                                   const std::vector<std::string>& words) {
+  onnx::AttributeProto& attribute =
+      NewAttr(name, onnx::AttributeProto::STRINGS);
+  for (const std::string& word : words) attribute.add_strings(word);
+  return *this;
+}
+
+SketchedModel& SketchedModel::Attr(const std::string& name,
                                    const std::string& word) {
   NewAttr(name, onnx::AttributeProto::STRING).set_s(word);
   return *this;

@@ -5,6 +5,7 @@
 #define PARTITA_GRAPH_ONNX_SKETCHED_MODEL_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,6 +18,7 @@ namespace partita {
 class SketchedModel {
  public:
   explicit SketchedModel(int opset);
+  explicit SketchedModel(onnx::ModelProto model) : model_(std::move(model)) {}
 
   // Types are onnx::TensorProto::DataType.
   SketchedModel& Input(const std::string& name, int type,
@@ -42,6 +44,10 @@ class SketchedModel {
                       int type);
   SketchedModel& Attr(const std::string& name,
                       const std::vector<int64_t>& values);
+  SketchedModel& Attr(const std::string& name,
+                      const std::vector<float>& values);
+  SketchedModel& Attr(const std::string& name,
+                      const std::vector<std::string>& words);
   SketchedModel& Attr(const std::string& name, const std::string& word);
 
   absl::StatusOr<Module> Import(const ImportOptions& options = {}) const;

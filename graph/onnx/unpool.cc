@@ -59,10 +59,10 @@ absl::Status MaxUnpool(NodeImport& node) {
                      "] or more in spatial dimensions"));
   }
   Composition c(node);
-  const Term x = c.Input(0);
-  const Term zeros = c.Filled(x.dtype(), shape, 0);
+  const Expr x = c.Input(0);
+  const Expr zeros = c.Filled(x.dtype(), shape, 0);
   const int64_t count = x.type().num_elements();
-  Term y = c.Add(kScatterElements,
+  Expr y = c.Add(kScatterElements,
                  {zeros.Reshaped({zeros.type().num_elements()}),
                   c.Input(1).Reshaped({count}), x.Reshaped({count})},
                  {{"axis", int64_t{0}}, {"from_end", false}})
@@ -142,7 +142,7 @@ absl::Status Col2Im(NodeImport& node) {
   Ints filters = {x[1], 1};
   filters.insert(filters.end(), b.block.begin(), b.block.end());
   const DType dtype = node.type(0).dtype;
-  const Term weights = c.Numbers(dtype, {1, b.taps, b.taps}, places)
+  const Expr weights = c.Numbers(dtype, {1, b.taps, b.taps}, places)
                            .Expanded({channels, b.taps, b.taps})
                            .Reshaped(filters);
   Attributes attributes = WindowAttributes(b.window);

@@ -41,6 +41,14 @@ void GradBuilder::Yield(int operand, Term gradient) {
 
 Term GradBuilder::Apply(const OpDef& op, absl::Span<const Term> operands,
                         Attributes attributes) {
+  const std::vector<Term> results =
+      ApplyAll(op, operands, std::move(attributes));
+  return results.empty() ? Term() : results[0];
+}
+
+std::vector<Term> GradBuilder::ApplyAll(const OpDef& op,
+                                        absl::Span<const Term> operands,
+                                        Attributes attributes) {
   if (!status_.ok()) return {};
   const Node& forward = graph_.node(node_);
   NodeSpec spec{.op = &op,
@@ -59,12 +67,16 @@ Term GradBuilder::Apply(const OpDef& op, absl::Span<const Term> operands,
     if (!value.valid()) return {};
     spec.operands.push_back(value.id());
   }
-  absl::StatusOr<ValueId> result = graph_.AddValue(std::move(spec));
-  if (!result.ok()) {
-    status_ = result.status();
+  const absl::StatusOr<NodeId> node = graph_.AddNode(std::move(spec));
+  if (!node.ok()) {
+    status_ = node.status();
     return {};
   }
-  return {this, *result};
+  std::vector<Term> results;
+  for (ValueId result : graph_.node(*node).results) {
+    results.emplace_back(this, result);
+  }
+  return results;
 }
 
 Term GradBuilder::Constant(HostTensor value) {

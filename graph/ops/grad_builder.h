@@ -68,9 +68,12 @@ class GradBuilder {
   // nothing if the gradient is not needed.
   void Yield(int operand, Term gradient);
 
-  // Any op of one result, over terms of which one may be a number.
+  // An op of one result.
   Term Apply(const OpDef& op, absl::Span<const Term> operands,
              Attributes attributes = {});
+  // Any op, over terms of which one may be a number. No terms after a failure.
+  std::vector<Term> ApplyAll(const OpDef& op, absl::Span<const Term> operands,
+                             Attributes attributes = {});
   Term Constant(HostTensor value);
   Term Filled(const TensorType& type, double value);
 

@@ -113,6 +113,51 @@ TEST(InferErrorsTest, Attention) {
             "reshape the operand to [n, positions, 3, heads, size]");
 }
 
+TEST(InferErrorsTest, Recurrences) {
+  const auto lstm = [](const Shape& gates, const Shape& r, const Shape& state,
+                       const Attributes& attributes = {}) {
+    return InferMessage(kLstm, {F32(gates), F32(r), F32(state), F32(state)},
+                        attributes);
+  };
+  EXPECT_EQ(lstm({5, 2, 1, 10}, {1, 3, 12}, {1, 2, 3}),
+            "lstm of %x0: found operand 0 %x0: f32[5, 2, 1, 10]; expected 4 "
+            "for each of the 3 units of operand 1 %x1: f32[1, 3, 12] in "
+            "dimension 3; lay the gates of all units one behind the other");
+  EXPECT_EQ(lstm({5, 2, 1, 12}, {2, 3, 12}, {1, 2, 3}),
+            "lstm of %x0: found operand 1 %x1: f32[2, 3, 12]; expected "
+            "extents [1, 3, 12]; reshape or expand the operand");
+  EXPECT_EQ(lstm({5, 2, 1, 12}, {1, 3, 12}, {1, 3, 3}),
+            "lstm of %x0: found operand 2 %x2: f32[1, 3, 3]; expected extents "
+            "[1, 2, 3]; reshape or expand the operand");
+  EXPECT_EQ(
+      lstm({5, 2, 1, 12}, {1, 3, 12}, {1, 2, 3}, {{"reverse", Ints{0, 1}}}),
+      "lstm of %x0: found reverse = [0, 1]; expected 0 or 1 for each of "
+      "1 directions; leave it out if no direction is reversed");
+  EXPECT_EQ(lstm({5, 2, 1, 12}, {1, 3, 12}, {1, 2, 3}, {{"clip", -1.0}}),
+            "lstm of %x0: found clip -1; expected 0 or more; use clip = 0 for "
+            "no bound");
+  EXPECT_EQ(lstm({5, 2, 1, 12}, {1, 3, 12}, {1, 2, 3},
+                 {{"activations", "sigmoid tanh"}}),
+            "lstm of %x0: found activations \"sigmoid tanh\"; expected 3 of "
+            "sigmoid, tanh, relu, affine, leaky_relu, thresholded_relu, "
+            "scaled_tanh, hard_sigmoid, elu, softsign, softplus; name them "
+            "with one space between");
+  EXPECT_EQ(
+      InferMessage(kRnn, {F32({5, 2, 1, 3}), F32({1, 3, 3}), F32({1, 1, 3})},
+                   {{"activations", "elu"}}),
+      "rnn of %x0: found elu without alphas and betas; expected a "
+      "number in each for every activation; give both lists, with 0 for "
+      "what is not used");
+  EXPECT_EQ(InferMessage(kGru, {F32({5, 2, 1, 9}), F32({1, 3, 9}),
+                                F32({1, 1, 3}), F32({1, 3}), I64({3})}),
+            "gru of %x0: found operand 4 %x4: i64[3]; expected extents [2]; "
+            "reshape or expand the operand");
+  EXPECT_EQ(
+      InferMessage(kRnn, {F32({5, 2, 1, 3}), F32({1, 3, 3}), I64({1, 1, 3})}),
+      "rnn of %x0: found operand 2 %x2: i64[1, 1, 3]; expected f32 like "
+      "operand 0 %x0: f32[5, 2, 1, 3]; cast the operand");
+}
+
 TEST(InferErrorsTest, LayerNormGradients) {
   EXPECT_EQ(
       InferMessage(kLayerNormGradient, {F32({2, 3}), F32({2}), F32({2, 3})}),

@@ -383,6 +383,84 @@ void AddAttention(Samples& samples) {
   samples.insert(samples.end(), more.begin(), more.end());
 }
 
+void AddRecurrences(Samples& samples) {
+  const SampleOperand lengths = I64({3}, 0, 4);
+  const SampleOperand small = {DType::kF32, {2, 3, 12}, -0.5, 0.5};
+  const Attributes both = {{"reverse", Ints{0, 1}}};
+  const Samples more = {
+      {&kLstm,
+       {F32({4, 3, 2, 12}), small, F32({2, 3, 3}), F32({2, 1, 3})},
+       both},
+      {&kLstm,
+       {F32({4, 3, 2, 12}), small, F32({2, 1, 3}), F32({2, 3, 3}), lengths,
+        F32({2, 9})},
+       {{"reverse", Ints{1, 0}}, {"clip", 1.25}}},
+      {&kLstm,
+       {F32({2, 3, 1, 4}), F32({1, 1, 4}), F32({1, 3, 1}), F32({1, 3, 1}),
+        I64({1}, 1, 2), F32({1, 3})},
+       {{"input_forget", true},
+        {"activations", "hard_sigmoid softsign elu"},
+        {"alphas", Floats{0.3, 0, 0.7}},
+        {"betas", Floats{0.4, 0, 0}}}},
+      {&kLstmGradient,
+       {F32({4, 3, 2, 12}), small, F32({2, 3, 3}), F32({2, 1, 3}),
+        F32({4, 3, 2, 3}), F32({2, 2, 3, 3})},
+       both},
+      {&kLstmGradient,
+       {F32({4, 3, 2, 12}), small, F32({2, 1, 3}), F32({2, 3, 3}),
+        F32({4, 3, 2, 3}), F32({2, 2, 3, 3}), lengths, F32({2, 9})},
+       both},
+      {&kGru,
+       {F32({4, 3, 2, 9}),
+        {DType::kF32, {2, 3, 9}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        F32({2, 3}),
+        lengths},
+       {{"reverse", Ints{0, 1}}, {"linear_before_reset", true}}},
+      {&kGru,
+       {F32({4, 3, 1, 6}), F32({1, 2, 6}), F32({1, 1, 2}), F32({1, 2})},
+       {{"clip", 1.25}}},
+      {&kGru,
+       {F32({2, 3, 1, 6}), F32({1, 2, 6}), F32({1, 3, 2})},
+       {{"activations", "softplus scaled_tanh"},
+        {"alphas", Floats{0, 1.5}},
+        {"betas", Floats{0, 0.5}}}},
+      {&kGruGradient,
+       {F32({4, 3, 2, 9}),
+        {DType::kF32, {2, 3, 9}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        F32({4, 3, 2, 3}),
+        F32({1, 2, 3, 3}),
+        F32({2, 3}),
+        lengths},
+       {{"reverse", Ints{0, 1}}, {"linear_before_reset", true}}},
+      {&kGruGradient,
+       {F32({4, 3, 1, 6}), F32({1, 2, 6}), F32({1, 1, 2}), F32({4, 3, 1, 2}),
+        F32({1, 1, 3, 2})},
+       {}},
+      {&kRnn,
+       {F32({4, 3, 2, 3}),
+        {DType::kF32, {2, 3, 3}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        lengths},
+       both},
+      {&kRnn,
+       {F32({4, 3, 1, 2}), F32({1, 2, 2}), F32({1, 1, 2})},
+       {{"activations", "affine"},
+        {"alphas", Floats{0.5}},
+        {"betas", Floats{0.25}}}},
+      {&kRnnGradient,
+       {F32({4, 3, 2, 3}),
+        {DType::kF32, {2, 3, 3}, -0.5, 0.5},
+        F32({2, 3, 3}),
+        F32({4, 3, 2, 3}),
+        F32({1, 2, 3, 3}),
+        lengths},
+       both},
+  };
+  samples.insert(samples.end(), more.begin(), more.end());
+}
+
 void AddNorms(Samples& samples) {
   const SampleOperand variance = {DType::kF32, {6}, 0.1, 2};
   const Samples more = {
@@ -423,6 +501,7 @@ std::vector<OpSample> OpSamples() {
   AddSampled(samples);
   AddLinear(samples);
   AddAttention(samples);
+  AddRecurrences(samples);
   AddNorms(samples);
   return samples;
 }

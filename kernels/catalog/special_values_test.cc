@@ -252,6 +252,20 @@ TEST(SpecialValues, Attention) {
   }
 }
 
+TEST(SpecialValues, Recurrences) {
+  const Attributes both = {{"reverse", Ints{0, 1}}};
+  ExpectSprinkled(kLstm, {{3, 2, 2, 76}, {2, 19, 76}, {2, 2, 19}, {2, 1, 19}},
+                  both);
+  ExpectSprinkled(kGru, {{3, 2, 2, 57}, {2, 19, 57}, {2, 2, 19}, {2, 19}},
+                  both);
+  ExpectSprinkled(kGru, {{3, 2, 1, 57}, {1, 19, 57}, {1, 2, 19}, {1, 19}},
+                  {{"linear_before_reset", true}, {"clip", 1.5}});
+  for (const char* function : {"tanh", "relu", "sigmoid"}) {
+    ExpectSprinkled(kRnn, {{3, 2, 1, 19}, {1, 19, 19}, {1, 2, 19}},
+                    {{"activations", std::string(function)}});
+  }
+}
+
 TEST(SpecialValues, Normalisations) {
   ExpectSprinkled(kLayerNorm, {{5, 33}, {33}, {33}}, {});
   ExpectSprinkled(kLayerNormGradient, {{5, 33}, {33}, {5, 33}}, {});

@@ -28,6 +28,7 @@ const CpuFamily* const kFamilies[] = {&kCpuMove,
                                       &kCpuRandomUniform,
                                       &kCpuSoftmax,
                                       &kCpuAttention,
+                                      &kCpuRecurrent,
                                       &kCpuLayerNormGradient,
                                       &kCpuWinograd,
                                       &kCpuWinogradWeightGradient};
@@ -61,8 +62,8 @@ std::string Arithmetic(const CpuFamily& family, bool fused_products) {
       family.has_tiles ? " tiles not ieee" : "");
 }
 
-// Whether our loops fuse products on a processor like the device's. Of this
-// host the build decides too: compilers fuse only where they optimise.
+// Whether our loops fuse products on a processor like the device's, which is
+// this host's where it names no instruction set.
 bool FusesProducts(const DeviceTraits& device) {
   return device.isa.empty() ? HasFusedProducts() : device.isa != "sse4";
 }

@@ -6,17 +6,14 @@
 #include "absl/strings/str_cat.h"
 
 namespace partita {
-namespace {
 
-std::string NameOf(const OpView& node) {
+std::string NameForMessages(const OpView& node) {
   const std::string& location = node.node().location;
   return absl::StrCat(location, location.empty() ? "" : ": ", node.ToString());
 }
 
-}  // namespace
-
 IndexOperand::IndexOperand(const OpView& node, int64_t extent, bool from_end)
-    : name_(NameOf(node)),
+    : name_(NameForMessages(node)),
       wide_(node.operand_type(1).dtype == DType::kI64),
       count_(node.operand_type(1).num_elements()),
       extent_(extent),

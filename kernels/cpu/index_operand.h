@@ -12,6 +12,9 @@
 
 namespace partita {
 
+// The node and where it was written.
+std::string NameForMessages(const OpView& node);
+
 // Operand 1 of a node, i32 or i64, row-major.
 class IndexOperand {
  public:

@@ -30,6 +30,9 @@ struct Narrow {
   static constexpr int kVectors = 2;
 };
 
+// Of a product of one row, for both.
+constexpr int kRowVectors = 8;
+
 template <typename Floats>
 inline constexpr int64_t kLanes = sizeof(Floats) / sizeof(float);
 
@@ -170,6 +173,12 @@ template <Part part, typename Width>
   using Floats = typename Width::Floats;
   constexpr int64_t kStep = Width::kVectors * kLanes<Floats>;
   int64_t j = 0;
+  // A single row would keep few sums on their way at once.
+  constexpr int64_t kLongStep = kRowVectors * kLanes<Floats>;
+  for (; m == 1 && j + kLongStep <= n; j += kLongStep) {
+    MultiplyTile<part, Floats, 1, kRowVectors>(
+        RowsOf<part, 1>(t.Columns(j), 0));
+  }
   for (; j + kStep <= n; j += kStep) {
     MultiplyRows<part, Floats, Width::kVectors>(t.Columns(j), m);
   }

@@ -3,6 +3,8 @@
 
 #include "runtime/tensor_file/npy.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -24,10 +26,22 @@ struct Descr {
   absl::string_view text;
 };
 constexpr Descr kDescrs[] = {
-    {DType::kF64, "<f8"}, {DType::kF32, "<f4"}, {DType::kF16, "<f2"},
-    {DType::kI64, "<i8"}, {DType::kI32, "<i4"}, {DType::kI16, "<i2"},
-    {DType::kI8, "|i1"},  {DType::kU8, "|u1"},  {DType::kU16, "<u2"},
-    {DType::kU32, "<u4"}, {DType::kU64, "<u8"}, {DType::kBool, "|b1"}};
+    {DType::kF64, "<f8"},
+    {DType::kF32, "<f4"},
+    {DType::kF16, "<f2"},
+    {DType::kI64, "<i8"},
+    {DType::kI32, "<i4"},
+    {DType::kI16, "<i2"},
+    {DType::kI8, "|i1"},
+    {DType::kU8, "|u1"},
+    {DType::kU16, "<u2"},
+    {DType::kU32, "<u4"},
+    {DType::kU64, "<u8"},
+    {DType::kBool, "|b1"},
+    // As NumPy writes and reads a type that it does not know, such as bfloat16
+    // of the package ml_dtypes.
+    {DType::kBF16, "<V2"},
+    {DType::kBF16, "|V2"}};
 
 // What follows `'key':` in the header, a dictionary as Python prints it.
 std::optional<absl::string_view> Field(absl::string_view header,
@@ -141,21 +155,16 @@ absl::StatusOr<HostTensor> ParseNpy(absl::string_view bytes,
   return tensor.Copy();
 }
 
-absl::StatusOr<std::string> NpyText(const HostTensor& tensor) {
-  absl::string_view descr;
-  for (const Descr& row : kDescrs) {
-    if (row.dtype == tensor.type().dtype) descr = row.text;
-  }
-  if (descr.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("found ", tensor.type().ToString(),
-                     ", which .npy cannot hold; expected another dtype"));
-  }
+std::string NpyText(const HostTensor& tensor) {
+  const auto* const row = std::find_if(
+      std::begin(kDescrs), std::end(kDescrs), [&](const Descr& descr) {
+        return descr.dtype == tensor.type().dtype;
+      });
   std::string shape;
   for (int64_t extent : tensor.type().dims)
     absl::StrAppend(&shape, extent, ",");
   std::string header =
-      absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, ",
+      absl::StrCat("{'descr': '", row->text, "', 'fortran_order': False, ",
                    "'shape': (", shape, "), }");
   // The elements start at a multiple of 64 bytes.
   while ((10 + header.size() + 1) % 64 != 0) header.push_back(' ');

@@ -19,8 +19,9 @@ absl::StatusOr<FileTensor> OpenNpy(const FileBytes& file);
 // The same, copied.
 absl::StatusOr<HostTensor> ParseNpy(absl::string_view bytes,
                                     absl::string_view source);
-// What NumPy's load reads. InvalidArgument for bf16, which NumPy has not.
-absl::StatusOr<std::string> NpyText(const HostTensor& tensor);
+// What NumPy's load reads. bf16, which NumPy has not, is written as the package
+// ml_dtypes does: `load(...).view(ml_dtypes.bfloat16)` reads it.
+std::string NpyText(const HostTensor& tensor);
 
 }  // namespace partita
 

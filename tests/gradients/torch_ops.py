@@ -234,6 +234,50 @@ def declare_attention():
                lambda x, causal=causal: packed_attention(x, causal))
 
 
+def one_direction(function, gates, r, states, bias, order, reverse):
+    """A recurrence of torch over one direction, after the product of its inputs; `order`: our place of each of its gates."""
+    units = r.shape[1]
+    places = torch.cat([torch.arange(units) + place * units for place in order])
+    x = gates[:, :, 0].flip(0) if reverse else gates[:, :, 0]
+    weights = [torch.eye(len(places)), r[0, :, places].T]
+    if bias is not None:
+        weights += [torch.zeros(len(places)), torch.cat((torch.zeros(len(places) - units), bias[0]))]
+    y, *last = function(x[:, :, places], states, weights, bias is not None, 1, 0., False, False, False)
+    return (y.flip(0) if reverse else y).unsqueeze(2), last
+
+
+def recurrence(title, inputs, node, results, function):
+    """y weighted by %c, and the last states multiplied by one another."""
+    case(title, """graph @f(%s, %%c: f64[4, 2, 1, 3]) -> f64[] {
+  %s = %s : f64[4, 2, 1, 3]%s
+  %%p = mul %%y, %%c : f64[4, 2, 1, 3]
+  %%l = reduce_sum %%p {axes = [0, 1, 2, 3], keep_dims = false} : f64[]
+  %%q = mul %s : f64[1, 2, 3]
+  %%m = reduce_sum %%q {axes = [0, 1, 2], keep_dims = false} : f64[]
+  %%n = add %%l, %%m : f64[]
+  return %%n
+}""" % (inputs, ", ".join(["%y"] + results), node, ", f64[1, 2, 3]" * len(results), ", ".join((results * 2)[:2])),
+         lambda c, **x: sum_of(*function(*x.values()), c))
+
+
+def sum_of(y, last, c):
+    return weighted(y, c) + (last[0] * last[-1]).sum()
+
+
+def declare_recurrences():
+    states = "%g: f64[4, 2, 1, 12], %r: f64[1, 3, 12], %h: f64[1, 2, 3], %e: f64[1, 2, 3]"
+    for title, reverse in (("lstm", False), ("reversed lstm", True)):
+        recurrence(title, states, "lstm %g, %r, %h, %e" + (" {reverse = [1]}" if reverse else ""), ["%a", "%b"],
+                   lambda g, r, h, e, reverse=reverse: one_direction(torch._VF.lstm, g, r, (h, e), None, (0, 2, 3, 1), reverse))
+    recurrence("gru", "%g: f64[4, 2, 1, 9], %r: f64[1, 3, 9], %h: f64[1, 2, 3], %b: f64[1, 3]",
+               "gru %g, %r, %h, %b {linear_before_reset = true}", ["%a"],
+               lambda g, r, h, b: one_direction(torch._VF.gru, g, r, h, b, (1, 0, 2), False))
+    for name in ("tanh", "relu"):
+        recurrence("rnn of " + name, "%g: f64[4, 2, 1, 3], %r: f64[1, 3, 3], %h: f64[1, 2, 3]",
+                   "rnn %%g, %%r, %%h {activations = \"%s\", reverse = [1]}" % name, ["%a"],
+                   lambda g, r, h, name=name: one_direction(getattr(torch._VF, "rnn_" + name), g, r, h, None, (0,), True))
+
+
 def declare_reductions():
     x = "%x: f64[2, 3, 4]"
     for op, function in (("mean", lambda x: x.mean((0, 2))), ("max", lambda x: x.amax((0, 2))),
@@ -346,6 +390,7 @@ def record(out):
     declare_windows()
     declare_norms()
     declare_attention()
+    declare_recurrences()
     declare_reductions()
     declare_moves()
     declare_indexed()

@@ -14,6 +14,7 @@
 
 import numpy as np
 import onnx
+import onnx.reference
 import onnxruntime
 from onnx import helper
 
@@ -43,7 +44,10 @@ class Case:
         return self
 
     def model(self):
-        nodes = [helper.make_node(op, ["" if i == "_" else i for i in inputs], outputs, **attributes)
+        def names(words):
+            return ["" if word == "_" else word for word in words]
+
+        nodes = [helper.make_node(op, names(inputs), names(outputs), **attributes)
                  for op, inputs, outputs, attributes in self.nodes]
         inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
                   for name, value in self.inputs.items()]
@@ -51,6 +55,10 @@ class Case:
         graph = helper.make_graph(nodes, "case", inputs, [onnx.ValueInfoProto(name=name) for name in self.outputs], constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=9)
         return onnx.shape_inference.infer_shapes(model)
+
+    def run_reference(self):
+        """By the evaluator that the package onnx defines its ops with."""
+        return onnx.reference.ReferenceEvaluator(self.model()).run(None, self.inputs)
 
     def run(self):
         options = onnxruntime.SessionOptions()
@@ -77,16 +85,19 @@ def tensor(value):
 def attribute(name, value):
     if isinstance(value, str):
         return "%s s %s" % (name, value)
+    if isinstance(value, list) and value and isinstance(value[0], (str, float)):
+        kind = "strings" if isinstance(value[0], str) else "floats"
+        return "%s %s %s" % (name, kind, " ".join(str(one) for one in value))
     if isinstance(value, list):
         return "%s ints %s" % (name, " ".join(str(one) for one in value))
     return "%s %s %s" % (name, "f" if isinstance(value, float) else "i", number(np.float32(value)) if isinstance(value, float) else value)
 
 
-def write(case, out, expected=None, judge="NumPy"):
-    """`expected`: by the judge, where that decides."""
+def write(case, out, expected=None, by="NumPy"):
+    """`expected`: by someone else, where that decides."""
     found = case.run() if expected is None else expected
     if expected is not None:
-        out.write("# By %s.\n" % judge)
+        out.write("# By %s.\n" % by)
     out.write("case %s\nopset %d\n" % (case.name, case.opset))
     for kind, tensors in (("input", case.inputs), ("constant", case.constants)):
         for name, value in tensors.items():

@@ -62,11 +62,11 @@ NamedTensor NamedTensorOf(absl::string_view text) {
 RecordedNode NodeOf(absl::string_view text) {
   RecordedNode node;
   Words words = WordsOf(text);
+  absl::c_replace(words, std::string("_"), std::string());
   node.op = words[0];
   const auto arrow = absl::c_find(words, "->");
   node.inputs.assign(words.begin() + 1, arrow);
   node.outputs.assign(arrow + 1, words.end());
-  absl::c_replace(node.inputs, std::string("_"), std::string());
   return node;
 }
 
@@ -97,6 +97,16 @@ void AddAttribute(const std::string& text, SketchedModel& model) {
   if (words[1] == "f") model.Attr(name, static_cast<float>(NumberOf(words[2])));
   if (words[1] == "i") model.Attr(name, int64_t{std::stoll(words[2])});
   if (words[1] == "s") model.Attr(name, words[2]);
+  if (words[1] == "strings") {
+    model.Attr(name, Words(words.begin() + 2, words.end()));
+  }
+  if (words[1] == "floats") {
+    std::vector<float> values;
+    for (size_t i = 2; i < words.size(); ++i) {
+      values.push_back(static_cast<float>(NumberOf(words[i])));
+    }
+    model.Attr(name, values);
+  }
   if (words[1] != "ints") return;
   std::vector<int64_t> values;
   for (size_t i = 2; i < words.size(); ++i) {

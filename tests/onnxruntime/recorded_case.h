@@ -19,7 +19,7 @@ using NamedTensor = std::pair<std::string, HostTensor>;
 
 struct RecordedNode {
   std::string op;
-  std::vector<std::string> inputs, outputs;  // an input may be empty
+  std::vector<std::string> inputs, outputs;  // empty: left out
   std::vector<std::string> attributes;       // "alpha f 0.5"
 };
 

@@ -28,8 +28,8 @@ namespace partita {
 namespace {
 
 constexpr const Subcommand* kCommands[] = {
-    &kDevicesCommand, &kCompileCommand, &kCheckCommand, &kSimulateCommand,
-    &kRunCommand,     &kTrainCommand,   &kViewCommand};
+    &kDevicesCommand,  &kInspectCommand, &kCompileCommand, &kCheckCommand,
+    &kSimulateCommand, &kRunCommand,     &kTrainCommand,   &kViewCommand};
 
 // Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
 constexpr int kFailed = 1;

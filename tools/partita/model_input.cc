@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "graph/builder/examples/models.h"
 #include "graph/onnx/import.h"
+#include "graph/onnx/test_data.h"
 #include "graph/op_set.h"
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"
@@ -32,6 +33,7 @@ namespace {
 absl::StatusOr<std::vector<Number>> ParseNumbers(absl::string_view flag,
                                                  absl::string_view text) {
   std::vector<Number> values;
+  if (text.empty()) return values;  // of an input without elements
   for (absl::string_view part : absl::StrSplit(text, ',')) {
     if (ParseNumber(absl::StripAsciiWhitespace(part), values.emplace_back())) {
       continue;
@@ -99,21 +101,34 @@ absl::string_view FlagHint(ImportOption option) {
   return "";
 }
 
-absl::StatusOr<Module> ReadOnnx(const std::string& path,
-                                const ImportOptions& options) {
-  absl::StatusOr<Module> module = ImportOnnx(path, options);
-  if (module.ok()) return module;
-  if (absl::IsInvalidArgument(module.status()) &&
-      IsPlan(path).value_or(false)) {
+// In this command line's words.
+absl::Status WithHint(const std::string& path, const absl::Status& status) {
+  if (absl::IsInvalidArgument(status) && IsPlan(path).value_or(false)) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": found a plan, which is compiled already; ",
                      "expected a model; run it: partita run ", path));
   }
-  const std::optional<ImportOption> option = MendingOption(module.status());
-  if (!option.has_value()) return module;
-  return absl::Status(
-      module.status().code(),
-      absl::StrCat(module.status().message(), FlagHint(*option)));
+  const std::optional<ImportOption> option = MendingOption(status);
+  if (!option.has_value()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), FlagHint(*option)));
+}
+
+absl::StatusOr<Module> ReadOnnx(const std::string& path,
+                                const ImportOptions& options) {
+  absl::StatusOr<Module> module = ImportOnnx(path, options);
+  if (!module.ok()) return WithHint(path, module.status());
+  return module;
+}
+
+absl::StatusOr<Module> ReadTestedOnnx(const std::string& path,
+                                      const ImportOptions& options,
+                                      const std::string& folder,
+                                      TestInputs& inputs) {
+  absl::StatusOr<TestedModel> tested = ImportForTestData(path, options, folder);
+  if (!tested.ok()) return WithHint(path, tested.status());
+  inputs = std::move(tested->inputs);
+  return std::move(tested->module);
 }
 
 absl::StatusOr<Module> ReadGraphText(const std::string& path) {
@@ -224,7 +239,7 @@ std::function<void(absl::string_view)> WarningsOf(const std::string& path) {
 
 absl::StatusOr<Module> ReadModelOf(
     const Arguments& arguments,
-    const std::function<void(absl::string_view)>& warn) {
+    const std::function<void(absl::string_view)>& warn, TestInputs& inputs) {
   const std::string& path = arguments.positional()[0];
   absl::string_view name = path;
   const bool is_built_in = absl::ConsumePrefix(&name, "builtin:");
@@ -234,17 +249,25 @@ absl::StatusOr<Module> ReadModelOf(
   }
   PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
   options.warn = warn;
-  return ReadOnnx(path, options);
+  if (!arguments.has("test-data")) return ReadOnnx(path, options);
+  return ReadTestedOnnx(path, options, arguments.Get("test-data", ""), inputs);
 }
 
 }  // namespace
 
+absl::StatusOr<Module> ReadModel(const Arguments& arguments,
+                                 TestInputs& inputs) {
+  return ReadModelOf(arguments, WarningsOf(arguments.positional()[0]), inputs);
+}
+
 absl::StatusOr<Module> ReadModel(const Arguments& arguments) {
-  return ReadModelOf(arguments, WarningsOf(arguments.positional()[0]));
+  TestInputs inputs;
+  return ReadModel(arguments, inputs);
 }
 
 absl::StatusOr<Module> ReadModelAgain(const Arguments& arguments) {
-  return ReadModelOf(arguments, nullptr);
+  TestInputs inputs;
+  return ReadModelOf(arguments, nullptr, inputs);
 }
 
 absl::StatusOr<Module> ReadTrainedOnnx(const std::string& path,

@@ -4,6 +4,8 @@
 #ifndef PARTITA_TOOLS_PARTITA_MODEL_INPUT_H_
 #define PARTITA_TOOLS_PARTITA_MODEL_INPUT_H_
 
+#include <map>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -29,9 +31,15 @@ inline constexpr FlagDef kModelFlags[] = {
      "its nodes compute; a warning unless told"},
 };
 
+// By name; nothing where inputs have no name in their files, but an order.
+using TestInputs = std::optional<std::map<std::string, HostTensor>>;
+
 // An ONNX model, a module as text if the name ends in .graph, or
 // builtin:resnet50 and its like (graph/builder/examples): the command's
-// operand. Warnings go to standard error.
+// operand. Warnings go to standard error. An ONNX model is read for the data of
+// --test-data, which `inputs` gets.
+absl::StatusOr<Module> ReadModel(const Arguments& arguments,
+                                 TestInputs& inputs);
 absl::StatusOr<Module> ReadModel(const Arguments& arguments);
 // The same without a warning, for those who have heard it.
 absl::StatusOr<Module> ReadModelAgain(const Arguments& arguments);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/atomic_file.h"
+#include "graph/onnx/test_data.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "partita/compile.h"
@@ -106,11 +107,12 @@ absl::Status RefuseCompileFlags(const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-// `inputs` gets the files of its weights.
+// `inputs` gets the files of its weights, `tested` the data it is read for.
 absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                                                    const Arguments& arguments,
                                                    Progress& progress,
-                                                   InputFiles& inputs) {
+                                                   InputFiles& inputs,
+                                                   TestInputs& tested) {
   PARTITA_ASSIGN_OR_RETURN(const bool is_plan, IsPlan(path));
   if (is_plan) {
     PARTITA_RETURN_IF_ERROR(RefuseCompileFlags(arguments));
@@ -122,7 +124,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const std::string& path,
                            ReadCompileOptions(arguments));
   options.progress = [&](absl::string_view name) { progress.Stage(name); };
   PARTITA_ASSIGN_OR_RETURN(const Machine machine, ReadMachineFlag(arguments));
-  PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(arguments));
+  PARTITA_ASSIGN_OR_RETURN(Module module, ReadModel(arguments, tested));
   inputs.AddWeights(module.literals());
   absl::StatusOr<Compiled> compiled =
       Compile(std::move(module), machine, options);
@@ -155,9 +157,10 @@ absl::StatusOr<std::vector<OutputComparison>> CompareTestData(
     double atol) {
   std::vector<OutputComparison> comparisons;
   for (int i = 0; i < session.num_outputs(); ++i) {
-    const std::string path = absl::StrCat(folder, "/output_", i, ".pb");
-    PARTITA_ASSIGN_OR_RETURN(const HostTensor expected, ReadTensor(path));
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* actual, session.GetOutput(i));
+    PARTITA_ASSIGN_OR_RETURN(HostTensor data,
+                             ReadTensor(TestDataPath(folder, "output", i)));
+    const HostTensor expected = AsDeclared(std::move(data), actual->type());
     comparisons.push_back(
         {session.output_name(i),
          Compare(*actual, expected, rtol, atol * LargestMagnitude(expected))});
@@ -256,8 +259,8 @@ absl::Status CheckOutputs(const Session& session, const Arguments& arguments) {
 absl::Status WriteOutputs(const Session& session, const Arguments& arguments) {
   for (int i = 0; i < session.num_outputs(); ++i) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor* tensor, session.GetOutput(i));
-    PARTITA_ASSIGN_OR_RETURN(const std::string text, NpyText(*tensor));
-    PARTITA_RETURN_IF_ERROR(WriteText(OutputPath(session, arguments, i), text));
+    PARTITA_RETURN_IF_ERROR(
+        WriteText(OutputPath(session, arguments, i), NpyText(*tensor)));
   }
   return absl::OkStatus();
 }
@@ -334,16 +337,17 @@ absl::Status Run(const Arguments& arguments) {
   load.trust_code = arguments.has("trust-code");
   Progress progress("run");
   InputFiles inputs(arguments, kFlags);
+  TestInputs tested;
   PARTITA_ASSIGN_OR_RETURN(
       const std::shared_ptr<const Plan> plan,
-      PlanOf(arguments.positional()[0], arguments, progress, inputs));
+      PlanOf(arguments.positional()[0], arguments, progress, inputs, tested));
   progress.Stage("load");
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                            Session::Create(plan, load));
   PARTITA_RETURN_IF_ERROR(UseEntryFlag(arguments, *session));
   PARTITA_RETURN_IF_ERROR(KeepInputs(*session, inputs, arguments));
   PARTITA_RETURN_IF_ERROR(CheckOutputs(*session, arguments));
-  PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments));
+  PARTITA_RETURN_IF_ERROR(SetInputs(*session, arguments, tested));
   RunReport report;
   report.on_virtual_devices = arguments.has("virtual");
   report.notice = session->notice();

@@ -4,13 +4,12 @@
 #include "tools/partita/run_inputs.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <random>
 #include <string>
-#include <system_error>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "graph/onnx/test_data.h"
 #include "graph/status_macros.h"
 #include "tools/partita/tensor_file.h"
 
@@ -26,18 +25,6 @@ HostTensor RandomTensor(const TensorType& type, uint64_t seed) {
     SetFromDouble(tensor, i, IsFloat(type.dtype) ? 2 * unit - 1 : unit * 2);
   }
   return tensor;
-}
-
-// A file behind the last one would be left out.
-absl::Status ExpectNoMore(const std::string& folder, const char* kind,
-                          int count) {
-  const std::string path = absl::StrCat(folder, "/", kind, "_", count, ".pb");
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": found a file behind the model's ", count, " ", kind,
-                   count == 1 ? "" : "s",
-                   "; expected none; take the folder of its test data"));
 }
 
 absl::Status SetRandomInputs(Session& session, const Arguments& arguments) {
@@ -61,25 +48,37 @@ absl::Status SetNamedInputs(Session& session, const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-// FOLDER/input_0.pb and so on, as many as there are inputs.
-absl::Status SetTestInputs(Session& session, const std::string& folder) {
-  PARTITA_RETURN_IF_ERROR(ExpectNoMore(folder, "input", session.num_inputs()));
+// Of a plan, or of a model that is no ONNX file: FOLDER/input_0.pb and so on,
+// as many as there are inputs.
+absl::Status SetOrderedInputs(Session& session, const std::string& folder) {
   PARTITA_RETURN_IF_ERROR(
-      ExpectNoMore(folder, "output", session.num_outputs()));
+      ExpectNoMoreTestData(folder, "input", session.num_inputs()));
   for (int i = 0; i < session.num_inputs(); ++i) {
-    PARTITA_ASSIGN_OR_RETURN(
-        const HostTensor tensor,
-        ReadTensor(absl::StrCat(folder, "/input_", i, ".pb")));
-    PARTITA_RETURN_IF_ERROR(session.SetInput(i, tensor));
+    PARTITA_ASSIGN_OR_RETURN(HostTensor tensor,
+                             ReadTensor(TestDataPath(folder, "input", i)));
+    PARTITA_RETURN_IF_ERROR(session.SetInput(
+        i, AsDeclared(std::move(tensor), session.input_type(i))));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetTestInputs(Session& session, const std::string& folder,
+                           const TestInputs& inputs) {
+  PARTITA_RETURN_IF_ERROR(
+      ExpectNoMoreTestData(folder, "output", session.num_outputs()));
+  if (!inputs.has_value()) return SetOrderedInputs(session, folder);
+  for (const auto& [name, tensor] : *inputs) {
+    PARTITA_RETURN_IF_ERROR(session.SetInput(name, tensor));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status SetInputs(Session& session, const Arguments& arguments) {
+absl::Status SetInputs(Session& session, const Arguments& arguments,
+                       const TestInputs& inputs) {
   if (arguments.has("test-data")) {
-    return SetTestInputs(session, arguments.Get("test-data", ""));
+    return SetTestInputs(session, arguments.Get("test-data", ""), inputs);
   }
   PARTITA_RETURN_IF_ERROR(SetRandomInputs(session, arguments));
   return SetNamedInputs(session, arguments);

@@ -7,11 +7,14 @@
 #include "absl/status/status.h"
 #include "partita/session.h"
 #include "tools/partita/arguments.h"
+#include "tools/partita/model_input.h"
 
 namespace partita {
 
 // From --input and --test-data; the others are random numbers of --seed.
-absl::Status SetInputs(Session& session, const Arguments& arguments);
+// `inputs` are those that an ONNX model was read with.
+absl::Status SetInputs(Session& session, const Arguments& arguments,
+                       const TestInputs& inputs);
 
 }  // namespace partita
 

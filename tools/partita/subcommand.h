@@ -24,6 +24,7 @@ struct Subcommand {
 };
 
 extern const Subcommand kDevicesCommand;
+extern const Subcommand kInspectCommand;
 extern const Subcommand kCompileCommand;
 extern const Subcommand kCheckCommand;
 extern const Subcommand kSimulateCommand;

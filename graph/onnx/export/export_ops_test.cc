@@ -149,9 +149,12 @@ TEST(ExportOpsTest, EveryOpHasARowOrAReason) {
       &kAccumulate, &kBucket, &kCopy, &kFused, &kReorder,
       // Of training alone.
       &kAttentionGradient, &kAvgPoolGradient, &kConvWeightGradient,
-      &kCrossMoments, &kLayerNormGradient, &kLayerNormScaleGradient,
-      &kGatherGradient, &kGeluSlope, &kMaxPoolGradient, &kMoments,
-      &kRandomUniform, &kResizeGradient,
+      &kCrossMoments, &kGruGradient, &kLayerNormGradient,
+      &kLayerNormScaleGradient, &kLstmGradient, &kRnnGradient, &kGatherGradient,
+      &kGeluSlope, &kMaxPoolGradient, &kMoments, &kRandomUniform,
+      &kResizeGradient,
+      // ONNX's have the product of the inputs within them.
+      &kGru, &kLstm, &kRnn,
       // Of opset 18.
       &kBitwiseAnd, &kBitwiseNot, &kBitwiseOr, &kBitwiseXor,
       // Of opset 26.

@@ -1,0 +1,334 @@
+// ONNX's Attention: products of queries and keys, a mask, a softmax, and the
+// values' means by it.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/attention_sizes.h"
+#include "graph/onnx/composition.h"
+#include "graph/onnx/node_import.h"
+#include "graph/onnx/tensor_proto.h"
+#include "graph/ops/op_list.h"
+#include "graph/status_macros.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+namespace {
+
+enum Input { kQueries, kKeys, kValues, kMask, kPastKeys, kPastValues, kFilled };
+enum Output { kResult, kPresentKeys, kPresentValues, kScores };
+
+// What the output kScores holds.
+enum class Stage { kProducts, kCapped, kMasked, kShares };
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Options {
+  double scale = 1;
+  double softcap = 0;  // 0: none
+  bool causal = false;
+  // Positions that a query sees to its left and right; -1: all.
+  int64_t left = -1;
+  int64_t right = -1;
+  DType softmax_dtype = DType::kF32;
+  Stage stage = Stage::kProducts;
+};
+
+// The standard scales queries and keys by the root of `scale`.
+absl::Status ReadScales(NodeImport& node, int64_t size, Options& options) {
+  const double otherwise = 1 / std::sqrt(static_cast<double>(size));
+  options.scale = node.Float("scale", otherwise);
+  options.softcap = node.Float("softcap", 0);
+  if (!(options.scale >= 0)) {
+    return node.Invalid(absl::StrCat("scale ", options.scale), "0 or more");
+  }
+  if (options.softcap >= 0) return absl::OkStatus();
+  return node.Invalid(absl::StrCat("softcap ", options.softcap), "0 or more");
+}
+
+// A window beyond what any tensor holds leaves its side open.
+absl::StatusOr<int64_t> WindowSize(NodeImport& node, absl::string_view name) {
+  const int64_t size = node.Int(name, -1);
+  if (size >= -1) return std::min(size, kMaxTensorBytes);
+  return node.Invalid(absl::StrCat(name, " ", size), "-1 or more");
+}
+
+absl::StatusOr<DType> SoftmaxDType(NodeImport& node) {
+  const DType otherwise = node.type(kQueries).dtype;
+  if (!node.has_attr("softmax_precision")) return otherwise;
+  const int64_t type = node.Int("softmax_precision", 0);
+  for (const int known :
+       {onnx::TensorProto::FLOAT, onnx::TensorProto::FLOAT16,
+        onnx::TensorProto::DOUBLE, onnx::TensorProto::BFLOAT16}) {
+    if (type == known) return *DTypeOfOnnx(known);
+  }
+  return node.Invalid(absl::StrCat("softmax_precision ", type),
+                      "1 (f32), 10 (f16), 11 (f64) or 16 (bf16)");
+}
+
+absl::StatusOr<Options> ReadOptions(NodeImport& node, int64_t size) {
+  Options options;
+  PARTITA_RETURN_IF_ERROR(ReadScales(node, size, options));
+  options.causal = node.Int("is_causal", 0) != 0;
+  PARTITA_ASSIGN_OR_RETURN(options.left, WindowSize(node, "left_window_size"));
+  PARTITA_ASSIGN_OR_RETURN(options.right,
+                           WindowSize(node, "right_window_size"));
+  PARTITA_ASSIGN_OR_RETURN(options.softmax_dtype, SoftmaxDType(node));
+  const int64_t stage = node.Int("qk_matmul_output_mode", 0);
+  if (stage < 0 || stage > 3) {
+    return node.Invalid(absl::StrCat("qk_matmul_output_mode ", stage), "0..3");
+  }
+  options.stage = static_cast<Stage>(stage);
+  return options;
+}
+
+// --- operands ---
+
+absl::Status ReadPast(NodeImport& node, AttentionSizes& sizes) {
+  if (!node.has_input(kPastKeys) && !node.has_input(kPastValues)) {
+    return absl::OkStatus();
+  }
+  if (!node.has_input(kPastKeys) || !node.has_input(kPastValues)) {
+    return node.Invalid(
+        absl::StrCat("past_", node.has_input(kPastKeys) ? "key" : "value",
+                     " alone"),
+        "both past_key and past_value, or none");
+  }
+  if (node.has_input(kFilled)) {
+    return node.Invalid("past_key beside nonpad_kv_seqlen", "one of them");
+  }
+  HeadSizes past = sizes.keys;
+  if (node.rank(kPastKeys) == 4) past.positions = node.type(kPastKeys).dims[2];
+  PARTITA_RETURN_IF_ERROR(
+      ExpectInput(node, kPastKeys, node.type(kKeys).dtype, past.dims(),
+                  "as [batch, heads, past positions, size] of the keys"));
+  sizes.past = past.positions;
+  past.size = sizes.values.size;
+  return ExpectInput(node, kPastValues, node.type(kValues).dtype, past.dims(),
+                     "as [batch, heads, past positions, size] of the values");
+}
+
+// The last extent may be less than there are keys.
+absl::Status CheckMask(const NodeImport& node, const AttentionSizes& sizes) {
+  if (!node.has_input(kMask)) return absl::OkStatus();
+  const Shape scores = sizes.scores();
+  const Shape& dims = node.type(kMask).dims;
+  bool fits = !dims.empty() && dims.size() <= scores.size();
+  for (size_t i = 0; i < dims.size() && fits; ++i) {
+    const int64_t most = scores[scores.size() - dims.size() + i];
+    const bool is_last = i + 1 == dims.size();
+    fits = dims[i] == most || dims[i] == 1 || (is_last && dims[i] < most);
+  }
+  if (fits) return absl::OkStatus();
+  return node.Invalid(
+      absl::StrCat("a mask ", node.type(kMask).ToString()),
+      absl::StrCat("extents that broadcast to ",
+                   TensorType{node.type(kMask).dtype, scores, {}}.ToString(),
+                   ": [batch, heads of queries, queries, keys]"));
+}
+
+absl::StatusOr<AttentionSizes> ReadSizes(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(AttentionSizes sizes, ReadAttentionSizes(node));
+  PARTITA_RETURN_IF_ERROR(ReadPast(node, sizes));
+  PARTITA_RETURN_IF_ERROR(CheckMask(node, sizes));
+  if (node.has_input(kFilled)) {
+    PARTITA_RETURN_IF_ERROR(ExpectInput(node, kFilled, DType::kI64,
+                                        {sizes.queries.batch},
+                                        "a number of keys for each sample"));
+  }
+  return sizes;
+}
+
+// --- masks ---
+
+// The mask for all keys: none of those behind it is seen. Up to opset 23 an
+// extent of 1 stands for all keys.
+Expr WholeMask(Composition& c, int64_t keys) {
+  const Expr mask = c.Input(kMask);
+  const int64_t missing = keys - mask.dim(-1);
+  const bool stands_for_all = mask.dim(-1) == 1 && c.node().opset() < 24;
+  if (missing <= 0 || stands_for_all) return mask;
+  std::vector<int64_t> before(mask.rank(), 0);
+  std::vector<int64_t> after = before;
+  after.back() = missing;
+  const double unseen = mask.dtype() == DType::kBool ? 0 : -kInfinity;
+  return mask.Apply(kPad, {{"before", std::move(before)},
+                           {"after", std::move(after)},
+                           {"value", Number(unseen)}});
+}
+
+// Which keys a query sees, by conditions that all have to hold.
+class Sight {
+ public:
+  explicit Sight(Composition& c) : c_(c) {}
+
+  void Demand(Expr condition) {
+    seen_ = seen_.has_value() ? Joined(kAnd, *seen_, condition) : condition;
+  }
+  // What is added to a score of the dtype, where something is: minus infinity
+  // for a key that is not seen, else `added`, or nothing.
+  std::optional<Expr> Bias(DType dtype, std::optional<Expr> added) const {
+    if (!seen_.has_value()) return added;
+    const Expr visible = added.has_value() ? *added : c_.Scalar(dtype, 0);
+    return Choose(*seen_, visible, c_.Scalar(dtype, -kInfinity));
+  }
+
+ private:
+  Composition& c_;
+  std::optional<Expr> seen_;
+};
+
+// By position. A query's is its own number behind the keys before the first:
+// the past ones, or those filled before it.
+void DemandPositions(Composition& c, const AttentionSizes& sizes,
+                     const Options& options, Sight& sight) {
+  const bool counted = c.node().has_input(kFilled);
+  const bool ordered =
+      options.causal || options.left >= 0 || options.right >= 0;
+  if (!counted && !ordered) return;
+  const Expr keys = c.Iota(0, sizes.total());
+  Expr queries = c.Iota(sizes.past, sizes.queries.positions).Unsqueezed(1);
+  if (counted) {
+    const Expr filled =
+        c.Input(kFilled).Reshaped({sizes.queries.batch, 1, 1, 1});
+    sight.Demand(Joined(kLess, keys, filled));
+    queries = queries + (filled - static_cast<double>(sizes.queries.positions));
+  }
+  if (options.causal) sight.Demand(Joined(kLessEqual, keys, queries));
+  if (options.left >= 0) {
+    sight.Demand(Joined(kGreaterEqual, keys,
+                        queries - static_cast<double>(options.left)));
+  }
+  if (options.right >= 0) {
+    sight.Demand(
+        Joined(kLessEqual, keys, queries + static_cast<double>(options.right)));
+  }
+}
+
+// What is added to scores; nothing if every query sees all keys.
+std::optional<Expr> Bias(Composition& c, const AttentionSizes& sizes,
+                         const Options& options) {
+  const DType dtype = c.node().type(kQueries).dtype;
+  Sight sight(c);
+  std::optional<Expr> added;
+  if (c.node().has_input(kMask)) {
+    const Expr mask = WholeMask(c, sizes.total());
+    if (mask.dtype() == DType::kBool) {
+      sight.Demand(mask);
+    } else {
+      added = mask.Cast(dtype);
+    }
+  }
+  DemandPositions(c, sizes, options, sight);
+  return sight.Bias(dtype, added);
+}
+
+// Every query sees the first key, if but order hides keys: none is past it.
+bool AllSeeSomething(const NodeImport& node, const Options& options) {
+  return !node.has_input(kMask) && !node.has_input(kFilled) &&
+         options.left < 0 && options.right < 0;
+}
+
+// --- the computation ---
+
+// Rows of all the queries that share a head of keys stand under each other.
+Expr Grouped(Expr x, const AttentionSizes& s) {
+  if (s.group() == 1) return x;
+  return x.Reshaped({x.dim(0), s.keys.heads, s.group() * x.dim(2), x.dim(3)});
+}
+Expr Ungrouped(Expr x, const AttentionSizes& s) {
+  if (s.group() == 1) return x;
+  return x.Reshaped({x.dim(0), s.queries.heads, s.queries.positions, x.dim(3)});
+}
+
+Expr WithPast(Composition& c, Input input, const HeadSizes& sizes, Input past) {
+  const Expr fresh = InHeads(c.Input(input), sizes);
+  if (!c.node().has_input(past)) return fresh;
+  return Concatenated({c.Input(past), fresh}, 2);
+}
+
+// The softmax of capped and masked products; sets the output that shows them.
+class Shares {
+ public:
+  Shares(Composition& c, const AttentionSizes& sizes, const Options& options)
+      : c_(c), options_(options), bias_(Bias(c, sizes, options)) {
+    if (!bias_.has_value() || AllSeeSomething(c.node(), options)) return;
+    const Expr top = bias_->Apply(
+        kReduceMax, {{"axes", std::vector<int64_t>{bias_->rank() - 1}},
+                     {"keep_dims", true}});
+    blind_ = Joined(kEqual, top, -kInfinity);
+  }
+
+  // Rows of blind queries are NaN.
+  Expr Of(Expr products) const {
+    Show(Stage::kProducts, products);
+    Expr scores = products;
+    if (options_.softcap > 0) {
+      scores = (scores / options_.softcap).Apply(kTanh) * options_.softcap;
+    }
+    Show(Stage::kCapped, scores);
+    if (bias_.has_value()) scores = scores + *bias_;
+    Show(Stage::kMasked, scores);
+    const Expr shares = scores.Cast(options_.softmax_dtype)
+                            .Apply(kSoftmax, {{"axis", int64_t{-1}}})
+                            .Cast(products.dtype());
+    if (Shows(Stage::kShares)) Show(Stage::kShares, Seeing(shares));
+    return shares;
+  }
+
+  // Zeros where a query is blind, in what has rows for queries.
+  Expr Seeing(Expr x) const {
+    return blind_.has_value() ? Choose(*blind_, c_.Scalar(x.dtype(), 0), x) : x;
+  }
+
+ private:
+  bool Shows(Stage stage) const {
+    return options_.stage == stage && c_.node().has_output(kScores);
+  }
+  void Show(Stage stage, Expr value) const {
+    if (Shows(stage)) c_.Set(kScores, value);
+  }
+
+  Composition& c_;
+  const Options& options_;
+  std::optional<Expr> bias_;
+  std::optional<Expr> blind_;  // [.., queries, 1]
+};
+
+// Queries alone are scaled: they are fewer than keys where these are kept.
+absl::Status Attention(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const AttentionSizes sizes, ReadSizes(node));
+  PARTITA_ASSIGN_OR_RETURN(const Options options,
+                           ReadOptions(node, sizes.queries.size));
+  Composition c(node);
+  const Expr queries = InHeads(c.Input(kQueries), sizes.queries);
+  const Expr keys = WithPast(c, kKeys, sizes.keys, kPastKeys);
+  const Expr values = WithPast(c, kValues, sizes.values, kPastValues);
+  c.Set(kPresentKeys, keys);
+  c.Set(kPresentValues, values);
+  const Expr products =
+      Product(Grouped(queries * options.scale, sizes), keys, false, true);
+  const Shares shares(c, sizes, options);
+  const Expr means =
+      Product(Grouped(shares.Of(Ungrouped(products, sizes)), sizes),
+              values.Cast(queries.dtype()));
+  const Expr result = shares.Seeing(Ungrouped(means, sizes));
+  return c.Return(node.rank(kQueries) == 3 ? Packed(result) : result);
+}
+
+constexpr ConverterRow kRows[] = {
+    {"Attention", Attention, 3, 4,
+     "is_causal kv_num_heads left_window_size q_num_heads "
+     "qk_matmul_output_mode right_window_size scale softcap "
+     "softmax_precision"},
+};
+
+}  // namespace
+
+absl::Span<const ConverterRow> AttentionConverters() { return kRows; }
+
+}  // namespace partita

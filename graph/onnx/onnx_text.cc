@@ -1,0 +1,19 @@
+// By the parser of the ONNX library that Debian ships.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/onnx_text.h"
+
+#include "gtest/gtest.h"
+#include "onnx/defs/parser.h"
+
+namespace partita {
+
+onnx::ModelProto ModelOfText(const std::string& text) {
+  onnx::ModelProto model;
+  onnx::OnnxParser parser(text.c_str());
+  const auto status = parser.Parse(model);
+  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage() << "\n" << text;
+  return model;
+}
+
+}  // namespace partita

@@ -1,0 +1,34 @@
+// Which ops of a model are supported, before any of its nodes is translated.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_OP_CHECK_H_
+#define PARTITA_GRAPH_ONNX_OP_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "graph/onnx/functions.h"
+#include "onnx/onnx_pb.h"
+
+namespace partita {
+
+// A node's name, or that of its first output.
+std::string NodeName(const onnx::NodeProto& node);
+
+// "12 nodes: Add 3, Conv 9", with what stands inside its own bodies.
+std::string BodyText(const onnx::GraphProto& body);
+
+// A node of the standard with a converter, or an If. Whether the opset has it
+// is another question, and whether it calls a function of the model.
+bool IsSupported(const onnx::NodeProto& node);
+
+// Every node whose op is not supported, of the nodes and of the functions that
+// they call, each function once: "Foo of domain x (node n)".
+std::vector<std::string> FindUnsupported(
+    const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, int opset,
+    const ModelFunctions& functions);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_OP_CHECK_H_

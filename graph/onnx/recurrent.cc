@@ -1,0 +1,464 @@
+// ONNX's LSTM, GRU and RNN: the inputs' share of all gates is one product, and
+// what goes from step to step an op of ours. Directions whose activations
+// differ go through one each.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/onnx/composition.h"
+#include "graph/onnx/node_import.h"
+#include "graph/ops/op_list.h"
+#include "graph/ops/recurrent_functions.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+enum Input { kX, kW, kR, kB, kLengths, kHidden, kCell, kPeepholes };
+
+struct Kind {
+  const OpDef* op;
+  int64_t gates;
+  std::vector<std::string> functions;  // of a direction, by default
+};
+
+// An activation's name here and its parameters.
+struct Activation {
+  friend bool operator==(const Activation&, const Activation&) = default;
+
+  std::string name;
+  double alpha = 0;
+  double beta = 0;
+};
+
+// "ScaledTanh" is scaled_tanh; as the standard's names have it, case does not
+// matter.
+const GateFunction* FindByOnnxName(const std::string& name) {
+  for (const char* known :
+       {"Affine", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ScaledTanh",
+        "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"}) {
+    if (absl::AsciiStrToLower(known) != absl::AsciiStrToLower(name)) continue;
+    std::string ours;
+    for (const char* c = known; *c != '\0'; ++c) {
+      if (c != known && absl::ascii_isupper(*c)) ours += '_';
+      ours += absl::ascii_tolower(*c);
+    }
+    return FindGateFunction(ours);
+  }
+  return nullptr;
+}
+
+// The numbers of activation_alpha or activation_beta: each goes to the next
+// activation that takes one.
+class Parameters {
+ public:
+  Parameters(NodeImport& node, const char* name)
+      : name_(name), values_(node.FloatList(name)) {}
+
+  double Next(double otherwise) {
+    ++taken_;
+    return left() ? values_[taken_ - 1] : otherwise;
+  }
+  bool left() const { return taken_ <= values_.size(); }
+
+  // After all activations.
+  absl::Status Check(const NodeImport& node) const {
+    if (taken_ == 0 || values_.size() <= taken_) return absl::OkStatus();
+    return node.Invalid(absl::StrCat(values_.size(), " ", name_),
+                        absl::StrCat("at most ", taken_,
+                                     ": one for each activation that takes "
+                                     "one"));
+  }
+
+ private:
+  const char* name_;
+  std::vector<double> values_;
+  size_t taken_ = 0;
+};
+
+absl::StatusOr<Activation> ReadActivation(const NodeImport& node,
+                                          const std::string& name,
+                                          Parameters& alphas,
+                                          Parameters& betas) {
+  const GateFunction* function = FindByOnnxName(name);
+  if (function == nullptr) {
+    return node.Unsupported(
+        absl::StrCat("activation \"", absl::CHexEscape(name), "\""),
+        "Affine, Elu, HardSigmoid, LeakyRelu, Relu, ScaledTanh, Sigmoid, "
+        "Softplus, Softsign, Tanh or ThresholdedRelu");
+  }
+  Activation activation{function->name};
+  bool given = true;
+  if (function->parameters > 0) {
+    activation.alpha = alphas.Next(function->alpha);
+    given = alphas.left();
+  }
+  if (function->parameters > 1) {
+    activation.beta = betas.Next(function->beta);
+    given = given && betas.left();
+  }
+  if (given || function->has_defaults) return activation;
+  return node.Invalid(
+      absl::StrCat(name, " without activation_alpha and activation_beta"),
+      "a number in each");
+}
+
+// Those of all directions, one behind the other.
+absl::StatusOr<std::vector<Activation>> ReadActivations(NodeImport& node,
+                                                        const Kind& kind,
+                                                        int64_t directions) {
+  std::vector<std::string> names = node.StringList("activations");
+  const size_t expected = kind.functions.size() * directions;
+  // An RNN's default names both directions, though there may be one.
+  const bool spare = kind.op == &kRnn && names.size() == 2;
+  const bool by_default = names.empty();
+  for (int64_t d = 0; by_default && d < directions; ++d) {
+    names.insert(names.end(), kind.functions.begin(), kind.functions.end());
+  }
+  if (names.size() != expected && !spare) {
+    return node.Invalid(absl::StrCat(names.size(), " activations"),
+                        absl::StrCat(expected, ", ", kind.functions.size(),
+                                     " for each direction"));
+  }
+  names.resize(expected);
+  Parameters alphas(node, "activation_alpha");
+  Parameters betas(node, "activation_beta");
+  std::vector<Activation> activations;
+  for (const std::string& name : names) {
+    PARTITA_ASSIGN_OR_RETURN(Activation activation,
+                             ReadActivation(node, name, alphas, betas));
+    activations.push_back(std::move(activation));
+  }
+  PARTITA_RETURN_IF_ERROR(alphas.Check(node));
+  PARTITA_RETURN_IF_ERROR(betas.Check(node));
+  return activations;
+}
+
+struct Extents {
+  int64_t steps, batch, inputs, directions, units;
+};
+
+absl::Status ExpectInput(const NodeImport& node, int input, const char* name,
+                         const Shape& dims, absl::string_view meaning) {
+  if (node.type(input).dims == dims) return absl::OkStatus();
+  return node.Invalid(
+      absl::StrCat(name, " ", node.type(input).ToString()),
+      absl::StrCat("extents [", absl::StrJoin(dims, ", "), "]: ", meaning));
+}
+
+absl::Status CheckRanks(const NodeImport& node) {
+  constexpr const char* kNames[] = {"X", "W", "R"};
+  for (int i : {kX, kW, kR}) {
+    if (node.rank(i) == 3) continue;
+    return node.Invalid(absl::StrCat(kNames[i], " ", node.type(i).ToString()),
+                        "three dimensions");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckExtents(NodeImport& node, const Kind& kind, const Extents& e,
+                          bool batch_first) {
+  const int64_t width = kind.gates * e.units;
+  const int64_t hidden_size = node.Int("hidden_size", e.units);
+  if (hidden_size != e.units) {
+    return node.Invalid(
+        absl::StrCat("hidden_size ", hidden_size),
+        absl::StrCat(e.units, ", as R ", node.type(kR).ToString(), " has it"));
+  }
+  const struct {
+    int input;
+    const char* name;
+    Shape dims;
+    const char* meaning;
+  } kExpected[] = {
+      {kW, "W", {e.directions, width, e.inputs}, "directions, gates, inputs"},
+      {kR, "R", {e.directions, width, e.units}, "directions, gates, units"},
+      {kB, "B", {e.directions, 2 * width}, "directions, two for each gate"},
+      {kLengths, "sequence_lens", {e.batch}, "the batch"},
+      {kHidden, "initial_h",
+       batch_first ? Shape{e.batch, e.directions, e.units}
+                   : Shape{e.directions, e.batch, e.units},
+       batch_first ? "batch, directions, units" : "directions, batch, units"},
+      {kCell, "initial_c",
+       batch_first ? Shape{e.batch, e.directions, e.units}
+                   : Shape{e.directions, e.batch, e.units},
+       batch_first ? "batch, directions, units" : "directions, batch, units"},
+      {kPeepholes, "P", {e.directions, 3 * e.units}, "directions, 3 units"}};
+  for (const auto& row : kExpected) {
+    if (!node.has_input(row.input)) continue;
+    PARTITA_RETURN_IF_ERROR(
+        ExpectInput(node, row.input, row.name, row.dims, row.meaning));
+  }
+  return absl::OkStatus();
+}
+
+// What is known of the lengths while importing.
+struct Lengths {
+  bool all_whole = true;  // every row has all steps
+};
+
+absl::StatusOr<Lengths> ReadLengths(NodeImport& node, int64_t steps) {
+  if (!node.has_input(kLengths)) return Lengths{};
+  const HostTensor* known = node.KnownInput(kLengths);
+  Lengths lengths{.all_whole = known != nullptr};
+  if (known == nullptr) return lengths;
+  for (int64_t row = 0; row < known->type().num_elements(); ++row) {
+    const double length = GetAsDouble(*known, row);
+    lengths.all_whole &= length == static_cast<double>(steps);
+    if (length >= 0 && length <= static_cast<double>(steps)) continue;
+    return node.Invalid(
+        absl::StrCat("length ", length, " of row ", row, " in sequence_lens"),
+        absl::StrCat("0..", steps, ", the steps of X"));
+  }
+  return lengths;
+}
+
+// The node in the words of our op.
+class Recurrence {
+ public:
+  Recurrence(Composition& c, const Kind& kind, const Extents& e,
+             bool batch_first, bool late_reset)
+      : c_(c),
+        kind_(kind),
+        e_(e),
+        batch_first_(batch_first),
+        late_reset_(late_reset),
+        dtype_(c.node().type(kX).dtype) {}
+
+  // [steps, batch, directions, gates of all units]
+  Expr Gates() const {
+    const int64_t width = kind_.gates * e_.units;
+    Expr x = c_.Input(kX);
+    if (batch_first_) x = x.Transposed({1, 0, 2});
+    const Expr w = c_.Input(kW).Reshaped({e_.directions * width, e_.inputs});
+    Expr gates = Product(x, w, false, true);
+    if (c_.node().has_input(kB)) {
+      gates = gates + Bias().Reshaped({e_.directions * width});
+    }
+    return gates.Reshaped({e_.steps, e_.batch, e_.directions, width});
+  }
+
+  // Behind gates.
+  std::vector<Expr> Operands(bool all_whole) const {
+    std::vector<Expr> operands = {c_.Input(kR).Transposed({0, 2, 1}),
+                                  State(kHidden)};
+    const bool peepholes = c_.node().has_input(kPeepholes);
+    if (kind_.op == &kLstm) operands.push_back(State(kCell));
+    if (kind_.op == &kGru && (late_reset_ || !all_whole)) {
+      operands.push_back(CandidateBias());
+    }
+    if (!all_whole) operands.push_back(c_.Input(kLengths));
+    if (all_whole && peepholes) operands.push_back(WholeLengths());
+    if (peepholes) operands.push_back(c_.Input(kPeepholes));
+    return operands;
+  }
+
+  // Of [steps, batch, directions, units].
+  void SetAll(Expr y) const {
+    if (batch_first_) return c_.Set(0, y.Transposed({1, 0, 2, 3}));
+    if (e_.directions > 1) return c_.Set(0, y.Transposed({0, 2, 1, 3}));
+    c_.Set(0, y.Reshaped({e_.steps, 1, e_.batch, e_.units}));
+  }
+
+  void SetState(int output, Expr state) const {
+    c_.Set(output, batch_first_ ? state.Transposed({1, 0, 2}) : state);
+  }
+
+ private:
+  Expr Zeros(Shape dims) const {
+    return c_.Constant(HostTensor(TensorType{dtype_, std::move(dims), {}}));
+  }
+
+  // Both biases, but for what the reset gate multiplies.
+  Expr Bias() const {
+    const int64_t width = kind_.gates * e_.units;
+    const Expr of_x = c_.Input(kB).Sliced(1, 0, width);
+    const Expr of_h = c_.Input(kB).Sliced(1, width, width);
+    if (!late_reset_) return of_x + of_h;
+    const int64_t open = 2 * e_.units;
+    return Concatenated({of_x.Sliced(1, 0, open) + of_h.Sliced(1, 0, open),
+                         of_x.Sliced(1, open, e_.units)},
+                        1);
+  }
+
+  Expr CandidateBias() const {
+    if (!late_reset_ || !c_.node().has_input(kB)) {
+      return Zeros({e_.directions, e_.units});
+    }
+    return c_.Input(kB).Sliced(1, 5 * e_.units, e_.units);
+  }
+
+  // [directions, batch, units], or a batch of one for all.
+  Expr State(int input) const {
+    if (!c_.node().has_input(input)) return Zeros({e_.directions, 1, e_.units});
+    const Expr state = c_.Input(input);
+    return batch_first_ ? state.Transposed({1, 0, 2}) : state;
+  }
+
+  Expr WholeLengths() const {
+    return c_.Constant(HostTensor::Of<int64_t>({1}, {e_.steps}));
+  }
+
+  Composition& c_;
+  const Kind& kind_;
+  const Extents& e_;
+  bool batch_first_;
+  bool late_reset_;
+  DType dtype_;
+};
+
+Attributes AttributesOf(NodeImport& node, const Kind& kind,
+                        absl::Span<const Activation> activations,
+                        std::vector<int64_t> reverse) {
+  std::vector<std::string> names;
+  std::vector<double> alphas, betas;
+  bool parameters = false;
+  for (const Activation& activation : activations) {
+    names.push_back(activation.name);
+    alphas.push_back(activation.alpha);
+    betas.push_back(activation.beta);
+    parameters |= FindGateFunction(activation.name)->parameters > 0;
+  }
+  Attributes attributes = {{"activations", absl::StrJoin(names, " ")},
+                           {"clip", node.Float("clip", 0)}};
+  if (std::count(reverse.begin(), reverse.end(), 1) > 0) {
+    attributes.Set("reverse", std::move(reverse));
+  }
+  if (parameters) {
+    attributes.Set("alphas", std::move(alphas));
+    attributes.Set("betas", std::move(betas));
+  }
+  if (kind.op == &kLstm) {
+    attributes.Set("input_forget", node.Int("input_forget", 0) != 0);
+  }
+  if (kind.op == &kGru) {
+    attributes.Set("linear_before_reset",
+                   node.Int("linear_before_reset", 0) != 0);
+  }
+  return attributes;
+}
+
+std::vector<int64_t> ReversedDirections(const std::string& direction) {
+  if (direction == "bidirectional") return {0, 1};
+  return {direction == "reverse"};
+}
+
+bool SameInAllDirections(absl::Span<const Activation> activations,
+                         size_t functions) {
+  return activations.size() == functions ||
+         activations.subspan(0, functions) == activations.subspan(functions);
+}
+
+// The op's results; where directions differ, of an op for each, side by side.
+std::vector<Expr> Results(Composition& c, const Kind& kind, Expr gates,
+                          std::vector<Expr> operands,
+                          absl::Span<const Activation> activations,
+                          const std::vector<int64_t>& reverse) {
+  const int count = kind.op->num_results;
+  const size_t functions = kind.functions.size();
+  operands.insert(operands.begin(), gates);
+  if (SameInAllDirections(activations, functions)) {
+    return c.AddAll(*kind.op, operands,
+                    AttributesOf(c.node(), kind,
+                                 activations.subspan(0, functions), reverse),
+                    count);
+  }
+  std::vector<std::vector<Expr>> parts(count);
+  for (int64_t d = 0; d < 2; ++d) {
+    std::vector<Expr> of_direction;
+    for (const Expr& operand : operands) {
+      const int axis = operand.rank() == 4 ? 2 : 0;
+      const bool lengths = operand.rank() == 1;
+      of_direction.push_back(lengths ? operand : operand.Sliced(axis, d, 1));
+    }
+    const std::vector<Expr> results =
+        c.AddAll(*kind.op, of_direction,
+                 AttributesOf(c.node(), kind,
+                              activations.subspan(d * functions, functions),
+                              {reverse[d]}),
+                 count);
+    for (int i = 0; i < count; ++i) parts[i].push_back(results[i]);
+  }
+  std::vector<Expr> joined;
+  for (int i = 0; i < count; ++i) {
+    joined.push_back(Concatenated(parts[i], i == 0 ? 2 : 0));
+  }
+  return joined;
+}
+
+absl::Status Convert(NodeImport& node, const Kind& kind) {
+  PARTITA_ASSIGN_OR_RETURN(
+      const std::string direction,
+      node.Choice("direction", "forward",
+                  {"forward", "reverse", "bidirectional"}));
+  const int64_t layout = node.Int("layout", 0);
+  if (layout != 0 && layout != 1) {
+    return node.Invalid(absl::StrCat("layout ", layout), "0 or 1");
+  }
+  if (node.has_attr("clip") && !(node.Float("clip", 0) > 0)) {
+    return node.Invalid(absl::StrCat("clip ", node.Float("clip", 0)),
+                        "more than 0; leave it out for no bound");
+  }
+  PARTITA_RETURN_IF_ERROR(CheckRanks(node));
+  const bool batch_first = layout == 1;
+  const std::vector<int64_t> reverse = ReversedDirections(direction);
+  const Shape& x = node.type(kX).dims;
+  const Extents e = {.steps = x[batch_first ? 1 : 0],
+                     .batch = x[batch_first ? 0 : 1],
+                     .inputs = x[2],
+                     .directions = static_cast<int64_t>(reverse.size()),
+                     .units = node.type(kR).dims[2]};
+  PARTITA_RETURN_IF_ERROR(CheckExtents(node, kind, e, batch_first));
+  PARTITA_ASSIGN_OR_RETURN(const Lengths lengths, ReadLengths(node, e.steps));
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<Activation> activations,
+                           ReadActivations(node, kind, e.directions));
+  Composition c(node);
+  const bool late_reset =
+      kind.op == &kGru && node.Int("linear_before_reset", 0) != 0;
+  const Recurrence recurrence(c, kind, e, batch_first, late_reset);
+  const std::vector<Expr> results =
+      Results(c, kind, recurrence.Gates(),
+              recurrence.Operands(lengths.all_whole), activations, reverse);
+  recurrence.SetAll(results[0]);
+  for (size_t i = 1; i < results.size(); ++i) {
+    recurrence.SetState(static_cast<int>(i), results[i]);
+  }
+  return c.status();
+}
+
+absl::Status Lstm(NodeImport& node) {
+  return Convert(node, {&kLstm, 4, {"Sigmoid", "Tanh", "Tanh"}});
+}
+
+absl::Status Gru(NodeImport& node) {
+  return Convert(node, {&kGru, 3, {"Sigmoid", "Tanh"}});
+}
+
+absl::Status Rnn(NodeImport& node) {
+  return Convert(node, {&kRnn, 1, {"Tanh"}});
+}
+
+constexpr ConverterRow kRows[] = {
+    {"LSTM", Lstm, 3, 3,
+     "activation_alpha activation_beta activations clip direction hidden_size "
+     "input_forget layout"},
+    {"GRU", Gru, 3, 2,
+     "activation_alpha activation_beta activations clip direction hidden_size "
+     "layout linear_before_reset"},
+    {"RNN", Rnn, 3, 2,
+     "activation_alpha activation_beta activations clip direction hidden_size "
+     "layout"},
+};
+
+}  // namespace
+
+absl::Span<const ConverterRow> RecurrentConverters() { return kRows; }
+
+}  // namespace partita

@@ -1,0 +1,18 @@
+// What to use in place of ops that are not supported.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_REPLACEMENTS_H_
+#define PARTITA_GRAPH_ONNX_REPLACEMENTS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace partita {
+
+// "the float model; ...", or empty where nothing is known to replace it.
+std::string ReplacementOf(absl::string_view domain, absl::string_view op_type);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_REPLACEMENTS_H_

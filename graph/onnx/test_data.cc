@@ -1,0 +1,141 @@
+// Imports until no refused node asks for the value of an input that data have.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph/onnx/test_data.h"
+
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/onnx/graph_import.h"
+#include "graph/onnx/graph_inputs.h"
+#include "graph/onnx/import.h"
+#include "graph/onnx/model_file.h"
+#include "graph/onnx/tensor_proto.h"
+#include "graph/status_macros.h"
+
+namespace partita {
+namespace {
+
+std::vector<Number> NumbersOf(const HostTensor& tensor) {
+  std::vector<Number> numbers;
+  for (int64_t i = 0; i < tensor.type().num_elements(); ++i) {
+    numbers.push_back(GetNumber(tensor, i));
+  }
+  return numbers;
+}
+
+absl::StatusOr<std::map<std::string, HostTensor>> ReadInputs(
+    const std::vector<const onnx::ValueInfoProto*>& inputs,
+    const ImportOptions& options, const std::string& folder) {
+  PARTITA_RETURN_IF_ERROR(
+      ExpectNoMoreTestData(folder, "input", static_cast<int>(inputs.size())));
+  std::map<std::string, HostTensor> tensors;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (options.values.contains(inputs[i]->name())) continue;
+    PARTITA_ASSIGN_OR_RETURN(
+        HostTensor tensor,
+        ReadTensorFile(TestDataPath(folder, "input", static_cast<int>(i))));
+    tensors.insert_or_assign(inputs[i]->name(), std::move(tensor));
+  }
+  return tensors;
+}
+
+void AddShapes(const std::vector<const onnx::ValueInfoProto*>& inputs,
+               const std::map<std::string, HostTensor>& tensors,
+               ImportOptions& options) {
+  for (const onnx::ValueInfoProto* input : inputs) {
+    const auto it = tensors.find(input->name());
+    if (it == tensors.end() || !HasOpenShape(*input)) continue;
+    const Shape& dims = it->second.type().dims;
+    options.shapes.try_emplace(input->name(), dims.begin(), dims.end());
+  }
+}
+
+// False if the data say nothing that is not said already.
+bool BindDeciding(const absl::Status& refusal,
+                  const std::map<std::string, HostTensor>& tensors,
+                  ImportOptions& options) {
+  bool more = false;
+  for (const std::string& name : DecidingInputs(refusal)) {
+    const auto it = tensors.find(name);
+    if (it == tensors.end()) continue;
+    more |= options.values.try_emplace(name, NumbersOf(it->second)).second;
+  }
+  return more;
+}
+
+absl::StatusOr<TestedModel> ImportWith(
+    const ModelFile& model, std::map<std::string, HostTensor> tensors,
+    ImportOptions options) {
+  for (;;) {
+    absl::StatusOr<Module> module = ImportGraph(model, options);
+    if (!module.ok() && BindDeciding(module.status(), tensors, options)) {
+      continue;
+    }
+    PARTITA_RETURN_IF_ERROR(module.status());
+    TestedModel tested{*std::move(module), {}};
+    const Graph& graph = tested.module.main();
+    for (ValueId input : graph.inputs()) {
+      const auto it = tensors.find(graph.value(input).name);
+      if (it == tensors.end()) continue;
+      tested.inputs.insert_or_assign(
+          it->first, AsDeclared(std::move(it->second), graph.type(input)));
+    }
+    return tested;
+  }
+}
+
+}  // namespace
+
+std::string TestDataPath(const std::string& folder, const char* kind,
+                         int index) {
+  return absl::StrCat(folder, "/", kind, "_", index, ".pb");
+}
+
+absl::Status ExpectNoMoreTestData(const std::string& folder, const char* kind,
+                                  int count) {
+  const std::string path = TestDataPath(folder, kind, count);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": found a file behind the model's ", count, " ", kind,
+                   count == 1 ? "" : "s",
+                   "; expected none; take the folder of its test data"));
+}
+
+HostTensor AsDeclared(HostTensor tensor, const TensorType& declared) {
+  if (tensor.type().dtype != DType::kU16 || declared.dtype != DType::kBF16) {
+    return tensor;
+  }
+  HostTensor bits(TensorType{DType::kBF16, tensor.type().dims, {}});
+  const size_t size = tensor.byte_span().size();
+  if (size > 0) std::memcpy(bits.bytes(), tensor.bytes(), size);
+  return bits;
+}
+
+absl::StatusOr<TestedModel> ImportForTestData(const std::string& path,
+                                              ImportOptions options,
+                                              const std::string& folder) {
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> model,
+                           OpenModel(path));
+  const auto inputs = InputsOf(model->proto.graph());
+  absl::StatusOr<std::map<std::string, HostTensor>> tensors =
+      ReadInputs(inputs, options, folder);
+  if (!tensors.ok()) {
+    // Data that are no tensors go with a model that takes none: it says so.
+    const absl::Status refusal = ImportGraph(*model, options).status();
+    const bool is_models_fault = absl::IsUnimplemented(refusal);
+    return is_models_fault ? AtFile(path, refusal) : tensors.status();
+  }
+  AddShapes(inputs, *tensors, options);
+  absl::StatusOr<TestedModel> tested =
+      ImportWith(*model, *std::move(tensors), std::move(options));
+  if (!tested.ok()) return AtFile(path, tested.status());
+  return tested;
+}
+
+}  // namespace partita

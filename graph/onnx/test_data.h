@@ -1,0 +1,47 @@
+// The ONNX standard's test data: a model beside its inputs and outputs.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_ONNX_TEST_DATA_H_
+#define PARTITA_GRAPH_ONNX_TEST_DATA_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/host_tensor.h"
+#include "graph/onnx/import_options.h"
+
+namespace partita {
+
+// "FOLDER/input_2.pb"; kind is "input" or "output".
+std::string TestDataPath(const std::string& folder, const char* kind,
+                         int index);
+
+// InvalidArgument if the folder has a file behind the first `count` of a kind.
+absl::Status ExpectNoMoreTestData(const std::string& folder, const char* kind,
+                                  int count);
+
+// The tensor as one of this type. Data of before ONNX 1.13 hold bf16 as the u16
+// of its bits; nothing else is changed.
+HostTensor AsDeclared(HostTensor tensor, const TensorType& declared);
+
+struct TestedModel {
+  Module module;
+  // By name, those that `module` has: one whose value decides a shape or a
+  // branch is bound to the data and no input any more.
+  std::map<std::string, HostTensor> inputs;
+};
+
+// ImportOnnx with what the data say and `options` leave open: shapes of inputs,
+// and values of those that decide a shape. An input that options.values binds
+// needs no file. Errors: those of ImportOnnx; files that are missing, too many,
+// or no tensors.
+absl::StatusOr<TestedModel> ImportForTestData(const std::string& path,
+                                              ImportOptions options,
+                                              const std::string& folder);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_ONNX_TEST_DATA_H_

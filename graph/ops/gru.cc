@@ -1,0 +1,127 @@
+// A GRU over the steps of a sequence, after the product of its inputs.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/ops/grad_builder.h"
+#include "graph/ops/gru_cell.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
+#include "graph/ops/recurrent_gradient.h"
+
+namespace partita {
+namespace {
+
+constexpr RecurrenceOperands kOperands = {
+    .gates_per_unit = 3, .bias = 3, .lengths = 4};
+
+absl::Status Infer(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(CheckRecurrence(op, kOperands));
+  PARTITA_RETURN_IF_ERROR(CheckGateFunctions(op, 2));
+  const RecurrenceExtents e(op);
+  const DType dtype = op.operand_type(0).dtype;
+  PARTITA_RETURN_IF_ERROR(results.Set(0, {dtype, e.HiddenDims(), {}}));
+  return results.Set(1, {dtype, e.StateDims(), {}});
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<RecurrenceLine> lines,
+                           LinesOf(op, kOperands, in));
+  const RecurrenceExtents e(op);
+  const GruCell cell(op);
+  LineTensor gates(in[0]), r(in[1]), hidden(in[2]);
+  LineTensor bias(in.size() > 3 ? in[3] : in[1]);
+  LineTensor y(out[0].type()), last(out[1].type());
+  for (const RecurrenceLine& line : lines) {
+    const int64_t d = line.direction;
+    GruStep s;
+    s.hidden.assign(hidden.State(line), hidden.State(line) + e.units);
+    for (int64_t i = 0; i < line.length; ++i) {
+      const double* share = gates.At(line, line.Time(i));
+      s.sums.assign(share, share + e.width);
+      s.before = s.hidden;
+      cell.Forth(r.Of(d), in.size() > 3 ? bias.Of(d) : nullptr, s);
+      std::copy(s.hidden.begin(), s.hidden.end(), y.At(line, line.Time(i)));
+    }
+    std::copy(s.hidden.begin(), s.hidden.end(), last.State(line));
+  }
+  y.WriteTo(out[0]);
+  last.WriteTo(out[1]);
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) { return RecurrenceCost(op, 1); }
+
+DimensionRule Rule(const OpView& op) {
+  return RecurrenceRule(op, kOperands, {0}, {1});
+}
+
+// The reset is behind the product with r or before it: `reset` is what comes
+// back through it or what went through it.
+Term WeightGradientOf(const Term& dgates, const Term& before, const Term& reset,
+                      bool late) {
+  const int64_t units = before.dims()[3];
+  const Term open = SliceOf(dgates, 3, 0, 2 * units);
+  const Term candidate =
+      late ? WeightGradient(before, reset)
+           : WeightGradient(reset, SliceOf(dgates, 3, 2 * units, units));
+  return Apply(kConcat, {WeightGradient(before, open), candidate},
+               {{"axis", int64_t{2}}});
+}
+
+absl::Status Gradient(GradBuilder& b) {
+  const bool late = b.op().attr_bool("linear_before_reset");
+  std::vector<Term> operands = {b.operand(0), b.operand(1), b.operand(2),
+                                b.grad(0), StackedStates({b.grad(1)})};
+  for (int i = 3; i < b.num_operands(); ++i) operands.push_back(b.operand(i));
+  const std::vector<Term> found =
+      b.ApplyAll(kGruGradient, operands, b.op().node().attributes);
+  if (!b.status().ok()) return b.status();
+  const Term dgates = found[0];
+  b.Yield(0, dgates);
+  if (b.needs(1)) {
+    b.Yield(1, WeightGradientOf(dgates, found[2], found[3], late));
+  }
+  b.Yield(2, found[1]);
+  if (b.needs(3)) {
+    const int64_t units = b.operand(3).dims()[1];
+    b.Yield(3, DirectionSums(late ? found[3]
+                                  : SliceOf(dgates, 3, 2 * units, units)));
+  }
+  return b.status();
+}
+
+}  // namespace
+
+extern constinit const OpDef kGru = {
+    .name = "gru",
+    .doc =
+        "A GRU over steps: gates [steps, batch, directions, 3 units] hold the "
+        "inputs' share of update, reset and candidate, r [directions, units, "
+        "3 units] takes a hidden state to its share, hidden is [directions, "
+        "batch or 1, units], and bias [directions, units] is added to the "
+        "state's share of the candidate, which the reset gate multiplies if "
+        "linear_before_reset (else the state before r); gives all hidden "
+        "states [steps, batch, directions, units], zeros behind a row's "
+        "length, and the last.",
+    .operands = {{{"gates"},
+                  {"r"},
+                  {"hidden"},
+                  {"bias", kOptional},
+                  {"lengths", kOptional}}},
+    .num_results = 2,
+    .attrs = {{kReverseAttr, StringAttr("activations", "sigmoid tanh"),
+               kAlphasAttr, kBetasAttr, kClipAttr,
+               BoolAttr("linear_before_reset", false)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = Evaluate,
+    .gradient = Gradient,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+    .piece_attributes = RecurrencePiece,
+};
+
+}  // namespace partita

@@ -1,0 +1,119 @@
+// An LSTM over the steps of a sequence, after the product of its inputs.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/ops/arithmetic.h"
+#include "graph/ops/grad_builder.h"
+#include "graph/ops/lstm_cell.h"
+#include "graph/ops/op_checks.h"
+#include "graph/ops/op_list.h"
+#include "graph/ops/recurrent_gradient.h"
+
+namespace partita {
+namespace {
+
+constexpr RecurrenceOperands kOperands = {
+    .gates_per_unit = 4, .cell = 3, .peepholes = 5, .lengths = 4};
+
+absl::Status Infer(const OpView& op, Types& results) {
+  PARTITA_RETURN_IF_ERROR(CheckRecurrence(op, kOperands));
+  PARTITA_RETURN_IF_ERROR(CheckGateFunctions(op, 3));
+  const RecurrenceExtents e(op);
+  const DType dtype = op.operand_type(0).dtype;
+  PARTITA_RETURN_IF_ERROR(results.Set(0, {dtype, e.HiddenDims(), {}}));
+  PARTITA_RETURN_IF_ERROR(results.Set(1, {dtype, e.StateDims(), {}}));
+  return results.Set(2, {dtype, e.StateDims(), {}});
+}
+
+absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
+                      absl::Span<HostTensor> out) {
+  PARTITA_ASSIGN_OR_RETURN(const std::vector<RecurrenceLine> lines,
+                           LinesOf(op, kOperands, in));
+  const RecurrenceExtents e(op);
+  const LstmCell cell(op);
+  LineTensor gates(in[0]), r(in[1]), hidden(in[2]), cells(in[3]);
+  LineTensor peepholes(in.size() > 5 ? in[5] : in[1]);
+  LineTensor y(out[0].type()), last(out[1].type()), last_cell(out[2].type());
+  for (const RecurrenceLine& line : lines) {
+    const int64_t d = line.direction;
+    LstmStep s;
+    s.hidden.assign(hidden.State(line), hidden.State(line) + e.units);
+    s.cell.assign(cells.State(line), cells.State(line) + e.units);
+    for (int64_t i = 0; i < line.length; ++i) {
+      const double* share = gates.At(line, line.Time(i));
+      s.sums.assign(share, share + e.width);
+      AddProduct(s.hidden.data(), r.Of(d), e, 0, e.width, s.sums.data());
+      s.cell_before = s.cell;
+      cell.Forth(in.size() > 5 ? peepholes.Of(d) : nullptr, s);
+      std::copy(s.hidden.begin(), s.hidden.end(), y.At(line, line.Time(i)));
+    }
+    std::copy(s.hidden.begin(), s.hidden.end(), last.State(line));
+    std::copy(s.cell.begin(), s.cell.end(), last_cell.State(line));
+  }
+  y.WriteTo(out[0]);
+  last.WriteTo(out[1]);
+  last_cell.WriteTo(out[2]);
+  return absl::OkStatus();
+}
+
+Cost EstimateCost(const OpView& op) { return RecurrenceCost(op, 1); }
+
+DimensionRule Rule(const OpView& op) {
+  return RecurrenceRule(op, kOperands, {0}, {1, 2});
+}
+
+// Sums of the three gates that see the cell, times what they see.
+Term PeepholeGradient(const Term& dgates, const Term& seen) {
+  const int64_t width = seen.dims()[3];
+  return DirectionSums(SliceOf(dgates, 3, 0, width) * seen);
+}
+
+absl::Status Gradient(GradBuilder& b) {
+  std::vector<Term> operands = {
+      b.operand(0), b.operand(1), b.operand(2),
+      b.operand(3), b.grad(0),    StackedStates({b.grad(1), b.grad(2)})};
+  for (int i = 4; i < b.num_operands(); ++i) operands.push_back(b.operand(i));
+  const std::vector<Term> found =
+      b.ApplyAll(kLstmGradient, operands, b.op().node().attributes);
+  if (!b.status().ok()) return b.status();
+  b.Yield(0, found[0]);
+  if (b.needs(1)) b.Yield(1, WeightGradient(found[3], found[0]));
+  b.Yield(2, found[1]);
+  b.Yield(3, found[2]);
+  if (b.needs(5)) b.Yield(5, PeepholeGradient(found[0], found[4]));
+  return b.status();
+}
+
+}  // namespace
+
+extern constinit const OpDef kLstm = {
+    .name = "lstm",
+    .doc =
+        "An LSTM over steps: gates [steps, batch, directions, 4 units] hold "
+        "the inputs' share of input, output, forget and candidate, r "
+        "[directions, units, 4 units] takes a hidden state to its share, "
+        "hidden and cell are [directions, batch or 1, units]; gives all "
+        "hidden states [steps, batch, directions, units], zeros behind a "
+        "row's length, the last hidden and the last cell.",
+    .operands = {{{"gates"},
+                  {"r"},
+                  {"hidden"},
+                  {"cell"},
+                  {"lengths", kOptional},
+                  {"peepholes", kOptional}}},
+    .num_results = 3,
+    .attrs = {{kReverseAttr, StringAttr("activations", "sigmoid tanh tanh"),
+               kAlphasAttr, kBetasAttr, kClipAttr,
+               BoolAttr("input_forget", false)}},
+    .tolerance = Tolerance::kReduction,
+    .infer = Infer,
+    .eval = Evaluate,
+    .gradient = Gradient,
+    .cost = EstimateCost,
+    .dimension_rule = Rule,
+    .piece_attributes = RecurrencePiece,
+};
+
+}  // namespace partita

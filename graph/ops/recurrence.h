@@ -1,0 +1,106 @@
+// What lstm, gru, rnn and their gradients share: extents, operands, the order
+// of steps, and products with the weights of a direction.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_OPS_RECURRENCE_H_
+#define PARTITA_GRAPH_OPS_RECURRENCE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "graph/op_def.h"
+
+namespace partita {
+
+// Operands: gates [steps, batch, directions, width], the inputs' share of all
+// gates; r [directions, units, width], the weights by which a hidden state adds
+// to them; states [directions, batch, units], and lengths [batch]. The batch of
+// states and lengths may be 1, for all. Directions and rows of the batch do not
+// touch one another: a line is one of each.
+struct RecurrenceExtents {
+  explicit RecurrenceExtents(const OpView& op);
+
+  Shape HiddenDims() const { return {steps, batch, directions, units}; }
+  Shape StateDims() const { return {directions, batch, units}; }
+
+  int64_t steps, batch, directions, units, width;
+};
+
+// Where the operands lie behind gates and r; -1 for one that the op has not.
+struct RecurrenceOperands {
+  int gates_per_unit = 1;
+  int cell = -1;
+  int bias = -1;
+  int peepholes = -1;
+  int lengths = -1;
+  int dy = -1;     // [steps, batch, directions, units]
+  int dlast = -1;  // [states, directions, batch, units]
+  int states = 1;
+};
+
+// Checks all operands, `reverse` and `clip`.
+absl::Status CheckRecurrence(const OpView& op, const RecurrenceOperands& at);
+
+// "batch" and "directions" are kept. `hidden_results` and `state_results` are
+// the results of dimensions [steps, batch, directions, ...] and [directions,
+// batch, units].
+DimensionRule RecurrenceRule(const OpView& op, const RecurrenceOperands& at,
+                             absl::Span<const int> hidden_results,
+                             absl::Span<const int> state_results);
+// A piece of the directions has its part of `reverse`.
+void RecurrencePiece(const OpView& op, int factor, int64_t begin, int64_t end,
+                     Attributes& attributes);
+
+// Of `products` passes over r for each step, and some operations for each gate.
+Cost RecurrenceCost(const OpView& op, int products);
+
+// One row of the batch in one direction: `length` steps are computed, from the
+// last if reversed.
+struct RecurrenceLine {
+  int64_t Time(int64_t step) const {
+    return reversed ? length - 1 - step : step;
+  }
+
+  int64_t direction;
+  int64_t row;
+  int64_t length;
+  bool reversed;
+};
+
+// All lines; InvalidArgument for a length that is not in 0..steps.
+absl::StatusOr<std::vector<RecurrenceLine>> LinesOf(
+    const OpView& op, const RecurrenceOperands& at,
+    absl::Span<const HostTensor> operands);
+
+// A tensor as doubles, seen by line.
+class LineTensor {
+ public:
+  explicit LineTensor(const HostTensor& tensor);
+  explicit LineTensor(const TensorType& type);  // zeros
+
+  // [steps, batch, directions, n]: the n of a line at a time.
+  double* At(const RecurrenceLine& line, int64_t time);
+  // [directions, batch, n], or a batch of 1.
+  double* State(const RecurrenceLine& line);
+  // [directions, n...]
+  double* Of(int64_t direction);
+  void WriteTo(HostTensor& tensor) const;
+
+ private:
+  Shape dims_;
+  std::vector<double> values_;
+};
+
+// y_j += sum_k x_k r_kj over columns [begin, end) of r [units, width].
+void AddProduct(const double* x, const double* r, const RecurrenceExtents& e,
+                int64_t begin, int64_t end, double* y);
+// x_k += sum_j r_kj y_j over the same columns.
+void AddTransposed(const double* y, const double* r, const RecurrenceExtents& e,
+                   int64_t begin, int64_t end, double* x);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_OPS_RECURRENCE_H_
