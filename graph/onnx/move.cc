@@ -170,6 +170,35 @@ absl::StatusOr<Number> PadValue(NodeImport& node) {
   return GetNumber(*value, 0);
 }
 
+// What negative pads leave of a dimension goes on from its other end.
+absl::Status Wrapped(NodeImport& node, const Ints& before, const Ints& after) {
+  Composition c(node);
+  Expr y = c.Input(0);
+  for (int d = 0; d < static_cast<int>(before.size()); ++d) {
+    y = y.Padded(d, std::min<int64_t>(before[d], 0),
+                 std::min<int64_t>(after[d], 0));
+    const int64_t first = std::max<int64_t>(before[d], 0);
+    const int64_t last = std::max<int64_t>(after[d], 0);
+    if (first == 0 && last == 0) continue;
+    const int64_t extent = y.dim(d);
+    constexpr int64_t kMost = int64_t{1} << 28;
+    if (extent < 1 || first > kMost || last > kMost) {
+      return node.Invalid(
+          absl::StrCat("pads ", before[d], " and ", after[d],
+                       " of an extent of ", extent),
+          absl::StrCat("elements, and pads of ", kMost, " at most"));
+    }
+    Ints indices(first + extent + last);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const int64_t at = (static_cast<int64_t>(i) - first) % extent;
+      indices[i] = at < 0 ? at + extent : at;
+    }
+    const int64_t count = static_cast<int64_t>(indices.size());
+    y = y.Gathered(c.Ints({count}, indices), d);
+  }
+  return c.Return(y);
+}
+
 absl::Status Pad(NodeImport& node) {
   const size_t rank = static_cast<size_t>(node.rank(0));
   Ints pads = node.IntList("pads");
@@ -192,11 +221,13 @@ absl::Status Pad(NodeImport& node) {
     before[axes[i]] = pads[i];
     after[axes[i]] = pads[i + axes.size()];
   }
+  const std::string mode = node.String("mode", "constant");
+  if (mode == "wrap") return Wrapped(node, before, after);
   PARTITA_ASSIGN_OR_RETURN(const Number value, PadValue(node));
   return node.Return(node.Add(kPad, {node.input(0)},
                               {{"before", std::move(before)},
                                {"after", std::move(after)},
-                               {"mode", node.String("mode", "constant")},
+                               {"mode", mode},
                                {"value", value}}));
 }
 

@@ -143,6 +143,9 @@ def moves(d):
         case = Case("CenterCropPad %s %s" % (shape, axes), 18).input("x", d.f32(5, 6)).constant("s", ints(*shape))
         case.node("CenterCropPad", "x s", "y", **({"axes": axes} if axes else {})).output("y")
         yield case, by_reference(case)
+    for pads in ([1, 2, 0, 5], [-1, 3, 1, 0]):
+        case = Case("Pad that wraps %s" % pads, 19).input("x", d.f32(2, 3)).constant("p", ints(*pads))
+        yield case.node("Pad", "x p", "y", mode="wrap").output("y"), None
     for time in (0, 1):
         case = Case("ReverseSequence along %d" % time, 10).input("x", d.f32(4, 4, 2)).input("n", ints(1, 4, 2, 3))
         yield case.node("ReverseSequence", "x n", "y", time_axis=time, batch_axis=1 - time).output("y"), None
