@@ -123,12 +123,12 @@ class Recurrence {
         dtype_(c.node().type(kX).dtype) {}
 
   // [steps, batch, directions, gates of all units]
-  Term Gates() const {
+  Expr Gates() const {
     const int64_t width = kind_.gates * e_.units;
-    Term x = c_.Input(kX);
+    Expr x = c_.Input(kX);
     if (batch_first_) x = x.Transposed({1, 0, 2});
-    const Term w = c_.Input(kW).Reshaped({e_.directions * width, e_.inputs});
-    Term gates = Product(x, w, false, true);
+    const Expr w = c_.Input(kW).Reshaped({e_.directions * width, e_.inputs});
+    Expr gates = Product(x, w, false, true);
     if (c_.node().has_input(kB)) {
       gates = gates + Bias().Reshaped({e_.directions * width});
     }
@@ -136,8 +136,8 @@ class Recurrence {
   }
 
   // Behind gates.
-  std::vector<Term> Operands(bool all_whole) const {
-    std::vector<Term> operands = {c_.Input(kR).Transposed({0, 2, 1}),
+  std::vector<Expr> Operands(bool all_whole) const {
+    std::vector<Expr> operands = {c_.Input(kR).Transposed({0, 2, 1}),
                                   State(kHidden)};
     const bool peepholes = c_.node().has_input(kPeepholes);
     if (kind_.op == &kLstm) operands.push_back(State(kCell));
@@ -151,26 +151,26 @@ class Recurrence {
   }
 
   // Of [steps, batch, directions, units].
-  void SetAll(Term y) const {
+  void SetAll(Expr y) const {
     if (batch_first_) return c_.Set(0, y.Transposed({1, 0, 2, 3}));
     if (e_.directions > 1) return c_.Set(0, y.Transposed({0, 2, 1, 3}));
     c_.Set(0, y.Reshaped({e_.steps, 1, e_.batch, e_.units}));
   }
 
-  void SetState(int output, Term state) const {
+  void SetState(int output, Expr state) const {
     c_.Set(output, batch_first_ ? state.Transposed({1, 0, 2}) : state);
   }
 
  private:
-  Term Zeros(Shape dims) const {
+  Expr Zeros(Shape dims) const {
     return c_.Constant(HostTensor(TensorType{dtype_, std::move(dims), {}}));
   }
 
   // Both biases, but for what the reset gate multiplies.
-  Term Bias() const {
+  Expr Bias() const {
     const int64_t width = kind_.gates * e_.units;
-    const Term of_x = c_.Input(kB).Sliced(1, 0, width);
-    const Term of_h = c_.Input(kB).Sliced(1, width, width);
+    const Expr of_x = c_.Input(kB).Sliced(1, 0, width);
+    const Expr of_h = c_.Input(kB).Sliced(1, width, width);
     if (!late_reset_) return of_x + of_h;
     const int64_t open = 2 * e_.units;
     return Concatenated({of_x.Sliced(1, 0, open) + of_h.Sliced(1, 0, open),
@@ -178,7 +178,7 @@ class Recurrence {
                         1);
   }
 
-  Term CandidateBias() const {
+  Expr CandidateBias() const {
     if (!late_reset_ || !c_.node().has_input(kB)) {
       return Zeros({e_.directions, e_.units});
     }
@@ -186,13 +186,13 @@ class Recurrence {
   }
 
   // [directions, batch, units], or a batch of one for all.
-  Term State(int input) const {
+  Expr State(int input) const {
     if (!c_.node().has_input(input)) return Zeros({e_.directions, 1, e_.units});
-    const Term state = c_.Input(input);
+    const Expr state = c_.Input(input);
     return batch_first_ ? state.Transposed({1, 0, 2}) : state;
   }
 
-  Term WholeLengths() const {
+  Expr WholeLengths() const {
     return c_.Constant(HostTensor::Of<int64_t>({1}, {e_.steps}));
   }
 
@@ -247,8 +247,8 @@ bool SameInAllDirections(absl::Span<const GateActivation> activations,
 }
 
 // The op's results; where directions differ, of an op for each, side by side.
-std::vector<Term> Results(Composition& c, const Kind& kind, Term gates,
-                          std::vector<Term> operands,
+std::vector<Expr> Results(Composition& c, const Kind& kind, Expr gates,
+                          std::vector<Expr> operands,
                           absl::Span<const GateActivation> activations,
                           const std::vector<int64_t>& reverse) {
   const int count = kind.op->num_results;
@@ -260,15 +260,15 @@ std::vector<Term> Results(Composition& c, const Kind& kind, Term gates,
                                  activations.subspan(0, functions), reverse),
                     count);
   }
-  std::vector<std::vector<Term>> parts(count);
+  std::vector<std::vector<Expr>> parts(count);
   for (int64_t d = 0; d < 2; ++d) {
-    std::vector<Term> of_direction;
-    for (const Term& operand : operands) {
+    std::vector<Expr> of_direction;
+    for (const Expr& operand : operands) {
       const int axis = operand.rank() == 4 ? 2 : 0;
       const bool lengths = operand.rank() == 1;
       of_direction.push_back(lengths ? operand : operand.Sliced(axis, d, 1));
     }
-    const std::vector<Term> results =
+    const std::vector<Expr> results =
         c.AddAll(*kind.op, of_direction,
                  AttributesOf(c.node(), kind,
                               activations.subspan(d * functions, functions),
@@ -276,7 +276,7 @@ std::vector<Term> Results(Composition& c, const Kind& kind, Term gates,
                  count);
     for (int i = 0; i < count; ++i) parts[i].push_back(results[i]);
   }
-  std::vector<Term> joined;
+  std::vector<Expr> joined;
   for (int i = 0; i < count; ++i) {
     joined.push_back(Concatenated(parts[i], i == 0 ? 2 : 0));
   }
@@ -314,7 +314,7 @@ absl::Status Convert(NodeImport& node, const Kind& kind) {
   const bool late_reset =
       kind.op == &kGru && node.Int("linear_before_reset", 0) != 0;
   const Recurrence recurrence(c, kind, e, batch_first, late_reset);
-  const std::vector<Term> results =
+  const std::vector<Expr> results =
       Results(c, kind, recurrence.Gates(), recurrence.Operands(all_whole),
               activations, reverse);
   recurrence.SetAll(results[0]);

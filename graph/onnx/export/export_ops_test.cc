@@ -109,12 +109,13 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
           no_op, "cross_moments", no_op,
           "gather_elements: found from_end = false; expected true\n"
           "gather_gradient",
-          no_op, "gelu_slope", no_op,
+          no_op, "gelu_slope", no_op, "gru", no_op, "gru_gradient", no_op,
           "iota: found 7 elements from 18446744073709551613 by "
           "9223372036854775807; expected a range that u64 can end\n"
           "is_inf: found f16 for input 0 of IsInf; expected f32 or f64\n"
           "layer_norm_gradient",
-          no_op, "layer_norm_scale_gradient", no_op,
+          no_op, "layer_norm_scale_gradient", no_op, "lstm", no_op,
+          "lstm_gradient", no_op,
           "max_pool: found i32 for input 0 of MaxPool; expected f16, f32, f64, "
           "i8 or u8\n"
           "max_pool_gradient",
@@ -134,7 +135,7 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
           "relu: found u64 for input 0 of Relu; expected bf16, f16, f32, f64, "
           "i16, i32, i64 or i8\n"
           "resize_gradient",
-          no_op,
+          no_op, "rnn", no_op, "rnn_gradient", no_op,
           "scatter_nd: found reduction \"max\"; expected \"none\", \"add\" "
           "or \"mul\"\n"));
 }
