@@ -12,6 +12,7 @@
 #include "graph/core_ops.h"
 #include "graph/evaluate.h"
 #include "graph/onnx/export/reimport.h"
+#include "graph/ops/op_list.h"
 #include "graph/text/printer.h"
 #include "gtest/gtest.h"
 #include "passes/remove_dead.h"
@@ -114,6 +115,14 @@ void ExpectSameBits(const Module& module, const Module& again,
   }
 }
 
+// ONNX's have the product of their inputs within them, and ours have not.
+bool HasRecurrence(const Module& module) {
+  for (const OpView& op : module.main().ops()) {
+    if (op.is(kLstm) || op.is(kGru) || op.is(kRnn)) return true;
+  }
+  return false;
+}
+
 TEST(ExportConformance, EveryImportedCaseComesBackAsItWas) {
   int came_back = 0;
   for (const OnnxCase& c : FindOnnxCases(kRoot)) {
@@ -122,6 +131,11 @@ TEST(ExportConformance, EveryImportedCaseComesBackAsItWas) {
     if (!loaded.ok()) continue;
     SCOPED_TRACE(c.name);
     const absl::StatusOr<Module> again = Reimported(loaded->module, "main");
+    if (HasRecurrence(loaded->module)) {
+      EXPECT_EQ(again.status().code(), absl::StatusCode::kUnimplemented)
+          << again.status();
+      continue;
+    }
     EXPECT_TRUE(again.ok()) << again.status();
     if (!again.ok()) continue;
     EXPECT_EQ(NormalisedText(*again), NormalisedText(loaded->module));
