@@ -223,8 +223,7 @@ TEST(ComposedNodes, ExtentsThatDataDecideAreRefusedByName) {
   };
   const std::string why =
       " (node n): found the elements that depends on data (input a); expected "
-      "the elements that is known at compile time; give the value of the input "
-      "that decides it";
+      "the elements that is known at compile time; give the value of input a";
   EXPECT_TRUE(absl::StartsWith(refused("NonZero"), "NonZero" + why))
       << refused("NonZero");
   EXPECT_TRUE(absl::StartsWith(refused("Unique"), "Unique" + why));
