@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 
 namespace partita {
@@ -53,6 +54,12 @@ constexpr StrategyOption kStrategyOptions[] = {
      [](const Planner&) { return false; },
      /*read_by_auto=*/true},
 };
+
+// InvalidArgument about an option, whose name begins the message.
+absl::Status Refused(absl::string_view option, absl::string_view message) {
+  return OfOption(option,
+                  absl::InvalidArgumentError(absl::StrCat(option, message)));
+}
 
 std::vector<std::string> ReadersOf(const StrategyOption& option) {
   std::vector<std::string> readers;
@@ -122,9 +129,10 @@ absl::Status NoSuchInput(const Module& module, absl::string_view name) {
       if (!absl::c_linear_search(names, other)) names.push_back(other);
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "batch-input: found ", name,
-      ", which is no input; expected one of: ", absl::StrJoin(names, ", ")));
+  return Refused(
+      "batch-input",
+      absl::StrCat(": found ", name, ", which is no input; expected one of: ",
+                   absl::StrJoin(names, ", ")));
 }
 
 absl::Status CheckOneBatch(const Graph& function,
@@ -134,20 +142,21 @@ absl::Status CheckOneBatch(const Graph& function,
     const ValueId id = FindInput(function, name);
     if (!id.valid()) continue;
     const Value& input = function.value(id);
-    const std::string found =
-        absl::StrCat("batch-input of @", function.name(), ": found ", name, " ",
-                     input.type.ToString());
+    const std::string found = absl::StrCat(" of @", function.name(), ": found ",
+                                           name, " ", input.type.ToString());
     if (input.type.rank() == 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          found,
-          ", which has no dimension; expected inputs whose first one is "
-          "the batch"));
+      return Refused("batch-input",
+                     absl::StrCat(found,
+                                  ", which has no dimension; expected inputs "
+                                  "whose first one is the batch"));
     }
     if (first == nullptr) first = &input;
     if (first->type.dims[0] == input.type.dims[0]) continue;
-    return absl::InvalidArgumentError(
+    return Refused(
+        "batch-input",
         absl::StrCat(found, " with ", first->name, " ", first->type.ToString(),
-                     "; expected inputs of one first extent, the batch"));
+                     "; expected inputs of one first extent, the "
+                     "batch"));
   }
   return absl::OkStatus();
 }
@@ -183,24 +192,24 @@ Goal GoalOf(const CompileOptions& options) {
 absl::Status CheckRequest(const Machine& machine,
                           const CompileOptions& options) {
   if (options.depth < 1 || options.depth > 64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("depth: found ", options.depth, "; expected 1..64"));
+    return Refused("depth",
+                   absl::StrCat(": found ", options.depth, "; expected 1..64"));
   }
   if (options.micro_batches < 1 || options.micro_batches > kMostMicroBatches) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("micro-batches: found ", options.micro_batches,
-                     "; expected 1..", kMostMicroBatches));
+    return Refused("micro-batches",
+                   absl::StrCat(": found ", options.micro_batches,
+                                "; expected 1..", kMostMicroBatches));
   }
   if (options.schedule.has_value() && options.micro_batches == 1) {
-    return absl::InvalidArgumentError(
-        "pipeline-schedule: found one without micro-batches; expected two or "
-        "more of "
-        "them");
+    return Refused("pipeline-schedule",
+                   ": found one without micro-batches; expected two or more of "
+                   "them");
   }
   if (const auto unread = FindUnreadOption(options); unread.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "option ", unread->name, ": found it with strategy ", options.strategy,
-        ", which does not read it; expected strategy ", unread->readers));
+    return Refused(unread->name,
+                   absl::StrCat(": found it with strategy ", options.strategy,
+                                ", which does not read it; expected strategy ",
+                                unread->readers));
   }
   if (machine.devices.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -208,8 +217,9 @@ absl::Status CheckRequest(const Machine& machine,
   }
   const std::string& device = options.output_device;
   if (!device.empty() && machine.FindDevice(device) == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output device ", device,
+    return Refused(
+        "output-device",
+        absl::StrCat(" ", device,
                      ": found no such device in this machine; expected one of ",
                      machine.DeviceNames()));
   }
@@ -229,10 +239,11 @@ absl::Status CheckBuckets(const Module& module, const Machine& machine,
   } else {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "option bucket-size: found it with ", found, ", where no gradients are ",
-      "exchanged; expected strategy data or auto on several devices, or pins ",
-      "to several; leave it out"));
+  return Refused(
+      "bucket-size",
+      absl::StrCat(": found it with ", found, ", where no gradients are ",
+                   "exchanged; expected strategy data or auto on several ",
+                   "devices, or pins to several; leave it out"));
 }
 
 absl::Status CheckBatchInputs(const Module& module,
@@ -285,8 +296,9 @@ absl::StatusOr<std::vector<Planner>> PlannersFor(
     if (tried || strategy == planner.name) planners.push_back(planner);
   }
   if (!planners.empty()) return planners;
-  return absl::InvalidArgumentError(
-      absl::StrCat("strategy ", strategy, ": found no such strategy; expected ",
+  return Refused(
+      "strategy",
+      absl::StrCat(" ", strategy, ": found no such strategy; expected ",
                    "one of: ", absl::StrJoin(names, ", ")));
 }
 

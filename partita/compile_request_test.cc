@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/builder/examples/models.h"
 #include "graph/op_set.h"
+#include "graph/option_error.h"
 #include "graph/text/parser.h"
 #include "gtest/gtest.h"
 #include "partita/compile.h"
@@ -37,24 +38,24 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
       {[](CompileOptions& options, Machine&) {
          options.planner.device = "cpu:0";
        },
-       "option device: found it with strategy auto, which does not read it; "
+       "device: found it with strategy auto, which does not read it; "
        "expected strategy single"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "list";
          options.planner.stages = 2;
        },
-       "option stages: found it with strategy list, which does not read it; "
+       "stages: found it with strategy list, which does not read it; "
        "expected strategy pipeline"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "list";
          options.planner.replicas = 2;
        },
-       "option replicas: found it with strategy list, which does not read it; "
+       "replicas: found it with strategy list, which does not read it; "
        "expected strategy data"},
       {[](CompileOptions& options, Machine&) {
          options.output_device = "cpu:9";
        },
-       "output device cpu:9: found no such device in this machine; expected "
+       "output-device cpu:9: found no such device in this machine; expected "
        "one of cpu:0"},
       {[](CompileOptions& options, Machine&) { options.micro_batches = 0; },
        "micro-batches: found 0; expected 1..4096"},
@@ -68,17 +69,17 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
          options.strategy = "single";
          options.goal = Goal::kThroughput;
        },
-       "option goal: found it with strategy single, which does not read it; "
+       "goal: found it with strategy single, which does not read it; "
        "expected strategy auto"},
       {[](CompileOptions& options, Machine&) {
          options.strategy = "list";
          options.bucket_bytes = 1;
        },
-       "option bucket-size: found it with strategy list, where no gradients "
+       "bucket-size: found it with strategy list, where no gradients "
        "are exchanged; expected strategy data or auto on several devices, or "
        "pins to several; leave it out"},
       {[](CompileOptions& options, Machine&) { options.bucket_bytes = 1; },
-       "option bucket-size: found it with a machine of one device, where no"},
+       "bucket-size: found it with a machine of one device, where no"},
       {[](CompileOptions&, Machine& machine) { machine.devices.clear(); },
        "machine m: found no device; expected at least one"},
       {[](CompileOptions& options, Machine&) {
@@ -97,6 +98,11 @@ TEST(CompileRequest, RefusesInItsOwnWordsAndNamesNoFlag) {
     EXPECT_NE(std::string(compiled.status().message()).find(c.message),
               std::string::npos)
         << compiled.status();
+    const std::string option = OptionOf(compiled.status());
+    EXPECT_EQ(c.message.substr(0, option.size()), option);
+    EXPECT_EQ(option.empty(), c.message.find("machine m") == 0 ||
+                                  c.message.find("skipped pass") == 0)
+        << c.message;
   }
 }
 

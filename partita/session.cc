@@ -11,6 +11,7 @@
 #include "graph/host_capacity.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "kernels/catalog/host_kernels.h"
 #include "partita/generated_code.h"
@@ -149,9 +150,10 @@ absl::Status Session::UseEntry(absl::string_view name) {
     }
     known.push_back(plan().entries[e].name);
   }
-  return absl::NotFoundError(
-      absl::StrCat("plan ", plan().name, ": found no entry @", name,
-                   "; expected one of ", absl::StrJoin(known, ", ")));
+  return OfOption("entry",
+                  absl::NotFoundError(absl::StrCat(
+                      "plan ", plan().name, ": found no entry @", name,
+                      "; expected one of ", absl::StrJoin(known, ", "))));
 }
 
 int Session::num_inputs() const {

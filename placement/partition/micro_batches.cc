@@ -21,6 +21,7 @@
 #include "graph/op_def.h"
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "placement/partition/divide_batch.h"
 #include "placement/partition/same_node.h"
@@ -56,12 +57,16 @@ absl::Status CheckBatch(const Graph& graph, int count, const Batch& batch,
       inputs.empty() ? "" : absl::StrCat(", the first extent of ", inputs);
   const std::string others =
       inputs.empty() ? "" : absl::StrCat(", or ", kNameOthers);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "micro-batches of @", graph.name(), ": found ", count, " for a batch of ",
-      extent, source, "; expected a divisor of the batch",
-      common == extent ? "" : " of every function",
-      extent > 0 ? absl::StrCat("; take ", NearestDivisors(common, count)) : "",
-      others));
+  return OfOption(
+      "micro-batches",
+      absl::InvalidArgumentError(absl::StrCat(
+          "micro-batches of @", graph.name(), ": found ", count,
+          " for a batch of ", extent, source,
+          "; expected a divisor of the batch",
+          common == extent ? "" : " of every function",
+          extent > 0 ? absl::StrCat("; take ", NearestDivisors(common, count))
+                     : "",
+          others)));
 }
 
 // What one micro-batch computes of a node.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/core_ops.h"
+#include "graph/option_error.h"
 #include "placement/cost/node_roles.h"
 #include "placement/partition/shard.h"
 
@@ -52,8 +53,10 @@ absl::Status CheckDivision(absl::Span<const WrittenPin> pins, int function,
   if (status.ok()) return status;
   const std::string parts =
       node.is(kFused) ? absl::StrCat(TextWithParts(node), ": ") : "";
-  return absl::Status(status.code(), absl::StrCat(PinOf(pins, function, node),
-                                                  parts, status.message()));
+  const std::string pin = PinOf(pins, function, node);
+  const absl::Status fault(status.code(),
+                           absl::StrCat(pin, parts, status.message()));
+  return pin.empty() ? fault : OfOption("pin", fault);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "graph/core_ops.h"
 #include "graph/op_def.h"
 #include "graph/op_view.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "placement/cost/node_roles.h"
@@ -63,13 +64,20 @@ absl::Status CheckDevices(absl::string_view where,
   return absl::OkStatus();
 }
 
+absl::Status PinError(const Pin& pin, absl::string_view found) {
+  return OfOption("pin", absl::InvalidArgumentError(
+                             absl::StrCat("pin ", PinText(pin), ": ", found)));
+}
+
 absl::Status CheckPinDevices(const Pin& pin, const Machine& machine) {
-  const std::string where = absl::StrCat("pin ", PinText(pin));
-  PARTITA_RETURN_IF_ERROR(CheckDevices(where, pin.devices, machine));
+  const absl::Status known =
+      CheckDevices(absl::StrCat("pin ", PinText(pin)), pin.devices, machine);
+  if (!known.ok()) return OfOption("pin", known);
   if (pin.dim < 0 || pin.devices.size() > 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      where, ": found one device to split over; expected several, or no /split",
-      pin.dim));
+  return PinError(
+      pin,
+      absl::StrCat("found one device to split over; expected several, or no ",
+                   "/split", pin.dim));
 }
 
 bool HasDimension(const OpView& node, int dim) {
@@ -221,22 +229,25 @@ class Writer {
 
   absl::Status CheckMatched(const Module& module) const {
     for (size_t i = 0; i < pins_.size(); ++i) {
-      const std::string where = absl::StrCat("pin ", PinText(pins_[i]), ": ");
       const Matches& matches = matches_[i];
       if (!matches.any) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            where, "found no node with such a scope or result name; expected ",
-            NearestNames(module, pins_[i].pattern),
-            "; * stands for any run of characters"));
+        return PinError(
+            pins_[i],
+            absl::StrCat("found no node with such a scope or result name; ",
+                         "expected ", NearestNames(module, pins_[i].pattern),
+                         "; * stands for any run of characters"));
       }
       if (pins_[i].dim >= 0 && !matches.with_dim) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            where, "found no dimension ", pins_[i].dim,
-            " of the nodes that match; expected one of their results'"));
+        return PinError(
+            pins_[i],
+            absl::StrCat("found no dimension ", pins_[i].dim,
+                         " of the nodes that match; expected one of their ",
+                         "results'"));
       }
       if (matches.divided || matches.fault.ok()) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, "found no node that it divides; expected one; ",
+      return PinError(
+          pins_[i],
+          absl::StrCat("found no node that it divides; expected one; ",
                        "the first is ", matches.fault.message()));
     }
     return absl::OkStatus();
@@ -274,10 +285,12 @@ class Writer {
   // No order of pins says which is meant: they may come from a script.
   static absl::Status Conflict(const OpView& node, const Pin& one,
                                const Pin& other) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "pins ", PinText(one), " and ", PinText(other), ": found both for ",
-        node.ToString(), "; expected pins that agree on a node; narrow one of ",
-        "the patterns"));
+    return OfOption(
+        "pin", absl::InvalidArgumentError(absl::StrCat(
+                   "pin ", PinText(one), " and pin ", PinText(other),
+                   ": found both for ", node.ToString(),
+                   "; expected pins that agree on a node; narrow one of the ",
+                   "patterns")));
   }
 
   const absl::Span<const Pin> pins_;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "placement/planner/flow.h"
 #include "placement/planner/fold_backward.h"
@@ -310,9 +311,12 @@ absl::Status CheckStageCount(const PlanRequest& request, int pieces) {
   const int most = std::min(request.costs.num_devices(), std::max(1, pieces));
   const int stages = request.options.stages;
   if (stages >= 0 && stages <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "stages: found ", stages, "; expected at most ", most,
-      ", one device and one node for each; leave it out for as many as help"));
+  return OfOption(
+      "stages",
+      absl::InvalidArgumentError(absl::StrCat(
+          "stages: found ", stages, "; expected at most ", most,
+          ", one device and one node for each; leave it out for as many as "
+          "help")));
 }
 
 // What came of one way of searching.

@@ -279,13 +279,14 @@ TEST(PinnedTest, PinsThatDisagreeOnANodeAreRefused) {
     return Text(g, PlanPinned("pinned", g, machine, pins));
   };
   EXPECT_EQ(placed({{"net/a", {"gpu:0"}}, {"net/?", {"gpu:1"}}}),
-            "pins net/a=gpu:0 and net/?=gpu:1: found both for work %a; "
+            "pin net/a=gpu:0 and pin net/?=gpu:1: found both for work %a; "
             "expected pins that agree on a node; narrow one of the patterns");
   const std::vector<std::string> both = {"gpu:0", "gpu:1"};
-  EXPECT_EQ(placed({{"b", both}, {"b", both, 0}}),
-            "pins b=gpu:0,gpu:1 and b=gpu:0,gpu:1/split0: found both for work "
-            "%b; expected pins that agree on a node; narrow one of the "
-            "patterns");
+  EXPECT_EQ(
+      placed({{"b", both}, {"b", both, 0}}),
+      "pin b=gpu:0,gpu:1 and pin b=gpu:0,gpu:1/split0: found both for work "
+      "%b; expected pins that agree on a node; narrow one of the "
+      "patterns");
   // Where they agree, both hold.
   EXPECT_EQ(placed({{"net/?", {"gpu:1"}}, {"net/a", {"gpu:1"}}}),
             placed({{"net/?", {"gpu:1"}}}));
@@ -414,17 +415,16 @@ TEST(ReplicasTest, AsManyAsWantedOrNone) {
     return link.from == "cpu:2" || link.to == "cpu:2";
   });
   EXPECT_EQ(Text(g, PlanBy("data", g, machine, {.replicas = 3})),
-            "strategy data: found 2 equal devices with links, cpu:0, cpu:1; "
-            "expected 3, one for each replica; take 2 replicas, or a machine "
-            "with 3 such devices");
+            "replicas: found 3; expected at most 2, as cpu:0, cpu:1 are the "
+            "equal devices with links; take 2 replicas, or a machine with 3 "
+            "such devices");
   EXPECT_NE(Text(g, PlanBy("data", g, machine, {.replicas = 2}))
                 .find("a cpu:0 cpu:1"),
             std::string::npos);
   machine.links.clear();
   EXPECT_EQ(Text(g, PlanBy("data", g, machine, {.replicas = 2})),
-            "strategy data: found no two equal devices with links; expected 2, "
-            "one for each replica; take one replica, or a machine with 2 such "
-            "devices");
+            "replicas: found 2; expected at most 1, as no two equal devices "
+            "have links; take one replica, or a machine with 2 such devices");
 }
 
 TEST(ReplicasTest, TheFirstDeviceNeedNotBeOneOfThem) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "graph/batch.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "placement/partition/divide_batch.h"
 #include "placement/partition/divide_updates.h"
@@ -63,14 +64,17 @@ absl::Status TooFewDevices(const PlanRequest& request,
   for (int device : most) names.push_back(request.costs.device_name(device));
   const int asked = request.options.replicas;
   const bool one = most.size() == 1;
-  return absl::FailedPreconditionError(absl::StrCat(
-      "strategy data: found ",
-      one ? "no two equal devices with links"
-          : absl::StrCat(most.size(), " equal devices with links, ",
-                         absl::StrJoin(names, ", ")),
-      "; expected ", asked, ", one for each replica; take ",
-      one ? "one replica" : absl::StrCat(most.size(), " replicas"),
-      ", or a machine with ", asked, " such devices"));
+  return OfOption(
+      "replicas",
+      absl::FailedPreconditionError(absl::StrCat(
+          "replicas: found ", asked, "; expected at most ", most.size(),
+          ", as ",
+          one ? "no two equal devices have links"
+              : absl::StrCat(absl::StrJoin(names, ", "),
+                             " are the equal devices with links"),
+          "; take ",
+          one ? "one replica" : absl::StrCat(most.size(), " replicas"),
+          ", or a machine with ", asked, " such devices")));
 }
 
 // 1. Of the groups that have a device for each replica that is wanted, two if

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/str_cat.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "placement/planner/strategies.h"
 
@@ -17,10 +18,12 @@ absl::StatusOr<std::vector<int>> Candidates(const PlanRequest& request) {
   } else {
     const int device = costs.FindDevice(request.options.device);
     if (device < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "device ", request.options.device,
-          ": found no such device in this machine; expected one of ",
-          costs.machine().DeviceNames()));
+      return OfOption(
+          "device",
+          absl::InvalidArgumentError(absl::StrCat(
+              "device ", request.options.device,
+              ": found no such device in this machine; expected one of ",
+              costs.machine().DeviceNames())));
     }
     devices.push_back(device);
   }

@@ -12,8 +12,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "graph/host_capacity.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
+#include "kernels/cpu/onednn_isa.h"
 
 namespace partita {
 namespace {
@@ -22,8 +24,12 @@ struct Cap {
   const char* onednn;
   const char* isa;
 };
-constexpr Cap kCaps[] = {
-    {"SSE41", "sse4"}, {"AVX2", "avx2"}, {"AVX512_CORE", "avx512"}};
+// All instruction sets that a device of a plan may have.
+constexpr Cap kCaps[] = {{"SSE41", "sse4"},
+                         {"AVX2", "avx2"},
+                         {"AVX512_CORE", "avx512"},
+                         {"AVX512_CORE_BF16", "avx512_bf16"},
+                         {"AVX512_CORE_AMX", "avx512_amx"}};
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -79,6 +85,15 @@ INSTANTIATE_TEST_SUITE_P(All, Kernels,
                          testing::Combine(testing::ValuesIn(kCaps),
                                           testing::ValuesIn(AllNodeKinds())),
                          NameOf);
+
+TEST(Caps, AreAllThatACpuMayHave) {
+  std::vector<std::string> swept;
+  for (const Cap& cap : kCaps) {
+    EXPECT_EQ(cap.onednn, OnednnNameOf(cap.isa));
+    swept.insert(swept.begin(), cap.isa);
+  }
+  EXPECT_EQ(swept, CpuIsas());
+}
 
 // Of a strided 1x1 convolution with fewer channels than a block.
 DrawnNode DrawStridedGradient(Dice& dice) {

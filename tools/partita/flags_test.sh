@@ -90,13 +90,28 @@ expect 0 "%w: f32[8, 3] on {cpu:0, cpu:1}) ->" graph weight --replicas 2 --stop-
 expect 0 "bit for bit" "$partita" run "$scratch/weight.graph" --machine "$cpus" --virtual --micro-batches 4 --reference
 expect 1 "the batch was taken for the first extent of table f32[6, 3]; if it is not, name the inputs that hold the samples by --batch-input" \
   graph table --micro-batches 2
-expect 1 "take 3 or 6, or name the inputs that hold the samples by --batch-input" graph table --micro-batches 4
+expect 2 "take 3 or 6, or name the inputs that hold the samples by --batch-input" graph table --micro-batches 4
 expect 0 "%table: f32[6, 3] on cpu:0, %ids: i32[2] on cpu:0" \
   graph table --micro-batches 2 --batch-input ids --strategy single --stop-after placed
 expect 0 "%ids: i32[4] on {cpu:0, cpu:1} -> (split 0)" graph table --replicas 2 --batch-input ids --stop-after placed
-expect 1 "batch-input: found rows, which is no input; expected one of: table, ids" graph table --batch-input rows
-expect 1 "batch-input of @f: found ids i32[4] with table f32[6, 3]; expected inputs of one first extent, the batch" \
+expect 2 "partita: --batch-input: found rows, which is no input; expected one of: table, ids" graph table --batch-input rows
+expect 2 "partita: --batch-input of @f: found ids i32[4] with table f32[6, 3]; expected inputs of one first extent, the batch" \
   graph table --batch-input table --batch-input ids
+
+# A value that the model or the machine has not is the caller's fault, as one
+# that the flag has not; each message begins with the flag.
+wrongly() { expect 2 "partita: --$1: found" graph weight "${@:2}"; }
+wrongly "device cpu:7" --device cpu:7
+wrongly "output-device cpu:7" --output-device cpu:7
+wrongly stages --stages 9
+wrongly replicas --replicas 9
+wrongly "pin q=cpu:0" --pin q=cpu:0
+wrongly "pin *=cpu:7" --pin '*=cpu:7'
+wrongly "pin *=cpu:0 and pin ?*=cpu:1" --pin '*=cpu:0' --pin '?*=cpu:1'
+wrongly strategy --strategy nope
+wrongly bucket-size --strategy list --bucket-size 4
+wrongly stages --stages 2 --strategy data
+expect 2 "partita: --micro-batches of @f: found 4 for a batch of 6" graph table --micro-batches 4
 
 # Threads that nobody has are not started.
 sed 's/"threads": 1/"threads": 4096/' "$cpus" > "$scratch/threads.json"

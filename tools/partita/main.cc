@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/option_error.h"
 #include "graph/status_macros.h"
 #include "runtime/plan/checker/check_plan.h"
 #include "runtime/plan/plan_format.h"
@@ -96,9 +98,19 @@ absl::Status CheckOperands(const Subcommand& command,
   std::_Exit(kFailed);  // it was blocked
 }
 
-int ExitCode(const absl::Status& status) {
+// A library's error about an option that a flag gave, in this command line's
+// words.
+absl::Status InWordsOfFlags(const absl::Status& status) {
+  const std::string option = OptionOf(status);
+  if (option.empty()) return status;
+  const bool begins = absl::StartsWith(status.message(), option);
+  return CalledWrongly(absl::StrCat(begins ? "--" : "", status.message()));
+}
+
+int ExitCode(absl::Status status) {
   if (status.ok()) return 0;
   if (HasNoReader(status)) EndUnread();
+  status = InWordsOfFlags(status);
   WriteError(status.message());
   return IsCalledWrongly(status) ? kCalledWrongly : kFailed;
 }

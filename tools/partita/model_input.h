@@ -27,8 +27,9 @@ inline constexpr FlagDef kModelFlags[] = {
      "the value of an input that decides a shape; repeatable", nullptr,
      FileUse::kNone, true},
     {"strict-types", nullptr,
-     "refuse a model that declares other types of its outputs and values than "
-     "its nodes compute; a warning unless told"},
+     "refuse a model that declares other shapes of its outputs and values than "
+     "its nodes compute; default: a warning. Another element type is always "
+     "refused"},
 };
 
 // By name; nothing where inputs have no name in their files, but an order.

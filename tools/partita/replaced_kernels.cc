@@ -3,40 +3,40 @@
 
 #include "tools/partita/replaced_kernels.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "tools/partita/report_text.h"
 
 namespace partita {
 namespace {
 
-// One line however many there are: the first few pairs, then a number.
-constexpr size_t kReplacedShown = 3;
+std::string PairText(const ReplacedKernel& pair) {
+  return absl::StrCat(CountText(pair.commands, "command"), " by ", pair.bound,
+                      " (", pair.bound_arithmetic, ") instead of ",
+                      pair.planned,
+                      pair.planned_arithmetic.empty()
+                          ? ""
+                          : absl::StrCat(" (", pair.planned_arithmetic, ")"));
+}
+
+bool HasFewerCommands(const ReplacedKernel& a, const ReplacedKernel& b) {
+  return a.commands < b.commands;
+}
 
 }  // namespace
 
 std::string ReplacedKernelsText(absl::string_view planner,
                                 const std::vector<ReplacedKernel>& replaced) {
   if (replaced.empty()) return "";
-  std::vector<std::string> pairs;
-  for (const ReplacedKernel& pair : replaced) {
-    if (pairs.size() == kReplacedShown) {
-      pairs.push_back(
-          absl::StrCat(replaced.size() - kReplacedShown, " more such pairs"));
-      break;
-    }
-    pairs.push_back(
-        absl::StrCat(CountText(pair.commands, "command"), " by ", pair.bound,
-                     " (", pair.bound_arithmetic, ") instead of ", pair.planned,
-                     pair.planned_arithmetic.empty()
-                         ? ""
-                         : absl::StrCat(" (", pair.planned_arithmetic, ")")));
-  }
+  // One short line however many there are, with the pair that is most of it.
+  const size_t more = replaced.size() - 1;
   return absl::StrCat(
-      "note: results may differ in rounding from the plan's machine: ",
-      absl::StrJoin(pairs, ", "),
-      "; this host's fastest kernels are in a plan that `partita ", planner,
-      "` makes without --machine\n");
+      "note: may be slower than a plan for this host, and differ in rounding: ",
+      PairText(*absl::c_max_element(replaced, HasFewerCommands)),
+      more == 0 ? ""
+                : absl::StrCat(", and ", more, more == 1 ? " pair" : " pairs",
+                               " more (--json)"),
+      "; `partita ", planner, "` without --machine plans for this host\n");
 }
 
 nlohmann::ordered_json ReplacedKernelsJson(

@@ -503,7 +503,10 @@ absl::Status Run(const Arguments& arguments) {
   const bool as_json = arguments.has("json");
   progress.Done();
   if (!as_json) {
-    PARTITA_RETURN_IF_ERROR(WriteText("-", TrainBeginText(report)));
+    PARTITA_RETURN_IF_ERROR(ToldIfUnread(
+        AtPlace(absl::StrCat("before step ", report.first_step + 1),
+                WriteText("-", TrainBeginText(report))),
+        progress));
   }
   PARTITA_RETURN_IF_ERROR(
       ToldIfUnread(RunTraining(*trainer,
@@ -543,7 +546,7 @@ absl::Status Run(const Arguments& arguments) {
     PARTITA_RETURN_IF_ERROR(
         WriteText(arguments.Get("trace", ""), report.trace));
   }
-  PARTITA_RETURN_IF_ERROR(told);
+  PARTITA_RETURN_IF_ERROR(ToldIfUnread(told, progress));
   if (report.interrupted) interruption->Obey();
   return used;
 }

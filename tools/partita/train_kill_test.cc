@@ -298,6 +298,23 @@ TEST(TrainKill, WithoutAReaderItKeepsTheTraining) {
   EXPECT_EQ(ReadWritten(path), undisturbed);
 }
 
+// As of `partita train ... | true`.
+TEST(TrainKill, WithoutAReaderOfItsFirstLineItSaysThatNothingIsTrained) {
+  const std::string path = Path("never_read");
+  const std::string errors = Path("never_read.txt");
+  std::vector<std::string> words = CommandLine(path, kShort);
+  words.insert(
+      words.begin(),
+      {"/bin/sh", "-c", absl::StrCat("exec \"$0\" \"$@\" 2>'", errors, "'")});
+  Program program(words);
+  program.StopReading();
+  EXPECT_TRUE(EndedBy(program.Wait(), SIGPIPE));
+  EXPECT_FALSE(Exists(path));
+  EXPECT_EQ(Content(errors),
+            "partita: before step 1: standard output: found that nobody reads "
+            "it any more; expected a reader up to the end\n");
+}
+
 TEST(TrainKill, AskedToEndWithoutACheckpointItTellsThatNothingIsKept) {
   std::vector<std::string> words =
       CommandLine(Path("unkept"), {.epochs = 200, .every = 1});

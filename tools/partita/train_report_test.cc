@@ -55,9 +55,16 @@ TEST(TrainReport, KernelsThatAreNotThePlansAreTold) {
                               .commands = 2}};
   EXPECT_TRUE(absl::EndsWith(
       TrainBeginText(report),
-      "\nnote: results may differ in rounding from the plan's machine: 2 "
-      "commands by b.conv (b 1) instead of a.conv (a 1); this host's fastest "
-      "kernels are in a plan that `partita train` makes without --machine\n"));
+      "\nnote: may be slower than a plan for this host, and differ in "
+      "rounding: 2 commands by b.conv (b 1) instead of a.conv (a 1); `partita "
+      "train` without --machine plans for this host\n"));
+  report.replaced_kernels.push_back(report.replaced_kernels[0]);
+  report.replaced_kernels[1].commands = 3;
+  report.replaced_kernels[1].planned = "c.conv";
+  EXPECT_TRUE(absl::EndsWith(
+      TrainBeginText(report),
+      ": 3 commands by b.conv (b 1) instead of c.conv (a 1), and 1 pair more "
+      "(--json); `partita train` without --machine plans for this host\n"));
   EXPECT_TRUE(absl::StrContains(TrainJson(report), "\"bound\": \"b.conv\""));
 }
 
