@@ -10,7 +10,7 @@
 
 namespace partita {
 
-// A failed test if ONNX's parser refuses the text.
+// Ends the test if ONNX's parser refuses the text.
 onnx::ModelProto ModelOfText(const std::string& text);
 
 }  // namespace partita

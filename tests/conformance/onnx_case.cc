@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "graph/onnx/tensor_proto.h"
-#include "graph/onnx/test_data.h"
+#include "graph/onnx/tested_model.h"
 #include "graph/status_macros.h"
 
 namespace partita {

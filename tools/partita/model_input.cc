@@ -16,7 +16,7 @@
 #include "absl/strings/strip.h"
 #include "graph/builder/examples/models.h"
 #include "graph/onnx/import.h"
-#include "graph/onnx/test_data.h"
+#include "graph/onnx/tested_model.h"
 #include "graph/op_set.h"
 #include "graph/status_macros.h"
 #include "graph/text/number_text.h"

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/atomic_file.h"
-#include "graph/onnx/test_data.h"
+#include "graph/onnx/tested_model.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "partita/compile.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "graph/onnx/test_data.h"
+#include "graph/onnx/tested_model.h"
 #include "graph/status_macros.h"
 #include "tools/partita/tensor_file.h"
 

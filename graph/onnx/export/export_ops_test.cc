@@ -101,15 +101,18 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
       text,
       absl::StrCat(
           "accumulate", no_op, "attention_gradient", no_op, "avg_pool_gradient",
-          no_op, "bitwise_and", no_op, "bitwise_not", no_op, "bitwise_or",
-          no_op, "bitwise_xor", no_op,
+          no_op, "bit_cast", no_op, "bitwise_and", no_op, "bitwise_not", no_op,
+          "bitwise_or", no_op, "bitwise_xor", no_op,
           "celu: found f16 for input 0 of Celu; expected f32\n"
           "conv: found i32 for input 0 of Conv; expected f16, f32 or f64\n"
           "conv_weight_gradient",
-          no_op, "cross_moments", no_op,
+          no_op, "cross_moments", no_op, "cumprod", no_op,
           "gather_elements: found from_end = false; expected true\n"
           "gather_gradient",
-          no_op, "gelu_slope", no_op, "gru", no_op, "gru_gradient", no_op,
+          no_op, "gelu_slope", no_op,
+          "grid_sample: found rank 5; expected images, of rank 4\n"
+          "gru",
+          no_op, "gru_gradient", no_op,
           "iota: found 7 elements from 18446744073709551613 by "
           "9223372036854775807; expected a range that u64 can end\n"
           "is_inf: found f16 for input 0 of IsInf; expected f32 or f64\n"
@@ -119,7 +122,7 @@ TEST(ExportOpsTest, EverySampleComesBackOrIsRefused) {
           "max_pool: found i32 for input 0 of MaxPool; expected f16, f32, f64, "
           "i8 or u8\n"
           "max_pool_gradient",
-          no_op,
+          no_op, "max_pool_indices", no_op,
           "mod: found floats with the sign of the divisor; expected fmod = "
           "true, or integers\n"
           "moments",
@@ -156,7 +159,11 @@ TEST(ExportOpsTest, EveryOpHasARowOrAReason) {
       // ONNX's have the product of the inputs within them.
       &kGru, &kLstm, &kRnn,
       // Of opset 18.
-      &kBitwiseAnd, &kBitwiseNot, &kBitwiseOr, &kBitwiseXor};
+      &kBitwiseAnd, &kBitwiseNot, &kBitwiseOr, &kBitwiseXor,
+      // Of opset 26.
+      &kBitCast, &kCumprod,
+      // A second result of another node.
+      &kMaxPoolIndices};
   for (int i = 0; i < kOpTableSize; ++i) {
     EXPECT_EQ(FindExport(*kOpTable[i]) == nullptr,
               missing.contains(kOpTable[i]))

@@ -1,7 +1,7 @@
 // Models beside their test data: what is bound, what stays an input.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/onnx/test_data.h"
+#include "graph/onnx/tested_model.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,7 @@
 // Imports until no refused node asks for the value of an input that data have.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "graph/onnx/test_data.h"
+#include "graph/onnx/tested_model.h"
 
 #include <cstring>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // The ONNX standard's test data: a model beside its inputs and outputs.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_GRAPH_ONNX_TEST_DATA_H_
-#define PARTITA_GRAPH_ONNX_TEST_DATA_H_
+#ifndef PARTITA_GRAPH_ONNX_TESTED_MODEL_H_
+#define PARTITA_GRAPH_ONNX_TESTED_MODEL_H_
 
 #include <map>
 #include <string>
@@ -44,4 +44,4 @@ absl::StatusOr<TestedModel> ImportForTestData(const std::string& path,
 
 }  // namespace partita
 
-#endif  // PARTITA_GRAPH_ONNX_TEST_DATA_H_
+#endif  // PARTITA_GRAPH_ONNX_TESTED_MODEL_H_
