@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "gtest/gtest.h"
 #include "runtime/executor/test_session.h"
@@ -24,22 +26,38 @@ int64_t Threads(Played played) {
   return ThreadsOf(plan->entries[0], PlayedDevices(*plan, played));
 }
 
-TEST(ThreadCount, StreamsThatRunKernelsHaveTeams) {
+// Whatever the environment of the tests allows.
+class ThreadCount : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* limit = std::getenv("OMP_THREAD_LIMIT");
+    if (limit != nullptr) limit_ = limit;
+    unsetenv("OMP_THREAD_LIMIT");
+  }
+  void TearDown() override {
+    unsetenv("OMP_THREAD_LIMIT");
+    if (limit_.has_value()) setenv("OMP_THREAD_LIMIT", limit_->c_str(), 1);
+  }
+
+ private:
+  std::optional<std::string> limit_;
+};
+
+TEST_F(ThreadCount, StreamsThatRunKernelsHaveTeams) {
   EXPECT_EQ(Threads(Played::kVirtual), 2 + 2 * 100);
   EXPECT_EQ(Threads(Played::kCpu), 2 + 2 * 100);
 }
 
-TEST(ThreadCount, DevicesThatSleepHaveStreamsOnly) {
+TEST_F(ThreadCount, DevicesThatSleepHaveStreamsOnly) {
   EXPECT_EQ(Threads(Played::kTimed), 4);
 }
 
-TEST(ThreadCount, TeamsAreNoLargerThanOpenMpAllows) {
+TEST_F(ThreadCount, TeamsAreNoLargerThanOpenMpAllows) {
   ASSERT_EQ(setenv("OMP_THREAD_LIMIT", "3", /*replace=*/1), 0);
   EXPECT_EQ(Threads(Played::kVirtual), 2 + 2 * 3);
-  ASSERT_EQ(unsetenv("OMP_THREAD_LIMIT"), 0);
 }
 
-TEST(ThreadCount, EntriesShareWhatTheProcessMayHave) {
+TEST_F(ThreadCount, EntriesShareWhatTheProcessMayHave) {
   const std::shared_ptr<Plan> plan = PlanOfTeams();
   const Devices devices = PlayedDevices(*plan, Played::kVirtual);
   EXPECT_TRUE(CheckThreads(*plan, devices, 202).ok());
@@ -55,7 +73,7 @@ TEST(ThreadCount, EntriesShareWhatTheProcessMayHave) {
 }
 
 // What every device may have by itself, all together may not.
-TEST(ThreadCount, APlanOfTooManyIsRefusedBeforeAnyStarts) {
+TEST_F(ThreadCount, APlanOfTooManyIsRefusedBeforeAnyStarts) {
   const std::shared_ptr<Plan> plan = PlanOfTeams();
   for (PlanDevice& device : plan->devices) device.traits.threads = 1 << 20;
   const TestSession session(plan, Played::kVirtual);
