@@ -1,5 +1,6 @@
 // Each fault has its own words: a finding says which of several things is
-// wrong, in the names of the plan's text. SPDX-License-Identifier: Apache-2.0
+// wrong, in the names of the plan's text.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
 
