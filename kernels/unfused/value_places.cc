@@ -108,7 +108,8 @@ void ValuePlaces::ShareResults(absl::Span<const BodySegment> segments,
         node.operand_type(pair.operand) != node.result_type(pair.result)) {
       continue;
     }
-    places_[value] = ValuePlace(result->second);
+    const ValuePlace place = result->second;  // before the table grows
+    places_[value] = place;
     in_place_[number].push_back(pair);
     taken[pair.result] = true;
   }
