@@ -72,6 +72,11 @@ BodyImporter::BodyImporter(const onnx::ModelProto& model, const Parts& parts)
 
 absl::Status BodyImporter::CheckOps(const Nodes& nodes,
                                     const Scope& scope) const {
+  if (functions_.twice() != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("function ", FunctionName(*functions_.twice()),
+                     ": found a second definition; expected one"));
+  }
   const std::vector<std::string> faults =
       FindUnsupported(nodes, scope.opset(), functions_);
   if (faults.empty()) return absl::OkStatus();

@@ -187,7 +187,34 @@ TEST(ComposedNodes, LongTransformsGoBySteps) {
   ExpectTwoPeaks(2 * 2 * 1021, /*onesided=*/false);
   EXPECT_EQ(Dft(4099, /*onesided=*/false).Run(),
             "DFT (node n): found a transform of length 4099; expected one of "
-            "up to 2048, or with divisors of up to 1024");
+            "up to 2048, or up to 4194304 with divisors of up to 1024");
+}
+
+// 163 bytes ask for a table of 5 GB.
+TEST(ComposedNodes, TransformsOfAnyLengthAreRefusedBeforeTheyAreMade) {
+  EXPECT_EQ(SketchedModel(20)
+                .Input("x", Proto::FLOAT, {2, 8, 3, 1})
+                .Ints("n", {336592906}, /*scalar=*/true)
+                .Node("DFT", {"x", "n"}, {"y"})
+                .Output("y")
+                .Run(),
+            "DFT (node n): found a transform of length 336592906; expected one "
+            "of up to 2048, or up to 4194304 with divisors of up to 1024");
+}
+
+// As ONNX Runtime has it.
+TEST(ComposedNodes, TheGreatestOfARegionThatEndsBeforeItBegins) {
+  EXPECT_EQ(SketchedModel(16)
+                .Constant("x", Proto::FLOAT,
+                          HostTensor::Of<float>({1, 1, 2, 2}, {1, 2, 3, 4}))
+                .Constant("rois", Proto::FLOAT,
+                          HostTensor::Of<float>({1, 4}, {1.8, 1.8, 0.2, 0.2}))
+                .Ints("images", {0})
+                .Node("RoiAlign", {"x", "rois", "images"}, {"y"})
+                .Attr("mode", "max")
+                .Output("y")
+                .Run(),
+            "f32[1, 1, 1, 1] 0");
 }
 
 TEST(ComposedNodes, TransformsSayWhatTheyTake) {

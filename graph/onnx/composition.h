@@ -16,6 +16,10 @@
 
 namespace partita {
 
+// Elements of a constant that a converter computes: 32 MB of f32. Extents come
+// from anywhere, so what would be larger is refused before it is made.
+inline constexpr int64_t kMaxTable = int64_t{1} << 23;
+
 // What a converter computes with; valid while its Composition lives.
 class Expr;
 

@@ -15,8 +15,8 @@ namespace partita {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-// Of a table in the graph: 32 MB of f32.
-constexpr int64_t kMaxTable = int64_t{1} << 23;
+// A longer transform needs a table of more turns.
+constexpr int64_t kMaxLength = kMaxTable / 2;
 
 // Of lines [lines, length, parts]: a part is the real one alone, or the
 // imaginary one too.
@@ -82,18 +82,29 @@ int64_t TableDivisor(int64_t length) {
   return 1;
 }
 
+// Before any table is made.
+absl::Status CheckSteps(const NodeImport& node, int64_t length) {
+  int64_t rest = length;
+  while (rest <= kMaxLength && !FitsTable(rest, 2, rest)) {
+    const int64_t divisor = TableDivisor(rest);
+    if (divisor == 1) break;
+    rest /= divisor;
+  }
+  if (length <= kMaxLength && FitsTable(rest, 2, rest)) {
+    return absl::OkStatus();
+  }
+  return node.Unsupported(
+      absl::StrCat("a transform of length ", length),
+      absl::StrCat("one of up to 2048, or up to ", kMaxLength,
+                   " with divisors of up to 1024"));
+}
+
 // Cooley and Tukey's step (1965), of complex lines: element j is j1 * n2 + j2,
 // frequency k is k1 + n1 * k2. Transforms over j1, turns by j2 * k1, transforms
 // over j2.
 Expr BySteps(Composition& c, const Expr& x, const Transform& t) {
   if (FitsTable(t.length, 2, t.length)) return ByTable(c, x, t, t.length);
   const int64_t n1 = TableDivisor(t.length);
-  if (n1 == 1) {
-    c.Fail(c.node().Unsupported(
-        absl::StrCat("a transform of length ", t.length),
-        "one of up to 2048, or with divisors of up to 1024"));
-    return x;
-  }
   const int64_t n2 = t.length / n1;
   const int64_t lines = x.dim(0);
   const Expr columns = x.Reshaped({lines, n1, n2, 2})
@@ -125,6 +136,11 @@ Expr Transformed(Composition& c, const Expr& x, const Transform& t,
                  int64_t results) {
   if (FitsTable(t.length, x.dim(2), results)) {
     return ByTable(c, x, t, results);
+  }
+  if (const absl::Status status = CheckSteps(c.node(), t.length);
+      !status.ok()) {
+    c.Fail(status);
+    return x;
   }
   const Expr complex = x.dim(2) == 2 ? x : x.Padded(2, 0, 1);
   return BySteps(c, complex, t).Sliced(1, 0, results);
@@ -184,8 +200,12 @@ absl::StatusOr<DftSpec> ReadDft(NodeImport& node) {
     PARTITA_ASSIGN_OR_RETURN(
         spec.length, node.IntInput(1, "dft_length", 1, int64_t{1} << 30));
   }
-  if (spec.length > 0) return spec;
-  return node.Invalid(x.ToString(), "elements to transform");
+  if (spec.length < 1) {
+    return node.Invalid(x.ToString(), "elements to transform");
+  }
+  // Half of a longer spectrum would be mirrored first.
+  if (spec.length > kMaxLength) return CheckSteps(node, spec.length);
+  return spec;
 }
 
 Expr Transformed(Composition& c, const Expr& x, const DftSpec& spec) {

@@ -96,9 +96,13 @@ void BindNode(const BoundAttributes& bound, onnx::NodeProto& node) {
 
 ModelFunctions::ModelFunctions(const onnx::ModelProto& model) {
   for (const onnx::FunctionProto& function : model.functions()) {
-    functions_.emplace(KeyOf(function.domain(), function.name(),
-                             NewText(function, kFunctionOverload)),
-                       &function);
+    const bool is_new =
+        functions_
+            .emplace(KeyOf(function.domain(), function.name(),
+                           NewText(function, kFunctionOverload)),
+                     &function)
+            .second;
+    if (!is_new && twice_ == nullptr) twice_ = &function;
   }
 }
 

@@ -20,11 +20,16 @@ class ModelFunctions {
  public:
   explicit ModelFunctions(const onnx::ModelProto& model);
 
+  // The first that is there twice, so that nobody knows which is called; null
+  // if there is none.
+  const onnx::FunctionProto* twice() const { return twice_; }
+
   // Null if the node calls none.
   const onnx::FunctionProto* Find(const onnx::NodeProto& node) const;
 
  private:
   absl::flat_hash_map<std::string, const onnx::FunctionProto*> functions_;
+  const onnx::FunctionProto* twice_ = nullptr;
 };
 
 // "pkg.layers.Mlp"

@@ -163,6 +163,17 @@ TEST(Functions, OverloadsAreApart) {
   EXPECT_EQ(ResultOf(model), "f32[3] 1 0 2");
 }
 
+TEST(Functions, OneIsThereOnce) {
+  EXPECT_EQ(ResultOf(R"(
+    agraph (float[3] x) => (float[3] y) { y = own.f(x) }
+    <domain: "own", opset_import: ["" : 17]>
+    f (a) => (b) { b = Relu(a) }
+    <domain: "own", opset_import: ["" : 17]>
+    f (a) => (b) { b = Neg(a) }
+  )"),
+            "function own.f: found a second definition; expected one");
+}
+
 // The opset of the body says what its nodes mean: since 13 the axes of a
 // ReduceSum are an input.
 TEST(Functions, TheBodyHasItsOwnOpset) {

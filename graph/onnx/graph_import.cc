@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/body_import.h"
 #include "graph/onnx/declared_type.h"
@@ -84,6 +85,7 @@ class GraphImporter {
   absl::Status SetOutputs() {
     std::vector<ValueId> outputs;
     std::vector<std::string> names;
+    absl::flat_hash_set<std::string> seen;
     for (const onnx::ValueInfoProto& output : proto_.output()) {
       const std::optional<ValueId> value = scope_.Find(output.name());
       if (!value.has_value()) {
@@ -95,6 +97,10 @@ class GraphImporter {
       const std::string what = WhatOf("output", output.name());
       PARTITA_RETURN_IF_ERROR(CheckDeclaredExtents(output, what));
       PARTITA_RETURN_IF_ERROR(CheckDeclaredDType(output, type, what));
+      if (!seen.insert(output.name()).second) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            what, ": found a second output of this name; expected one"));
+      }
       outputs.push_back(*value);
       names.push_back(output.name());
     }

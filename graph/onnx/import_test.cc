@@ -75,6 +75,14 @@ std::string InputTypeOf(const onnx::ModelProto& model,
   return module->main().type(module->main().inputs()[0]).ToString();
 }
 
+TEST(ImportErrors, OutputsOfOneName) {
+  onnx::ModelProto model = ReluModel();
+  model.mutable_graph()->add_output()->set_name("y");
+  EXPECT_EQ(ErrorOf(model),
+            "INVALID_ARGUMENT: m: output y (node act): found a second output "
+            "of this name; expected one");
+}
+
 TEST(ImportErrors, TheModelItselfIsFine) {
   EXPECT_EQ(ErrorOf(ReluModel()), "OK");
 }

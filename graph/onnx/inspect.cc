@@ -16,6 +16,7 @@
 #include "graph/onnx/graph_import.h"
 #include "graph/onnx/graph_inputs.h"
 #include "graph/onnx/model_file.h"
+#include "graph/onnx/node_import.h"
 #include "graph/onnx/op_check.h"
 #include "graph/onnx/opsets.h"
 #include "graph/onnx/replacements.h"

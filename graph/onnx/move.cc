@@ -181,12 +181,12 @@ absl::Status Wrapped(NodeImport& node, const Ints& before, const Ints& after) {
     const int64_t last = std::max<int64_t>(after[d], 0);
     if (first == 0 && last == 0) continue;
     const int64_t extent = y.dim(d);
-    constexpr int64_t kMost = int64_t{1} << 28;
-    if (extent < 1 || first > kMost || last > kMost) {
+    if (extent < 1 || extent > kMaxTable || first > kMaxTable ||
+        last > kMaxTable) {
       return node.Invalid(
           absl::StrCat("pads ", before[d], " and ", after[d],
                        " of an extent of ", extent),
-          absl::StrCat("elements, and pads of ", kMost, " at most"));
+          absl::StrCat("elements, and both of ", kMaxTable, " at most"));
     }
     Ints indices(first + extent + last);
     for (size_t i = 0; i < indices.size(); ++i) {

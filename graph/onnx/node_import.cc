@@ -126,10 +126,16 @@ absl::string_view NodeImport::op_type() const { return node_.op_type(); }
 int NodeImport::num_inputs() const { return node_.input_size(); }
 int NodeImport::num_outputs() const { return node_.output_size(); }
 
+std::string NodeName(const onnx::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  for (const std::string& output : node.output()) {
+    if (!output.empty()) return output;
+  }
+  return "";
+}
+
 std::string NodeImport::name() const {
-  const bool is_named = !node_.name().empty() || node_.output_size() == 0;
-  return absl::StrCat(scope_.prefix(),
-                      is_named ? node_.name() : node_.output(0));
+  return absl::StrCat(scope_.prefix(), NodeName(node_));
 }
 
 bool NodeImport::has_input(int i) const {
@@ -343,7 +349,7 @@ std::string NodeImport::Where() const {
     return absl::StrCat(node_.op_type(), " (node ", name(), ")");
   }
   return absl::StrCat(node_.op_type(), " (giving ",
-                      node_.output_size() > 0 ? name() : "nothing", ")");
+                      NodeName(node_).empty() ? "nothing" : name(), ")");
 }
 
 absl::Status NodeImport::Unsupported(absl::string_view found,

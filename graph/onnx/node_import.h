@@ -155,6 +155,9 @@ class NodeImport {
   std::optional<std::string> mistyped_;
 };
 
+// A node's name, or that of its first output that has one.
+std::string NodeName(const onnx::NodeProto& node);
+
 using Converter = absl::Status (*)(NodeImport&);
 
 // One ONNX op. A family's file defines its rows; converters.cc joins them.

@@ -94,11 +94,6 @@ class OpCheck {
 
 }  // namespace
 
-std::string NodeName(const onnx::NodeProto& node) {
-  return node.name().empty() && node.output_size() > 0 ? node.output(0)
-                                                       : node.name();
-}
-
 std::string BodyText(const onnx::GraphProto& body) {
   std::map<std::string, int> ops;
   CountOps(body, ops);

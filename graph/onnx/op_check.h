@@ -13,9 +13,6 @@
 
 namespace partita {
 
-// A node's name, or that of its first output.
-std::string NodeName(const onnx::NodeProto& node);
-
 // "12 nodes: Add 3, Conv 9", with what stands inside its own bodies.
 std::string BodyText(const onnx::GraphProto& body);
 

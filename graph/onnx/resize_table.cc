@@ -16,9 +16,6 @@
 namespace partita {
 namespace {
 
-// Of one axis in the graph: 32 MB of f32.
-constexpr int64_t kMaxTable = int64_t{1} << 23;
-
 struct Axis {
   int64_t extent;
   int64_t size;

@@ -62,8 +62,9 @@ absl::StatusOr<Ints> GridExtents(NodeImport& node) {
         "matrices [n, spatial, spatial + 1] and a size [n, c, spatial...]");
   }
   for (int64_t extent : size) {
-    if (extent >= 0 && extent <= kMaxTensorBytes) continue;
-    return node.Invalid(absl::StrCat("size ", extent), "extents of 0 or more");
+    if (extent >= 0 && extent <= kMaxTable) continue;
+    return node.Invalid(absl::StrCat("size ", extent),
+                        absl::StrCat("extents of 0 to ", kMaxTable));
   }
   return Ints(size.begin() + 2, size.end());
 }

@@ -30,7 +30,7 @@ absl::StatusOr<DType> OutputType(NodeImport& node) {
 // leave out the end.
 absl::Status Window(NodeImport& node, absl::Span<const double> coefficients) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t size,
-                           node.IntInput(0, "size", 0, int64_t{1} << 28));
+                           node.IntInput(0, "size", 0, kMaxTable));
   PARTITA_ASSIGN_OR_RETURN(const DType dtype, OutputType(node));
   const int64_t steps = size - (node.Int("periodic", 1) != 0 ? 0 : 1);
   std::vector<double> values;
@@ -118,7 +118,6 @@ absl::Status MelWeightMatrix(NodeImport& node) {
         absl::StrCat("some of 0 to ", static_cast<double>(rate) / 2,
                      " Hz, half the sample rate"));
   }
-  constexpr int64_t kMaxTable = int64_t{1} << 23;
   if (bins * bands > kMaxTable) {
     return node.Unsupported(absl::StrCat(bins, " bins and ", bands, " bands"),
                             absl::StrCat("a table of at most ", kMaxTable));

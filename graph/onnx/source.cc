@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/onnx/composition.h"
 #include "graph/onnx/node_import.h"
 #include "graph/onnx/tensor_proto.h"
 #include "graph/onnx/weight_files.h"
@@ -132,8 +133,7 @@ absl::Status EyeLike(NodeImport& node) {
       return node.Unsupported("dtype", "a number or bool");
     dtype = *named;
   }
-  constexpr int64_t kMaxElements = int64_t{1} << 28;
-  if (x.num_elements() > kMaxElements) {
+  if (x.num_elements() > kMaxTable) {
     return node.Unsupported(x.ToString(), "a smaller matrix");
   }
   HostTensor eye(TensorType{dtype, x.dims, {}});

@@ -122,7 +122,8 @@ class Bin {
 
   // The standard's: of the weighted neighbours, not of the blends.
   double Max(const double* plane, int64_t row, int64_t column) const {
-    if (rows_.points == 0 || columns_.points == 0) return 0;
+    // A region may end before it begins.
+    if (rows_.points <= 0 || columns_.points <= 0) return 0;
     return Fold(plane, row, column, -HUGE_VAL,
                 [](double a, double b) { return std::max(a, b); });
   }

@@ -131,7 +131,7 @@ std::string TextOf(const ModelSummary& summary) {
           ? ""
           : absl::StrCat("open dimensions\n", Wrapped(summary.open_dims)),
       ParametersText(summary), NodesText(summary), Wrapped(ops),
-      unsupported.empty() ? "every op is supported\n"
+      unsupported.empty() ? "no op is missing\n"
                           : Listed("not supported", unsupported));
 }
 
