@@ -151,7 +151,8 @@ Expr WholeMask(Composition& c, int64_t keys) {
   const Expr mask = c.Input(kMask);
   const int64_t missing = keys - mask.dim(-1);
   const bool stands_for_all = mask.dim(-1) == 1 && c.node().opset() < 24;
-  if (missing <= 0 || stands_for_all) return mask;
+  const bool failed = mask.rank() == 0;  // a mask has dimensions
+  if (missing <= 0 || stands_for_all || failed) return mask;
   std::vector<int64_t> before(mask.rank(), 0);
   std::vector<int64_t> after = before;
   after.back() = missing;

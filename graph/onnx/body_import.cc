@@ -122,6 +122,11 @@ absl::Status BodyImporter::AddNode(const onnx::NodeProto& proto, Scope& scope) {
         "nodes in topological order without a cycle");
   }
   if (proto.output_size() == 0) return node.Invalid("no output", "one");
+  for (const std::string& output : proto.output()) {
+    if (output.empty() || !scope.Defines(output)) continue;
+    return node.Invalid(absl::StrCat("a second definition of ", output),
+                        "each value defined once");
+  }
   const onnx::FunctionProto* function = functions_.Find(proto);
   if (function != nullptr) return AddCall(*function, node, scope);
   return proto.op_type() == "If" ? AddIf(node, scope) : Convert(node);

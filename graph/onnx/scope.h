@@ -36,6 +36,8 @@ class Scope {
   // False if the name is defined here already, or is none.
   bool Define(const std::string& name, ValueId value);
   std::optional<ValueId> Find(const std::string& name) const;
+  // In this body itself, not around it.
+  bool Defines(const std::string& name) const { return values_.contains(name); }
 
   // An optional input of a function that the call left out.
   void LeaveOut(const std::string& name) { left_out_.insert(name); }
