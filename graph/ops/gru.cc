@@ -19,10 +19,7 @@ constexpr RecurrenceOperands kOperands = {
 absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckRecurrence(op, kOperands));
   PARTITA_RETURN_IF_ERROR(CheckGateFunctions(op, 2));
-  const RecurrenceExtents e(op);
-  const DType dtype = op.operand_type(0).dtype;
-  PARTITA_RETURN_IF_ERROR(results.Set(0, {dtype, e.HiddenDims(), {}}));
-  return results.Set(1, {dtype, e.StateDims(), {}});
+  return SetRecurrenceResults(op, results, {0}, {1});
 }
 
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
@@ -37,7 +34,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   for (const RecurrenceLine& line : lines) {
     const int64_t d = line.direction;
     GruStep s;
-    s.hidden.assign(hidden.State(line), hidden.State(line) + e.units);
+    s.hidden = hidden.CopyOf(line);
     for (int64_t i = 0; i < line.length; ++i) {
       const double* share = gates.At(line, line.Time(i));
       s.sums.assign(share, share + e.width);
@@ -73,18 +70,12 @@ Term WeightGradientOf(const Term& dgates, const Term& before, const Term& reset,
 
 absl::Status Gradient(GradBuilder& b) {
   const bool late = b.op().attr_bool("linear_before_reset");
-  std::vector<Term> operands = {b.operand(0), b.operand(1), b.operand(2),
-                                b.grad(0), StackedStates({b.grad(1)})};
-  for (int i = 3; i < b.num_operands(); ++i) operands.push_back(b.operand(i));
-  const std::vector<Term> found =
-      b.ApplyAll(kGruGradient, operands, b.op().node().attributes);
+  const std::vector<Term> found = BackThroughTime(b, kGruGradient, 1);
   if (!b.status().ok()) return b.status();
   const Term dgates = found[0];
-  b.Yield(0, dgates);
   if (b.needs(1)) {
     b.Yield(1, WeightGradientOf(dgates, found[2], found[3], late));
   }
-  b.Yield(2, found[1]);
   if (b.needs(3)) {
     const int64_t units = b.operand(3).dims()[1];
     b.Yield(3, DirectionSums(late ? found[3]

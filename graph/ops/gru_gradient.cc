@@ -16,12 +16,8 @@ constexpr RecurrenceOperands kOperands = {
 absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckRecurrence(op, kOperands));
   PARTITA_RETURN_IF_ERROR(CheckGateFunctions(op, 2));
-  const RecurrenceExtents e(op);
-  const DType dtype = op.operand_type(0).dtype;
   PARTITA_RETURN_IF_ERROR(results.Set(0, op.operand_type(0).RowMajor()));
-  PARTITA_RETURN_IF_ERROR(results.Set(1, {dtype, e.StateDims(), {}}));
-  PARTITA_RETURN_IF_ERROR(results.Set(2, {dtype, e.HiddenDims(), {}}));
-  return results.Set(3, {dtype, e.HiddenDims(), {}});
+  return SetRecurrenceResults(op, results, {2, 3}, {1});
 }
 
 class Backward {
@@ -44,9 +40,7 @@ class Backward {
 
   void Run(const RecurrenceLine& line) {
     Recompute(line);
-    const double* dlast =
-        dlast_.Of(0) + (line.direction * e_.batch + line.row) * e_.units;
-    std::vector<double> dh(dlast, dlast + e_.units);
+    std::vector<double> dh = dlast_.CopyOf(line);
     for (int64_t i = line.length; i-- > 0;) {
       const int64_t t = line.Time(i);
       for (int64_t u = 0; u < e_.units; ++u) dh[u] += dy_.At(line, t)[u];
@@ -69,8 +63,7 @@ class Backward {
  private:
   void Recompute(const RecurrenceLine& line) {
     steps_.assign(line.length, {});
-    std::vector<double> hidden(hidden_.State(line),
-                               hidden_.State(line) + e_.units);
+    std::vector<double> hidden = hidden_.CopyOf(line);
     for (int64_t i = 0; i < line.length; ++i) {
       GruStep& s = steps_[i];
       const double* share = gates_.At(line, line.Time(i));

@@ -20,11 +20,7 @@ constexpr RecurrenceOperands kOperands = {
 absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckRecurrence(op, kOperands));
   PARTITA_RETURN_IF_ERROR(CheckGateFunctions(op, 3));
-  const RecurrenceExtents e(op);
-  const DType dtype = op.operand_type(0).dtype;
-  PARTITA_RETURN_IF_ERROR(results.Set(0, {dtype, e.HiddenDims(), {}}));
-  PARTITA_RETURN_IF_ERROR(results.Set(1, {dtype, e.StateDims(), {}}));
-  return results.Set(2, {dtype, e.StateDims(), {}});
+  return SetRecurrenceResults(op, results, {0}, {1, 2});
 }
 
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
@@ -39,8 +35,8 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   for (const RecurrenceLine& line : lines) {
     const int64_t d = line.direction;
     LstmStep s;
-    s.hidden.assign(hidden.State(line), hidden.State(line) + e.units);
-    s.cell.assign(cells.State(line), cells.State(line) + e.units);
+    s.hidden = hidden.CopyOf(line);
+    s.cell = cells.CopyOf(line);
     for (int64_t i = 0; i < line.length; ++i) {
       const double* share = gates.At(line, line.Time(i));
       s.sums.assign(share, share + e.width);
@@ -71,17 +67,9 @@ Term PeepholeGradient(const Term& dgates, const Term& seen) {
 }
 
 absl::Status Gradient(GradBuilder& b) {
-  std::vector<Term> operands = {
-      b.operand(0), b.operand(1), b.operand(2),
-      b.operand(3), b.grad(0),    StackedStates({b.grad(1), b.grad(2)})};
-  for (int i = 4; i < b.num_operands(); ++i) operands.push_back(b.operand(i));
-  const std::vector<Term> found =
-      b.ApplyAll(kLstmGradient, operands, b.op().node().attributes);
+  const std::vector<Term> found = BackThroughTime(b, kLstmGradient, 2);
   if (!b.status().ok()) return b.status();
-  b.Yield(0, found[0]);
   if (b.needs(1)) b.Yield(1, WeightGradient(found[3], found[0]));
-  b.Yield(2, found[1]);
-  b.Yield(3, found[2]);
   if (b.needs(5)) b.Yield(5, PeepholeGradient(found[0], found[4]));
   return b.status();
 }

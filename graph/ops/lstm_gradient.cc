@@ -26,9 +26,7 @@ absl::Status Infer(const OpView& op, Types& results) {
   Shape seen = e.HiddenDims();
   seen[3] *= op.num_operands() > kOperands.peepholes ? 3 : 0;
   PARTITA_RETURN_IF_ERROR(results.Set(0, op.operand_type(0).RowMajor()));
-  PARTITA_RETURN_IF_ERROR(results.Set(1, {dtype, e.StateDims(), {}}));
-  PARTITA_RETURN_IF_ERROR(results.Set(2, {dtype, e.StateDims(), {}}));
-  PARTITA_RETURN_IF_ERROR(results.Set(3, {dtype, e.HiddenDims(), {}}));
+  PARTITA_RETURN_IF_ERROR(SetRecurrenceResults(op, results, {3}, {1, 2}));
   return results.Set(4, {dtype, seen, {}});
 }
 
@@ -54,8 +52,8 @@ class Backward {
 
   void Run(const RecurrenceLine& line) {
     Recompute(line);
-    std::vector<double> dh(LastOf(line, 0), LastOf(line, 0) + e_.units);
-    std::vector<double> dc(LastOf(line, 1), LastOf(line, 1) + e_.units);
+    std::vector<double> dh = dlast_.CopyOf(line, 0);
+    std::vector<double> dc = dlast_.CopyOf(line, 1);
     for (int64_t i = line.length; i-- > 0;) {
       const double* dy = dy_.At(line, line.Time(i));
       for (int64_t u = 0; u < e_.units; ++u) dh[u] += dy[u];
@@ -81,16 +79,10 @@ class Backward {
     return has_peepholes_ ? peepholes_.Of(line.direction) : nullptr;
   }
 
-  // Of the last hidden state (0) or cell (1).
-  const double* LastOf(const RecurrenceLine& line, int64_t state) {
-    return dlast_.Of(state) + (line.direction * e_.batch + line.row) * e_.units;
-  }
-
   void Recompute(const RecurrenceLine& line) {
     steps_.assign(line.length, {});
-    std::vector<double> hidden(hidden_.State(line),
-                               hidden_.State(line) + e_.units);
-    std::vector<double> cell(cells_.State(line), cells_.State(line) + e_.units);
+    std::vector<double> hidden = hidden_.CopyOf(line);
+    std::vector<double> cell = cells_.CopyOf(line);
     for (int64_t i = 0; i < line.length; ++i) {
       LstmStep& s = steps_[i];
       const double* share = gates_.At(line, line.Time(i));

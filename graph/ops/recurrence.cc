@@ -148,6 +148,20 @@ DimensionRule RecurrenceRule(const OpView& op, const RecurrenceOperands& at,
   return rule.Finish();
 }
 
+absl::Status SetRecurrenceResults(const OpView& op, Types& results,
+                                  absl::Span<const int> hidden,
+                                  absl::Span<const int> states) {
+  const RecurrenceExtents e(op);
+  const DType dtype = op.operand_type(kGates).dtype;
+  for (int i : hidden) {
+    PARTITA_RETURN_IF_ERROR(results.Set(i, {dtype, e.HiddenDims(), {}}));
+  }
+  for (int i : states) {
+    PARTITA_RETURN_IF_ERROR(results.Set(i, {dtype, e.StateDims(), {}}));
+  }
+  return absl::OkStatus();
+}
+
 void RecurrencePiece(const OpView& op, int factor, int64_t begin, int64_t end,
                      Attributes& attributes) {
   if (op.op().dimension_rule(op).factors[factor].name != "directions") return;
@@ -205,9 +219,17 @@ double* LineTensor::At(const RecurrenceLine& line, int64_t time) {
          ((time * dims_[1] + line.row) * dims_[2] + line.direction) * dims_[3];
 }
 
-double* LineTensor::State(const RecurrenceLine& line) {
-  const int64_t row = dims_[1] == 1 ? 0 : line.row;
-  return values_.data() + (line.direction * dims_[1] + row) * dims_[2];
+double* LineTensor::State(const RecurrenceLine& line, int64_t state) {
+  const int64_t* dims = &dims_[dims_.size() - 3];
+  const int64_t row = dims[1] == 1 ? 0 : line.row;
+  return values_.data() +
+         ((state * dims[0] + line.direction) * dims[1] + row) * dims[2];
+}
+
+std::vector<double> LineTensor::CopyOf(const RecurrenceLine& line,
+                                       int64_t state) {
+  const double* first = State(line, state);
+  return {first, first + dims_.back()};
 }
 
 double* LineTensor::Of(int64_t direction) {

@@ -44,6 +44,11 @@ struct RecurrenceOperands {
 // Checks all operands, `reverse` and `clip`.
 absl::Status CheckRecurrence(const OpView& op, const RecurrenceOperands& at);
 
+// The types of hidden states and of states among the results.
+absl::Status SetRecurrenceResults(const OpView& op, Types& results,
+                                  absl::Span<const int> hidden,
+                                  absl::Span<const int> states);
+
 // "batch" and "directions" are kept. `hidden_results` and `state_results` are
 // the results of dimensions [steps, batch, directions, ...] and [directions,
 // batch, units].
@@ -83,8 +88,9 @@ class LineTensor {
 
   // [steps, batch, directions, n]: the n of a line at a time.
   double* At(const RecurrenceLine& line, int64_t time);
-  // [directions, batch, n], or a batch of 1.
-  double* State(const RecurrenceLine& line);
+  // [directions, batch, n], or a batch of 1; or several such states.
+  double* State(const RecurrenceLine& line, int64_t state = 0);
+  std::vector<double> CopyOf(const RecurrenceLine& line, int64_t state = 0);
   // [directions, n...]
   double* Of(int64_t direction);
   void WriteTo(HostTensor& tensor) const;

@@ -4,14 +4,18 @@
 #ifndef PARTITA_GRAPH_OPS_RECURRENT_GRADIENT_H_
 #define PARTITA_GRAPH_OPS_RECURRENT_GRADIENT_H_
 
-#include "absl/types/span.h"
+#include <vector>
+
 #include "graph/ops/grad_builder.h"
 
 namespace partita {
 
-// Gradients of last states, each [directions, batch, units], as [states,
-// directions, batch, units].
-Term StackedStates(absl::Span<const Term> states);
+// The results of the recurrence's own gradient op, whose first are the
+// gradients by gates and `states` first states; yields these. None after an
+// error. The op takes what the recurrence takes, with dy and dlast after the
+// states.
+std::vector<Term> BackThroughTime(GradBuilder& b, const OpDef& gradient,
+                                  int states);
 
 // Over steps and batch, by direction, the sum of left^T right: [directions,
 // units, n] of [steps, batch, directions, units] and [.., n].

@@ -22,20 +22,14 @@ constexpr RecurrenceOperands kGradientOperands = {
 absl::Status Infer(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckRecurrence(op, kOperands));
   PARTITA_RETURN_IF_ERROR(CheckGateFunctions(op, 1));
-  const RecurrenceExtents e(op);
-  const DType dtype = op.operand_type(0).dtype;
-  PARTITA_RETURN_IF_ERROR(results.Set(0, {dtype, e.HiddenDims(), {}}));
-  return results.Set(1, {dtype, e.StateDims(), {}});
+  return SetRecurrenceResults(op, results, {0}, {1});
 }
 
 absl::Status InferGradient(const OpView& op, Types& results) {
   PARTITA_RETURN_IF_ERROR(CheckRecurrence(op, kGradientOperands));
   PARTITA_RETURN_IF_ERROR(CheckGateFunctions(op, 1));
-  const RecurrenceExtents e(op);
-  const DType dtype = op.operand_type(0).dtype;
   PARTITA_RETURN_IF_ERROR(results.Set(0, op.operand_type(0).RowMajor()));
-  PARTITA_RETURN_IF_ERROR(results.Set(1, {dtype, e.StateDims(), {}}));
-  return results.Set(2, {dtype, e.HiddenDims(), {}});
+  return SetRecurrenceResults(op, results, {2}, {1});
 }
 
 // What the hidden states are functions of.
@@ -45,7 +39,7 @@ class Sums {
       : e_(op), gates_(in[0]), r_(in[1]), hidden_(in[2]) {}
 
   std::vector<double> First(const RecurrenceLine& line) {
-    return {hidden_.State(line), hidden_.State(line) + e_.units};
+    return hidden_.CopyOf(line);
   }
   std::vector<double> At(const RecurrenceLine& line, int64_t time,
                          const std::vector<double>& hidden) {
@@ -108,9 +102,7 @@ absl::Status EvaluateGradient(const OpView& op, absl::Span<const HostTensor> in,
       std::copy(hidden.begin(), hidden.end(), dgates.At(line, t));
       for (double& h : hidden) h = functions.Gate(0, h);
     }
-    const double* last =
-        dlast.Of(0) + (line.direction * e.batch + line.row) * e.units;
-    std::vector<double> dh(last, last + e.units);
+    std::vector<double> dh = dlast.CopyOf(line);
     for (int64_t i = line.length; i-- > 0;) {
       double* slot = dgates.At(line, line.Time(i));
       for (int64_t u = 0; u < e.units; ++u) {
@@ -139,15 +131,10 @@ DimensionRule GradientRule(const OpView& op) {
 }
 
 absl::Status Gradient(GradBuilder& b) {
-  std::vector<Term> operands = {b.operand(0), b.operand(1), b.operand(2),
-                                b.grad(0), StackedStates({b.grad(1)})};
-  for (int i = 3; i < b.num_operands(); ++i) operands.push_back(b.operand(i));
-  const std::vector<Term> found =
-      b.ApplyAll(kRnnGradient, operands, b.op().node().attributes);
-  if (!b.status().ok()) return b.status();
-  b.Yield(0, found[0]);
-  if (b.needs(1)) b.Yield(1, WeightGradient(found[2], found[0]));
-  b.Yield(2, found[1]);
+  const std::vector<Term> found = BackThroughTime(b, kRnnGradient, 1);
+  if (b.needs(1) && b.status().ok()) {
+    b.Yield(1, WeightGradient(found[2], found[0]));
+  }
   return b.status();
 }
 
