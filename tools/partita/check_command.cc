@@ -5,6 +5,7 @@
 #include "graph/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "runtime/plan/checker/prove_plan.h"
+#include "tools/partita/json_text.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
 #include "tools/partita/subcommand.h"
@@ -36,9 +37,7 @@ std::string Json(const Plan& plan, const Certificate& certificate) {
                                        {"checker", certificate.checker},
                                        {"proved", certificate.proved},
                                        {"assumed", certificate.assumed}};
-  return json.dump(2, ' ', false,
-                   nlohmann::ordered_json::error_handler_t::replace) +
-         "\n";
+  return JsonText(json);
 }
 
 absl::Status Run(const Arguments& arguments) {

@@ -11,6 +11,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
 #include "placement/machine/byte_size.h"
+#include "tools/partita/json_text.h"
 #include "tools/partita/output.h"
 #include "tools/partita/report_text.h"
 #include "tools/partita/subcommand.h"
@@ -172,7 +173,7 @@ std::string JsonOf(const ModelSummary& summary) {
                      {"functions", summary.functions},
                      {"ops", ops},
                      {"unsupported", unsupported}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(json);
 }
 
 absl::Status Run(const Arguments& arguments) {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/op_view.h"
 #include "placement/machine/byte_size.h"
+#include "tools/partita/json_text.h"
 
 namespace partita {
 namespace {
@@ -316,8 +317,7 @@ std::string CompileJson(const Compiled& compiled,
                        {"misplaced_bytes", written->misplaced},
                        {"outside_bytes", written->outside}};
   }
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-         "\n";
+  return JsonText(json);
 }
 
 }  // namespace partita

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
+#include "tools/partita/json_text.h"
 #include "tools/partita/replaced_kernels.h"
 #include "tools/partita/report_text.h"
 
@@ -77,7 +78,7 @@ std::string RunJson(const RunReport& report) {
       {"memory", memory},
       {"equals_reference", report.has_reference ? Json(true) : Json()},
       {"outputs", outputs}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(json);
 }
 
 }  // namespace partita

@@ -12,6 +12,7 @@
 #include "runtime/plan/checker/prove_plan.h"
 #include "runtime/plan/chrome_trace.h"
 #include "tools/partita/input_files.h"
+#include "tools/partita/json_text.h"
 #include "tools/partita/model_input.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
@@ -113,8 +114,7 @@ absl::Status Run(const Arguments& arguments) {
         WriteText(arguments.Get("trace", ""), ChromeTraceJson(timelines)));
   }
   if (!arguments.has("json")) return WriteText("-", text);
-  return WriteText(
-      "-", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return WriteText("-", JsonText(json));
 }
 
 }  // namespace

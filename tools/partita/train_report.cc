@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
+#include "tools/partita/json_text.h"
 #include "tools/partita/replaced_kernels.h"
 #include "tools/partita/report_text.h"
 
@@ -283,7 +284,7 @@ std::string TrainJson(const TrainReport& report) {
   }
   json["test"] = TestJson(report.test);
   if (!report.generated.empty()) json["generated"] = report.generated;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(json);
 }
 
 }  // namespace partita
