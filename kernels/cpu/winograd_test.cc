@@ -157,14 +157,14 @@ TEST(Winograd, ItsArithmeticIsNamedApart) {
 
 // Few channels of a large image gain; weights that outgrow the image do not.
 TEST(Winograd, IsFastestWhereItSavesMoreThanItsTransforms) {
-  if (!HasWinograd()) GTEST_SKIP() << "oneDNN has no Winograd here";
   const auto fastest = [](const OneNode& one) {
     std::vector<KernelChoice> choices =
         OnednnCatalog().Choices(one.node(), TestCpu(1));
     std::erase_if(choices, IsForTraining);
     return choices[0].kernel;
   };
-  EXPECT_EQ(fastest(Conv({1, 64, 56, 56}, 64)), "onednn.winograd");
+  EXPECT_EQ(fastest(Conv({1, 64, 56, 56}, 64)),
+            HasWinograd() ? "onednn.winograd" : "onednn.conv");
   EXPECT_EQ(fastest(Conv({1, 512, 7, 7}, 512)), "onednn.conv");
 }
 

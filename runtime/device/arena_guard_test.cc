@@ -28,11 +28,13 @@ std::string Picture(const std::vector<std::byte>& arena) {
   return picture;
 }
 
+// What guards make of an arena: nothing where there is no AddressSanitizer.
+std::string Guarded(const std::string& picture) {
+  return ArenaGuardsWork() ? picture : std::string(picture.size(), '.');
+}
+
 class ArenaGuardTest : public testing::Test {
  protected:
-  void SetUp() override {
-    if (!ArenaGuardsWork()) GTEST_SKIP() << "needs AddressSanitizer";
-  }
   Blocks At(int64_t eighth, int64_t eighths) {
     return {arena_.data() + 8 * eighth, 8 * eighths};
   }
@@ -42,13 +44,13 @@ class ArenaGuardTest : public testing::Test {
 TEST_F(ArenaGuardTest, OnlyDeclaredBytesAreOpen) {
   {
     ArenaGuard guard(arena_.data(), 64);
-    EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+    EXPECT_EQ(Picture(arena_), Guarded("xxxxxxxx"));
     guard.Open({At(1, 2)});
-    EXPECT_EQ(Picture(arena_), "x..xxxxx");
+    EXPECT_EQ(Picture(arena_), Guarded("x..xxxxx"));
     guard.Close({At(1, 2)});
-    EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+    EXPECT_EQ(Picture(arena_), Guarded("xxxxxxxx"));
   }
-  EXPECT_EQ(Picture(arena_), "........");
+  EXPECT_EQ(Picture(arena_), Guarded("........"));
 }
 
 TEST_F(ArenaGuardTest, WhatAnotherCommandHoldsStaysOpen) {
@@ -56,20 +58,20 @@ TEST_F(ArenaGuardTest, WhatAnotherCommandHoldsStaysOpen) {
   guard.Open({At(0, 6)});
   guard.Open({At(2, 2), At(2, 2)});
   guard.Close({At(0, 6)});
-  EXPECT_EQ(Picture(arena_), "xx..xxxx");
+  EXPECT_EQ(Picture(arena_), Guarded("xx..xxxx"));
   guard.Close({At(2, 2)});
-  EXPECT_EQ(Picture(arena_), "xx..xxxx");
+  EXPECT_EQ(Picture(arena_), Guarded("xx..xxxx"));
   guard.Close({At(2, 2)});
-  EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+  EXPECT_EQ(Picture(arena_), Guarded("xxxxxxxx"));
 }
 
 TEST_F(ArenaGuardTest, ABlockOfColumnsOpensItsColumnsOnly) {
   ArenaGuard guard(arena_.data(), 64);
   const Blocks columns = {arena_.data(), 8, 3, 16};
   guard.Open({columns});
-  EXPECT_EQ(Picture(arena_), ".x.x.xxx");
+  EXPECT_EQ(Picture(arena_), Guarded(".x.x.xxx"));
   guard.Close({columns});
-  EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+  EXPECT_EQ(Picture(arena_), Guarded("xxxxxxxx"));
 }
 
 // Opened and closed in any order, as many times as it is held.
@@ -77,14 +79,14 @@ TEST_F(ArenaGuardTest, HoldsOfManyCommandsAddUp) {
   ArenaGuard guard(arena_.data(), 64);
   guard.Open({At(0, 4), At(2, 4), At(4, 4)});
   guard.Close({At(2, 4)});
-  EXPECT_EQ(Picture(arena_), "........");
+  EXPECT_EQ(Picture(arena_), Guarded("........"));
   guard.Close({At(4, 4)});
-  EXPECT_EQ(Picture(arena_), "....xxxx");
+  EXPECT_EQ(Picture(arena_), Guarded("....xxxx"));
   guard.Open({At(3, 2)});
   guard.Close({At(0, 4)});
-  EXPECT_EQ(Picture(arena_), "xxx..xxx");
+  EXPECT_EQ(Picture(arena_), Guarded("xxx..xxx"));
   guard.Close({At(3, 2)});
-  EXPECT_EQ(Picture(arena_), "xxxxxxxx");
+  EXPECT_EQ(Picture(arena_), Guarded("xxxxxxxx"));
 }
 
 // A split along an inner dimension has a block for every row: seconds, not

@@ -264,7 +264,6 @@ TEST(ExecutorFailureTest, ASessionMayEndWithStepsInFlight) {
 }
 
 TEST(ExecutorDeathTest, AnUndeclaredAccessOfAVirtualDeviceIsCaught) {
-  if (!ArenaGuardsWork()) GTEST_SKIP() << "needs AddressSanitizer";
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   TestSession session(FourStreamPlan(), Played::kVirtual);
   // One byte behind the result is nobody's.
@@ -273,7 +272,11 @@ TEST(ExecutorDeathTest, AnUndeclaredAccessOfAVirtualDeviceIsCaught) {
     result[kElements * sizeof(float)] = 1;
   };
   Floats y;
-  EXPECT_DEATH(session.Run(Ramp(1), y).IgnoreError(), "use-after-poison");
+  if (ArenaGuardsWork()) {
+    EXPECT_DEATH(session.Run(Ramp(1), y).IgnoreError(), "use-after-poison");
+  } else {  // the byte is the arena's, and nobody looks
+    EXPECT_TRUE(session.Run(Ramp(1), y).ok());
+  }
 }
 
 TEST(ExecutorFailureTest, TimedDevicesNeedPredictions) {
