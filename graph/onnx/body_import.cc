@@ -214,8 +214,7 @@ absl::Status BodyImporter::GatherCall(const onnx::FunctionProto& function,
   return absl::OkStatus();
 }
 
-// Inside a body that has faults of its own, of which one lost the value, there
-// is nothing more to say.
+// A value that is lost has a fault inside the body, which is reported already.
 absl::Status BodyImporter::SetFrom(const Scope& inner, const std::string& name,
                                    int output, NodeImport& node, Scope& scope) {
   const std::optional<ValueId> value = inner.Find(name);

@@ -36,8 +36,8 @@ class BodyImporter {
   BodyImporter(const onnx::ModelProto& model, const Parts& parts);
 
   // Unimplemented, listing all nodes whose op is not supported: of the nodes
-  // and of the functions that they call, but not of branches, of which most are
-  // never translated.
+  // and of the functions that they call, but not of branches: most of them
+  // are never translated.
   absl::Status CheckOps(const Nodes& nodes, const Scope& scope) const;
 
   // The first error, with the messages of all; or those of CheckOps of a

@@ -141,7 +141,7 @@ Expr Choose(Expr condition, Expr x, Expr y);
 // Matrix products of the last two dimensions; the leading ones broadcast.
 Expr Product(Expr a, Expr b, bool transpose_a = false,
              bool transpose_b = false);
-// One behind the other along an axis; at least one part.
+// In sequence along an axis; at least one part.
 Expr Concatenated(absl::Span<const Expr> parts, int axis);
 
 }  // namespace partita

@@ -226,7 +226,7 @@ absl::Status Dft(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const DftSpec spec, ReadDft(node));
   Composition c(node);
   const Shape dims = node.type(0).dims;
-  // The axis last but for the parts.
+  // The axis last, before the parts.
   std::vector<int64_t> perm;
   std::vector<int64_t> outer;
   for (int64_t d = 0; d + 1 < node.rank(0); ++d) {

@@ -23,7 +23,7 @@ struct GateActivation {
   double beta = 0;
 };
 
-// Those of all directions, one behind the other; `defaults` names those of one.
+// Those of all directions in sequence; `defaults` names those of one.
 // Spare ones of a second direction that is not there are taken from an RNN.
 absl::StatusOr<std::vector<GateActivation>> ReadGateActivations(
     NodeImport& node, const std::vector<std::string>& defaults,

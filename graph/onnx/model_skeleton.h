@@ -23,7 +23,7 @@ struct RawRange {
 // and of a node's tensor attribute, in functions and branches too, says where
 // in `model` its bytes lie, instead of holding them; DecodeRawRange reads it.
 // All other bytes stay as they are, so protobuf parses the copy if it parses
-// the model. Every range lies in `model`. Errors: InvalidArgument for bytes
+// the model. Every range is inside `model`. Errors: InvalidArgument for bytes
 // that are no protobuf message.
 absl::StatusOr<std::string> ModelSkeleton(absl::string_view model);
 

@@ -166,7 +166,7 @@ class Recurrence {
     return c_.Constant(HostTensor(TensorType{dtype_, std::move(dims), {}}));
   }
 
-  // Both biases, but for what the reset gate multiplies.
+  // Both biases, except what the reset gate multiplies.
   Expr Bias() const {
     const int64_t width = kind_.gates * e_.units;
     const Expr of_x = c_.Input(kB).Sliced(1, 0, width);

@@ -24,7 +24,7 @@ struct Axis {
   double to;
 };
 
-// Where position i of the result lies over the operand.
+// The coordinate in the operand of position i of the result.
 double Coordinate(const TableSampling& sampling, const Axis& axis, int64_t i) {
   const std::string& mode = sampling.coordinates;
   const double at = static_cast<double>(i);

@@ -26,8 +26,8 @@ absl::StatusOr<DType> OutputType(NodeImport& node) {
 
 // --- windows ---
 
-// The sum of coefficients[k] cos(k t) over one turn, of which periodic windows
-// leave out the end.
+// The sum of coefficients[k] cos(k t) over one turn; periodic windows leave
+// out its end.
 absl::Status Window(NodeImport& node, absl::Span<const double> coefficients) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t size,
                            node.IntInput(0, "size", 0, kMaxTable));
