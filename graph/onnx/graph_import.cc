@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/body_import.h"
@@ -29,6 +29,7 @@ class GraphImporter {
  public:
   GraphImporter(const ModelFile& model, const ImportOptions& options)
       : proto_(model.proto.graph()),
+        givers_(GiversIn(proto_)),
         options_(options),
         files_(model.file),
         graph_(module_.AddFunction(options.function)),
@@ -135,25 +136,33 @@ class GraphImporter {
       if (!value.has_value()) continue;
       const TensorType& type = graph_.type(*value);
       if (IsDeclaredAs(declared, type)) continue;
-      // Where of those that are shown: each is looked for among all nodes.
-      stale.push_back(absl::StrCat(
-          stale.size() < kMaxShownFaults ? WhatOf(kind, declared.name())
-                                         : declared.name(),
-          ": found ", FoundAndDeclared(type, declared)));
+      stale.push_back(absl::StrCat(WhatOf(kind, declared.name()), ": found ",
+                                   FoundAndDeclared(type, declared)));
     }
   }
 
   // "output y (node act)"
   std::string WhatOf(absl::string_view kind, const std::string& value) const {
-    for (const onnx::NodeProto& node : proto_.node()) {
-      if (absl::c_linear_search(node.output(), value)) {
-        return absl::StrCat(kind, " ", value, " (node ", NodeName(node), ")");
+    const auto it = givers_.find(value);
+    return it == givers_.end() ? absl::StrCat(kind, " ", value)
+                               : absl::StrCat(kind, " ", value, " (node ",
+                                              NodeName(*it->second), ")");
+  }
+
+  static absl::flat_hash_map<absl::string_view, const onnx::NodeProto*>
+  GiversIn(const onnx::GraphProto& graph) {
+    absl::flat_hash_map<absl::string_view, const onnx::NodeProto*> givers;
+    for (const onnx::NodeProto& node : graph.node()) {
+      for (const std::string& output : node.output()) {
+        givers.emplace(output, &node);
       }
     }
-    return absl::StrCat(kind, " ", value);
+    return givers;
   }
 
   const onnx::GraphProto& proto_;
+  // The node that gives each value.
+  const absl::flat_hash_map<absl::string_view, const onnx::NodeProto*> givers_;
   const ImportOptions& options_;
   WeightFiles files_;
   Module module_;
