@@ -84,12 +84,13 @@ class InputReader {
                                  const std::vector<std::string>& known) {
     for (const auto& [name, _] : given) {
       if (absl::c_linear_search(known, name)) continue;
-      absl::Status unknown = absl::InvalidArgumentError(absl::StrCat(
-          what, " ", name, ": found no such ", kind, "; expected ",
-          known.empty()
-              ? absl::StrCat("none, as the model has none", ToHave(option))
-              : absl::StrCat("one of: ", absl::StrJoin(known, ", "))));
-      return known.empty() ? unknown : MendedBy(option, std::move(unknown));
+      return GivenWrongly(
+          option,
+          absl::StrCat(
+              what, " ", name, ": found no such ", kind, "; expected ",
+              known.empty()
+                  ? absl::StrCat("none, as the model has none", ToHave(option))
+                  : absl::StrCat("one of: ", absl::StrJoin(known, ", "))));
     }
     return absl::OkStatus();
   }
@@ -140,11 +141,13 @@ class InputReader {
     }
     if (!HasShape(input)) return absl::OkStatus();
     if (fits) return CheckDimsAgree(input.name(), shape, given);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "shape of ", input.name(), ": found [", absl::StrJoin(given, ", "),
-        "]; expected [", ShapeText(shape),
-        "], where numbers are fixed in the file; to give others, export it ",
-        "with open dimensions, in PyTorch by dynamic_axes"));
+    return GivenWrongly(
+        ImportOption::kShapes,
+        absl::StrCat(
+            "shape of ", input.name(), ": found [", absl::StrJoin(given, ", "),
+            "]; expected [", ShapeText(shape),
+            "], where numbers are fixed in the file; to give others, export ",
+            "it with open dimensions, in PyTorch by dynamic_axes"));
   }
 
   // A dimension may be given as such, too.
@@ -158,9 +161,11 @@ class InputReader {
           bound->second == given[i]) {
         continue;
       }
-      return absl::InvalidArgumentError(absl::StrCat(
-          "dimension ", name, ": found ", bound->second, " and, in the shape ",
-          "of ", input, ", ", given[i], "; expected one of them"));
+      return GivenWrongly(
+          ImportOption::kDims,
+          absl::StrCat("dimension ", name, ": found ", bound->second,
+                       " and, in the shape of ", input, ", ", given[i],
+                       "; expected one of them"));
     }
     return absl::OkStatus();
   }
@@ -203,22 +208,21 @@ class InputReader {
     input.values = &bound->second;
     const int64_t found = static_cast<int64_t>(bound->second.size());
     if (found == input.type.num_elements()) return CheckHeld(input);
-    return MendedBy(
+    return GivenWrongly(
         ImportOption::kValues,
-        absl::InvalidArgumentError(absl::StrCat(
-            "value of ", input.name, ": found ", found, " numbers; expected ",
-            input.type.num_elements(), " for ", input.type.ToString())));
+        absl::StrCat("value of ", input.name, ": found ", found,
+                     " numbers; expected ", input.type.num_elements(), " for ",
+                     input.type.ToString()));
   }
 
   static absl::Status CheckHeld(const GraphInput& input) {
     const DType dtype = input.type.dtype;
     for (const Number& value : *input.values) {
       if (Holds(dtype, value)) continue;
-      return MendedBy(
+      return GivenWrongly(
           ImportOption::kValues,
-          absl::InvalidArgumentError(absl::StrCat(
-              "value of ", input.name, ": found ", NumberText(value),
-              "; expected numbers of type ", DTypeName(dtype))));
+          absl::StrCat("value of ", input.name, ": found ", NumberText(value),
+                       "; expected numbers of type ", DTypeName(dtype)));
     }
     return absl::OkStatus();
   }

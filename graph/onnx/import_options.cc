@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "graph/option_error.h"
 
 namespace partita {
 namespace {
@@ -30,6 +31,13 @@ constexpr struct {
     {ImportOption::kStrictTypes, "strict types"},
 };
 
+absl::string_view NameOf(ImportOption option) {
+  for (const auto& row : kNames) {
+    if (row.option == option) return row.name;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<ImportOption> MendingOption(const absl::Status& status) {
@@ -41,10 +49,12 @@ std::optional<ImportOption> MendingOption(const absl::Status& status) {
 }
 
 absl::Status MendedBy(ImportOption option, absl::Status status) {
-  for (const auto& row : kNames) {
-    if (row.option == option) status.SetPayload(kPayload, absl::Cord(row.name));
-  }
+  status.SetPayload(kPayload, absl::Cord(NameOf(option)));
   return status;
+}
+
+absl::Status GivenWrongly(ImportOption option, absl::string_view message) {
+  return OfOption(NameOf(option), absl::InvalidArgumentError(message));
 }
 
 absl::Status DecidedBy(const std::vector<std::string>& inputs,
@@ -67,10 +77,9 @@ std::string JoinedInputs(const std::vector<std::string>& inputs) {
 
 absl::Status Reworded(const absl::Status& status, std::string message) {
   absl::Status reworded(status.code(), message);
-  for (absl::string_view url : {kPayload, kInputs}) {
-    absl::optional<absl::Cord> payload = status.GetPayload(url);
-    if (payload.has_value()) reworded.SetPayload(url, *std::move(payload));
-  }
+  status.ForEachPayload([&](absl::string_view url, const absl::Cord&) {
+    reworded.SetPayload(url, *status.GetPayload(url));
+  });
   return reworded;
 }
 

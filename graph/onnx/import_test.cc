@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "graph/core_ops.h"
 #include "graph/op_view.h"
+#include "graph/option_error.h"
 #include "gtest/gtest.h"
 #include "onnx/onnx_pb.h"
 
@@ -166,13 +167,12 @@ TEST(ImportErrors, ADimensionThatTheModelDoesNotHaveIsNotIgnored) {
             "INVALID_ARGUMENT: m: extent of batch: found no such symbolic "
             "dimension; expected none, as the model has none: the file fixes "
             "each extent; export it with open ones, in PyTorch by "
-            "dynamic_axes");
+            "dynamic_axes [partita/option='dims']");
   InputShape(model).mutable_dim(0)->set_dim_param("batch");
   InputShape(model).mutable_dim(1)->clear_value();
   EXPECT_EQ(ErrorOf(model, {.dims = {{"bach", 4}}, .shapes = {{"x", {4, 2}}}}),
             "INVALID_ARGUMENT: m: extent of bach: found no such symbolic "
-            "dimension; expected one of: batch, x.1 "
-            "[partita/import_option='dims']");
+            "dimension; expected one of: batch, x.1 [partita/option='dims']");
 }
 
 TEST(Import, ABatchIsDimension0WhereItIsOpen) {
@@ -191,7 +191,7 @@ TEST(ImportErrors, AShapeAndADimensionAgree) {
   InputShape(model).mutable_dim(1)->clear_value();
   EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}}, .shapes = {{"x", {5, 2}}}}),
             "INVALID_ARGUMENT: m: dimension batch: found 4 and, in the shape "
-            "of x, 5; expected one of them");
+            "of x, 5; expected one of them [partita/option='dims']");
   EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}}, .shapes = {{"x", {4, 2}}}}),
             "OK");
 }
@@ -280,14 +280,15 @@ TEST(ImportErrors, ANegativeExtentIsAnOpenOne) {
 TEST(ImportErrors, ShapesAreForInputsThatExistAndFit) {
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"xx", {2, 3}}}}),
             "INVALID_ARGUMENT: m: shape of xx: found no such input; expected "
-            "one of: x [partita/import_option='shapes']");
+            "one of: x [partita/option='shapes']");
   EXPECT_EQ(ErrorOf(ReluModel(), {.shapes = {{"x", {2, 4}}}}),
             "INVALID_ARGUMENT: m: shape of x: found [2, 4]; expected [2, 3], "
             "where numbers are fixed in the file; to give others, export it "
-            "with open dimensions, in PyTorch by dynamic_axes");
+            "with open dimensions, in PyTorch by dynamic_axes "
+            "[partita/option='shapes']");
 }
 
-TEST(ImportErrors, AnErrorSaysWhichOptionMendsIt) {
+TEST(ImportErrors, AnErrorOfWhatWasGivenNamesTheOption) {
   const absl::Status status =
       ImportOnnx(WriteModel(ReluModel().SerializeAsString()),
                  {.values = {{"x", {Number(1), Number(2)}}}})
@@ -296,7 +297,7 @@ TEST(ImportErrors, AnErrorSaysWhichOptionMendsIt) {
                              "value of x: found 2 numbers; expected 6 for "
                              "f32[2, 3]"))
       << status;
-  EXPECT_EQ(MendingOption(status), ImportOption::kValues);
+  EXPECT_EQ(OptionOf(status), "values");
   EXPECT_EQ(MendingOption(ImportOnnx("/gone", {}).status()), std::nullopt);
 }
 

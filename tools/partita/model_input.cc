@@ -110,8 +110,7 @@ absl::Status WithHint(const std::string& path, const absl::Status& status) {
   }
   const std::optional<ImportOption> option = MendingOption(status);
   if (!option.has_value()) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat(status.message(), FlagHint(*option)));
+  return Reworded(status, absl::StrCat(status.message(), FlagHint(*option)));
 }
 
 absl::StatusOr<Module> ReadOnnx(const std::string& path,
