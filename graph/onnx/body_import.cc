@@ -4,6 +4,7 @@
 
 #include "graph/onnx/body_import.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -49,10 +50,13 @@ const onnx::GraphProto* FindGraph(const onnx::NodeProto& node,
 }
 
 absl::Status CheckOperands(const NodeImport& node, int required) {
-  for (int i = 0; i < required; ++i) {
+  const bool every = required == kEvery;
+  const int count = every ? std::max(1, node.num_inputs()) : required;
+  for (int i = 0; i < count; ++i) {
     if (node.has_input(i)) continue;
     return node.Invalid(absl::StrCat("no input ", i),
-                        absl::StrCat("at least ", required));
+                        every ? "one or more, and none left out"
+                              : absl::StrCat("at least ", required));
   }
   return absl::OkStatus();
 }

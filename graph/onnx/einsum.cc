@@ -337,7 +337,7 @@ absl::Status Einsum(NodeImport& node) {
 }
 
 constexpr ConverterRow kRows[] = {
-    {"Einsum", Einsum, 1, 1, "equation"},
+    {"Einsum", Einsum, kEvery, 1, "equation"},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "graph/core_ops.h"
@@ -194,6 +195,20 @@ TEST(ImportErrors, AShapeAndADimensionAgree) {
             "of x, 5; expected one of them [partita/option='dims']");
   EXPECT_EQ(ErrorOf(model, {.dims = {{"batch", 4}}, .shapes = {{"x", {4, 2}}}}),
             "OK");
+}
+
+TEST(ImportErrors, OpsOfAnyNumberOfOperandsHaveThemAll) {
+  for (const char* op : {"Max", "Mean", "Min", "Sum", "Concat", "Einsum"}) {
+    onnx::ModelProto model = ReluModel();
+    onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
+    node.set_op_type(op);
+    node.add_input("");
+    EXPECT_EQ(
+        ErrorOf(model, {}),
+        absl::StrCat("INVALID_ARGUMENT: m: ", op,
+                     " (node act): found no input 1; expected one or more, and "
+                     "none left out"));
+  }
 }
 
 TEST(ImportErrors, EveryUnsupportedOpIsListedAtOnce) {

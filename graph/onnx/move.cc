@@ -326,7 +326,7 @@ absl::Status Running(NodeImport& node) {
 
 constexpr ConverterRow kRows[] = {
     {"CenterCropPad", CenterCropPad, 2, 1, "axes"},
-    {"Concat", Concat, 1, 1, "axis"},
+    {"Concat", Concat, kEvery, 1, "axis"},
     {"CumProd", Running<kCumprod>, 2, 1, "exclusive reverse"},
     {"CumSum", Running<kCumsum>, 2, 1, "exclusive reverse"},
     {"DepthToSpace", DepthToSpace, 1, 1, "blocksize mode"},

@@ -160,11 +160,14 @@ std::string NodeName(const onnx::NodeProto& node);
 
 using Converter = absl::Status (*)(NodeImport&);
 
+// For ops of any number of operands: at least one, and none is left out.
+constexpr int kEvery = -1;
+
 // One ONNX op. A family's file defines its rows; converters.cc joins them.
 struct ConverterRow {
   const char* op_type;
   Converter convert;
-  int required_inputs;  // the converter reads these without asking
+  int required_inputs;  // the converter reads these without asking; or kEvery
   int outputs = 1;      // at most; kAnyNumber: the converter looks itself
   // The attributes that it asks for, separated by spaces. Others are
   // node_attributes.h's.

@@ -27,6 +27,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
 
+// As libFuzzer has it: changes bytes where they lie, for targets that know what
+// they are, and returns how many there are then; 0 if it cannot.
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(
+    uint8_t* bytes, size_t size, size_t max_size, unsigned int seed);
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,6 +46,7 @@ struct Options {
   // What an input may take at once: so much, and so much for each byte of it.
   int64_t free_mib = 16;
   int64_t bytes_per_byte = 512;
+  std::string suffix;              // of the files that folders are read for
   std::vector<std::string> seeds;  // contents
 };
 
@@ -78,14 +84,18 @@ std::string ReadFile(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-void AddSeeds(const fs::path& path, std::vector<std::string>& seeds) {
+void AddSeeds(const fs::path& path, const std::string& suffix,
+              std::vector<std::string>& seeds) {
   if (!fs::is_directory(path)) {
     seeds.push_back(ReadFile(path));
     return;
   }
   std::vector<fs::path> paths;  // in an order that no file system decides
   for (const auto& entry : fs::recursive_directory_iterator(path)) {
-    if (entry.is_regular_file()) paths.push_back(entry.path());
+    if (!entry.is_regular_file()) continue;
+    if (absl::EndsWith(entry.path().string(), suffix)) {
+      paths.push_back(entry.path());
+    }
   }
   std::sort(paths.begin(), paths.end());
   for (const fs::path& file : paths) seeds.push_back(ReadFile(file));
@@ -109,15 +119,19 @@ bool ParseOptions(int argc, char** argv, Options& options) {
         ParseOption(argument, "bytes_per_byte", options.bytes_per_byte)) {
       continue;
     }
+    if (absl::StartsWith(argument, "--suffix=")) {
+      options.suffix = argv[i] + std::strlen("--suffix=");
+      continue;
+    }
     if (absl::StartsWith(argument, "--") || !fs::exists(argv[i])) {
       std::fprintf(stderr,
                    "%s: expected --runs=N, --seconds=N, --seed=N, "
-                   "--max_size=N, --free_mib=N, --bytes_per_byte=N, or a file "
-                   "or folder of seeds\n",
+                   "--max_size=N, --free_mib=N, --bytes_per_byte=N, "
+                   "--suffix=.END, or a file or folder of seeds\n",
                    argv[i]);
       return false;
     }
-    AddSeeds(argv[i], options.seeds);
+    AddSeeds(argv[i], options.suffix, options.seeds);
   }
   options.seeds.push_back("");
   return true;
@@ -164,6 +178,28 @@ void Run(const Options& options, const std::string& input) {
   alarm(0);
 }
 
+// A seed as the target itself changes it; empty if it cannot.
+std::string MutateByTarget(const Options& options, std::mt19937_64& random) {
+  const std::string& seed = options.seeds[random() % options.seeds.size()];
+  const size_t max_size = static_cast<size_t>(options.max_size);
+  if (seed.size() > max_size) return "";
+  std::string bytes = seed;
+  bytes.resize(max_size);
+  bytes.resize(LLVMFuzzerCustomMutator(reinterpret_cast<uint8_t*>(bytes.data()),
+                                       seed.size(), max_size,
+                                       static_cast<unsigned int>(random())));
+  return bytes;
+}
+
+std::string NextInput(const Options& options, std::mt19937_64& random) {
+  if (LLVMFuzzerCustomMutator != nullptr && random() % 4 != 0) {
+    std::string bytes = MutateByTarget(options, random);
+    if (!bytes.empty()) return bytes;
+  }
+  return partita::Mutate(options.seeds, static_cast<size_t>(options.max_size),
+                         random);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -177,9 +213,7 @@ int main(int argc, char** argv) {
       std::chrono::steady_clock::now() + std::chrono::seconds(options.seconds);
   int64_t runs = 0;
   while (runs < options.runs && std::chrono::steady_clock::now() < end) {
-    Run(options,
-        partita::Mutate(options.seeds, static_cast<size_t>(options.max_size),
-                        random));
+    Run(options, NextInput(options, random));
     ++runs;
   }
   std::printf(

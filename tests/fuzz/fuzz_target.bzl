@@ -1,6 +1,6 @@
 """One fuzz target, built two ways."""
 
-def fuzz_target(name, srcs, deps, seeds, runs = 3000, free_mib = 16, bytes_per_byte = 512):
+def fuzz_target(name, srcs, deps, seeds, runs = 3000, free_mib = 16, bytes_per_byte = 512, more_seeds = []):
     """Declares NAME_test (any compiler) and NAME_libfuzzer (clang).
 
     Args:
@@ -11,6 +11,7 @@ def fuzz_target(name, srcs, deps, seeds, runs = 3000, free_mib = 16, bytes_per_b
       seeds: files to begin from; the more kinds of input, the better.
       free_mib: MiB that any input may take at once.
       bytes_per_byte: what it may take beside, for each of its own bytes.
+      more_seeds: arguments that name seeds which the system has.
       runs: mutated inputs that the test tries, the same ones every time.
     """
     native.cc_library(
@@ -31,7 +32,8 @@ def fuzz_target(name, srcs, deps, seeds, runs = 3000, free_mib = 16, bytes_per_b
                    "--free_mib=%d" % free_mib,
                    "--bytes_per_byte=%d" % bytes_per_byte,
                ] +
-               ["$(locations %s)" % seed for seed in seeds],
+               ["$(locations %s)" % seed for seed in seeds] +
+               more_seeds,
         deps = [
             ":fuzz_driver",
             ":" + name + "_target",

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <random>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -16,6 +17,7 @@
 #include "graph/verifier.h"
 #include "onnx/onnx_pb.h"
 #include "tests/fuzz/expect.h"
+#include "tests/fuzz/mutate_model.h"
 
 namespace partita {
 namespace {
@@ -63,6 +65,20 @@ absl::StatusOr<Module> ImportBytes(absl::string_view bytes) {
 
 }  // namespace
 }  // namespace partita
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size,
+                                          size_t max_size, unsigned int seed) {
+  static partita::ModelParts& parts = *new partita::ModelParts;
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(bytes, static_cast<int>(size))) return 0;
+  parts.Learn(model);
+  std::mt19937_64 random(seed);
+  partita::MutateModel(parts, random, model);
+  const size_t changed = model.ByteSizeLong();
+  if (changed > max_size) return 0;
+  model.SerializeToArray(bytes, static_cast<int>(changed));
+  return changed;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace partita;
