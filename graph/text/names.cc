@@ -4,7 +4,6 @@
 #include "graph/text/names.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -13,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "graph/literal_pool.h"
+#include "graph/text/edit_distance.h"
 
 namespace partita {
 namespace {
@@ -43,23 +43,6 @@ std::optional<char> TakeEscape(absl::string_view& rest) {
   if (high < 0 || low < 0) return std::nullopt;
   rest.remove_prefix(2);
   return static_cast<char>(high * 16 + low);
-}
-
-// Levenshtein's distance of the first 64 characters.
-int EditDistance(absl::string_view a, absl::string_view b) {
-  a = a.substr(0, 64);
-  b = b.substr(0, 64);
-  std::vector<int> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    int diagonal = std::exchange(row[0], static_cast<int>(i) + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const int changed = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row[b.size()];
 }
 
 // Inputs, then results in order.
@@ -182,7 +165,7 @@ std::vector<std::string> ValueNames(const Graph& graph) {
 std::vector<std::string> ClosestNames(absl::string_view name,
                                       absl::Span<const std::string> candidates,
                                       size_t limit) {
-  std::vector<std::pair<int, size_t>> ranked;  // distance, place
+  std::vector<std::pair<size_t, size_t>> ranked;  // distance, place
   for (size_t i = 0; i < candidates.size(); ++i) {
     ranked.push_back({EditDistance(name, candidates[i]), i});
   }

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/status_macros.h"
+#include "graph/text/edit_distance.h"
 #include "placement/machine/byte_size.h"
 
 namespace partita {
@@ -22,21 +21,6 @@ using nlohmann::json;
 
 constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxShown = 40;  // characters of a found value
-
-// Levenshtein's distance: insertions, deletions and changes of one letter.
-size_t EditDistance(absl::string_view a, absl::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t change = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({change, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
 
 std::string LineAndColumn(absl::string_view text, size_t offset) {
   offset = std::min(offset, text.size());

@@ -378,12 +378,6 @@ absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
   return ArrayDataset(std::move(arrays));
 }
 
-absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
-                                      const CsvOptions& options) {
-  PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));
-  return ParseCsv(file, options);
-}
-
 absl::StatusOr<CsvArrays> OpenCsvArrays(const std::string& path,
                                         const CsvOptions& options) {
   PARTITA_ASSIGN_OR_RETURN(const FileBytes file, MapFile(path));

@@ -42,8 +42,6 @@ struct CsvOptions {
 // are safe.
 absl::StatusOr<SharedDataset> ParseCsv(const FileBytes& file,
                                        const CsvOptions& options);
-absl::StatusOr<SharedDataset> OpenCsv(const std::string& path,
-                                      const CsvOptions& options);
 
 // The same as arrays, of which there may be no features.
 struct CsvArrays {

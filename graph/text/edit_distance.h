@@ -1,0 +1,19 @@
+// How far a word is from another, for "did you mean".
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_GRAPH_TEXT_EDIT_DISTANCE_H_
+#define PARTITA_GRAPH_TEXT_EDIT_DISTANCE_H_
+
+#include <cstddef>
+
+#include "absl/strings/string_view.h"
+
+namespace partita {
+
+// Levenshtein's distance (1966): insertions, deletions and changes of one
+// character. Of each word the first 64 characters count.
+size_t EditDistance(absl::string_view a, absl::string_view b);
+
+}  // namespace partita
+
+#endif  // PARTITA_GRAPH_TEXT_EDIT_DISTANCE_H_
