@@ -183,8 +183,11 @@ TEST(RotaryChecks, TablesHaveTheHeadsPairs) {
             "found 3 numbers of a head to turn; expected an even number, at "
             "most the head's 8");
   EXPECT_EQ(with(x, {9, 4}, {2, 3, 4}, {}),
-            "found input 1 f32[9, 4]; expected f32[2, 3, 4], as [batch, "
-            "positions, pairs], as no position ids are given");
+            "found input 1 f32[9, 4]; expected f32[2, 3, 4], as [batch "
+            "or 1, positions, pairs], as no position ids are given");
+  EXPECT_EQ(with(x, {3, 3, 4}, {2, 3, 4}, {}),
+            "found input 1 f32[3, 3, 4]; expected f32[2, 3, 4], as [batch or "
+            "1, positions, pairs], as no position ids are given");
   EXPECT_EQ(with(x, {9, 4}, {9, 2}, {}, {2, 3}),
             "found input 2 f32[9, 2]; expected f32[9, 4], as [positions, "
             "pairs], which position ids choose from");

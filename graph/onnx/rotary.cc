@@ -41,15 +41,16 @@ absl::StatusOr<Sizes> ReadSizes(NodeImport& node) {
 }
 
 // [positions at all, pairs], which the position ids choose from, or [batch,
-// positions, pairs].
+// positions, pairs]. PyTorch's exporter writes one table for all the batch.
 absl::Status CheckTable(const NodeImport& node, int input, const Sizes& sizes) {
   const Shape& dims = node.type(input).dims;
   const DType dtype = node.type(kX).dtype;
   if (!node.has_input(kPositions)) {
-    return ExpectInput(node, input, dtype,
-                       {sizes.x.batch, sizes.x.positions, sizes.pairs()},
-                       "as [batch, positions, pairs], as no position ids are "
-                       "given");
+    const bool shared = dims.size() == 3 && dims[0] == 1;
+    return ExpectInput(
+        node, input, dtype,
+        {shared ? 1 : sizes.x.batch, sizes.x.positions, sizes.pairs()},
+        "as [batch or 1, positions, pairs], as no position ids are given");
   }
   const int64_t all = dims.size() == 2 ? dims[0] : 0;
   return ExpectInput(node, input, dtype, {all, sizes.pairs()},

