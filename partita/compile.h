@@ -101,9 +101,11 @@ struct StageTime {
   double seconds = 0;
 };
 
-// Nodes that only eval computes.
+// Nodes that only plain loops compute: eval, or a library's reference
+// implementation.
 struct Fallbacks {
   std::vector<std::string> nodes;
+  std::vector<std::string> kernels;  // of these nodes, each once, sorted
   double seconds = 0;  // of all of them, each once, predicted
   // Why none of them has generated code, if the generator was not found.
   std::string no_codegen;

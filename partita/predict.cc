@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/instance.h"
@@ -90,6 +91,12 @@ absl::StatusOr<std::vector<DeviceUse>> UseOfDevices(
   return uses;
 }
 
+// Keeps the names sorted.
+void AddIfNew(const std::string& name, std::vector<std::string>& names) {
+  const auto place = absl::c_lower_bound(names, name);
+  if (place == names.end() || *place != name) names.insert(place, name);
+}
+
 void CountNodes(const Plan& plan, const Entry& entry,
                 const std::vector<ChosenKernel>& chosen,
                 EntryReport& entry_report, CompileReport& report) {
@@ -104,6 +111,7 @@ void CountNodes(const Plan& plan, const Entry& entry,
     }
     if (!kernel.fallback) continue;
     report.fallbacks.nodes.push_back(op.ToString());
+    AddIfNew(op.node().kernel->kernel, report.fallbacks.kernels);
     report.fallbacks.seconds += kernel.seconds;
   }
   if (!report.fallbacks.nodes.empty()) {

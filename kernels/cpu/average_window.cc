@@ -42,6 +42,14 @@ AverageWindow WindowOf(const OpView& node, size_t spatial) {
   return window;
 }
 
+AverageWindow InOrder(const SpatialOrder& order, AverageWindow window) {
+  for (memory::dims* dims : {&window.kernel, &window.strides, &window.dilates,
+                             &window.before, &window.after}) {
+    *dims = order.Of(*dims);
+  }
+  return window;
+}
+
 bool CountsPastTheEnd(const OpView& node) {
   return node.attr_bool("count_include_pad") &&
          absl::c_any_of(node.attr_ints("ceil_extra"),

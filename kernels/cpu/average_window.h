@@ -5,6 +5,7 @@
 #define PARTITA_KERNELS_CPU_AVERAGE_WINDOW_H_
 
 #include "graph/op_view.h"
+#include "kernels/cpu/spatial_order.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace partita {
@@ -18,6 +19,9 @@ struct AverageWindow {
 // Of an avg_pool or avg_pool_gradient over images of so many spatial
 // dimensions.
 AverageWindow WindowOf(const OpView& node, size_t spatial);
+
+// The same of images in that order.
+AverageWindow InOrder(const SpatialOrder& order, AverageWindow window);
 
 // A window that counts positions past the padding would need oneDNN to know
 // the end of the padded image.

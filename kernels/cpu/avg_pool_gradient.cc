@@ -6,6 +6,7 @@
 #include "kernels/cpu/average_window.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_recipe.h"
+#include "kernels/cpu/spatial_order.h"
 
 namespace partita {
 namespace {
@@ -20,10 +21,15 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                                       const LayoutWish& wish) {
   const TensorType& dy = node.operand_type(0);
   const TensorType& dx = node.result_type(0);
-  const auto given = DescOf({dy.dtype, dy.dims, *wish.operands[0]});
-  const auto result = DescOf({dx.dtype, dx.dims, *wish.results[0]});
+  const int spatial = dy.rank() - 2;
+  const SpatialOrder order(spatial, {dy.dims, dx.dims});
+  if (!order.Keeps(wish.operands[0]) || !order.Keeps(wish.results[0])) {
+    return NotOffered("spatial dimensions in another order");
+  }
+  const auto given = DescOf(order.Of({dy.dtype, dy.dims, *wish.operands[0]}));
+  const auto result = DescOf(order.Of({dx.dtype, dx.dims, *wish.results[0]}));
   if (!given || !result) return NotOffered("a layout without descriptor");
-  const AverageWindow w = WindowOf(node, dy.dims.size() - 2);
+  const AverageWindow w = InOrder(order, WindowOf(node, spatial));
   // The pool whose gradient it is.
   const dnnl::pooling_v2_forward::primitive_desc pool(
       dnnl::pooling_v2_forward::desc(dnnl::prop_kind::forward_training, w.kind,

@@ -10,40 +10,17 @@
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
+#include "kernels/cpu/convolution_parts.h"
 #include "kernels/cpu/fused_chain.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "kernels/cpu/post_ops.h"
+#include "kernels/cpu/spatial_order.h"
 
 namespace partita {
-namespace {
 
 using dnnl::memory;
-
-memory::dims Filled(const std::vector<int64_t>& values, int spatial,
-                    int64_t otherwise) {
-  memory::dims dims(spatial, otherwise);
-  for (size_t i = 0; i < values.size() && i < dims.size(); ++i) {
-    dims[i] = values[i];
-  }
-  return dims;
-}
-
-struct Window {
-  memory::dims strides, dilates, before, after;
-};
-
-Window WindowOf(const OpView& op, int spatial) {
-  Window window{Filled(op.attr_ints("strides"), spatial, 1),
-                Filled(op.attr_ints("dilations"), spatial, 1),
-                Filled(op.attr_ints("pads_before"), spatial, 0),
-                Filled(op.attr_ints("pads_after"), spatial, 0)};
-  for (int64_t& dilation : window.dilates) --dilation;
-  return window;
-}
-
-}  // namespace
 
 bool IsConvolution(const OpView& node, const OpDef& op) {
   if (!AllF32(node) && !IsBf16Product(node)) return false;
@@ -61,50 +38,6 @@ bool IsConvolution(const OpView& node, const OpDef& op) {
 }
 
 namespace {
-
-// The weights as oneDNN sees them, between a graph's layout and a descriptor.
-class Weights {
- public:
-  Weights(const TensorType& type, int64_t groups, bool transposed)
-      : type_(type), groups_(groups), transposed_(transposed) {}
-
-  std::optional<memory::desc> Desc(const std::optional<Layout>& layout) const {
-    if (!layout.has_value()) return AnyDesc(Extents(), type_.dtype);
-    const TensorType type{type_.dtype, type_.dims, *layout};
-    std::optional<memory::desc> desc =
-        groups_ > 1 ? GroupedWeightsDesc(type, groups_) : DescOf(type);
-    if (desc.has_value() && transposed_) return desc->permute_axes(Axes());
-    return desc;
-  }
-
-  std::optional<Layout> LayoutFrom(memory::desc desc) const {
-    if (transposed_) desc = desc.permute_axes(Axes());
-    return groups_ > 1 ? GroupedWeightsLayout(desc) : LayoutOf(desc);
-  }
-
- private:
-  Shape Extents() const {
-    Shape dims = type_.dims;
-    if (groups_ > 1) {
-      dims[0] /= groups_;
-      dims.insert(dims.begin(), groups_);
-    }
-    if (transposed_) std::swap(dims[groups_ > 1], dims[(groups_ > 1) + 1]);
-    return dims;
-  }
-
-  // Exchanges input and output channels; its own inverse.
-  std::vector<int> Axes() const {
-    std::vector<int> axes(type_.rank() + (groups_ > 1));
-    for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int>(i);
-    std::swap(axes[groups_ > 1], axes[(groups_ > 1) + 1]);
-    return axes;
-  }
-
-  const TensorType& type_;
-  int64_t groups_;
-  bool transposed_;
-};
 
 // The layout of weights that the transform makes into those of `packed`: 4x4
 // taps outermost, then as here. None if `packed` is not of F(2x2, 3x3), in
@@ -146,7 +79,8 @@ dnnl::primitive_desc Primitive(bool transposed, ConvolutionMethod method,
                                const memory::desc& source,
                                const memory::desc& weights,
                                const memory::desc& bias,
-                               const memory::desc& result, const Window& w,
+                               const memory::desc& result,
+                               const ConvolutionWindow& w,
                                const dnnl::primitive_attr& attributes) {
   const dnnl::prop_kind kind = PropKind(method);
   const bool direct = method == ConvolutionMethod::kDirect;
@@ -203,6 +137,21 @@ void FillLayouts(const OpView& node, const PostOps& post,
   }
 }
 
+// Extents of 1 come first where no layout that is asked for forbids it.
+SpatialOrder OrderOf(const OpView& node, const FusedChain& chain,
+                     const LayoutWish& wish) {
+  const int x = chain.root_operands[0];
+  const int w = chain.root_operands[1];
+  const int spatial = node.result_type(0).rank() - 2;
+  const SpatialOrder order(
+      spatial, {node.operand_type(x).dims, node.operand_type(w).dims,
+                node.result_type(0).dims});
+  const bool keeps = order.Keeps(wish.operands[x]) &&
+                     order.Keeps(wish.operands[w]) &&
+                     order.Keeps(wish.results[0]);
+  return keeps ? order : SpatialOrder(spatial, {});
+}
+
 }  // namespace
 
 absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
@@ -212,16 +161,21 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   const FusedChain chain = *ReadChain(node);
   const OpView& op = chain.root;
   const bool transposed = op.is(kConvTranspose);
-  const TensorType& x = node.operand_type(chain.root_operands[0]);
-  const TensorType& w = node.operand_type(chain.root_operands[1]);
-  const TensorType& y = node.result_type(0);
-  const int rank = x.rank();
-  const Weights weights(w, op.attr_int("groups"), transposed);
+  const int rank = node.result_type(0).rank();
+  const SpatialOrder order = OrderOf(node, chain, wish);
+  const TensorType x = order.Of(node.operand_type(chain.root_operands[0]));
+  const TensorType w = order.Of(node.operand_type(chain.root_operands[1]));
+  const TensorType y = order.Of(node.result_type(0));
+  const ConvolutionWeights weights(w, op.attr_int("groups"), transposed);
   const bool has_bias = chain.root_operands.size() > 2;
 
   PostOpTarget target;
-  target.result = y;
-  target.extents = [&](const Shape& dims) { return PaddedToRank(dims, rank); };
+  target.result = node.result_type(0);
+  target.extents = [&](const Shape& dims) -> std::optional<Shape> {
+    std::optional<Shape> padded = PaddedToRank(dims, rank);
+    if (padded.has_value()) padded = order.Of(*std::move(padded));
+    return padded;
+  };
   if (!has_bias) {
     target.is_bias = [&](const Shape& dims) {
       return IsPerChannel(dims, rank, 1, y.dims[1]);
@@ -254,7 +208,7 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   recipe.primitive = WithoutFirst(
       WithoutKnownFault(Primitive(transposed, method, *source_desc,
                                   *weights_desc, bias_desc, *result_desc,
-                                  WindowOf(op, rank - 2), attributes)),
+                                  WindowOf(op, rank - 2, order), attributes)),
       wish.skipped);
   if (!recipe.primitive) return NotOffered("no such convolution");
   const memory::desc source = recipe.primitive.query_md(dnnl::query::src_md);
@@ -267,6 +221,10 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   const std::optional<Layout> result_layout = LayoutOf(result);
   if (!source_layout || !weights_layout || !result_layout) {
     return NotOffered("an opaque layout");
+  }
+  if (!order.Keeps(source_layout) || !order.Keeps(weights_layout) ||
+      !order.Keeps(result_layout)) {
+    return NotOffered("spatial dimensions in another order");
   }
   TensorType stored = y;
   stored.layout = *result_layout;
@@ -301,96 +259,6 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
         {DNNL_ARG_BIAS, false, *post.bias_operand, bias_desc});
   }
   recipe.arguments.push_back({DNNL_ARG_DST, true, 0, result});
-  return recipe;
-}
-
-namespace {
-
-// oneDNN asks for the forward convolution that the gradient belongs to, also
-// where it looks for the next implementation.
-dnnl::primitive_desc WeightGradientPrimitive(const memory::desc& source,
-                                             const memory::desc& weights,
-                                             const memory::desc& result,
-                                             const Window& w) {
-  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
-  const dnnl::primitive_attr attributes = StrictAttributes();
-  const dnnl::convolution_forward::primitive_desc forward(
-      dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
-                                      kAlgorithm, source, weights, result,
-                                      w.strides, w.dilates, w.before, w.after),
-      attributes, CpuEngine(), /*allow_empty=*/true);
-  if (!forward) return {};
-  return WithoutKnownFault(dnnl::convolution_backward_weights::primitive_desc(
-      dnnl::convolution_backward_weights::desc(kAlgorithm, source, weights,
-                                               result, w.strides, w.dilates,
-                                               w.before, w.after),
-      attributes, CpuEngine(), forward, /*allow_empty=*/true));
-}
-
-// The type with all the channels that its blocks have room for. Those that only
-// fill up a block are zeros; with them oneDNN takes the operand for one of
-// whole blocks, for which alone it has its fastest gradients.
-TensorType InWholeBlocks(TensorType type, const std::optional<Layout>& layout) {
-  if (!layout.has_value() || layout->blocks.size() != 1) return type;
-  const Layout::Block& block = layout->blocks[0];
-  int64_t& extent = type.dims[block.dim];
-  extent = (extent + block.size - 1) / block.size * block.size;
-  return type;
-}
-
-bool HasPadding(const TensorType& type, const Layout& layout) {
-  const TensorType stored = {type.dtype, type.dims, layout};
-  return stored.num_stored_elements() != type.num_elements();
-}
-
-}  // namespace
-
-absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
-                                                    const LayoutWish& wish) {
-  TensorType x = node.operand_type(0);
-  TensorType dy = node.operand_type(1);
-  const TensorType& dw = node.result_type(0);
-  TensorType computed = dw;
-  const int64_t groups = node.attr_int("groups");
-  if (groups == 1) {
-    x = InWholeBlocks(std::move(x), wish.operands[0]);
-    dy = InWholeBlocks(std::move(dy), wish.operands[1]);
-    computed.dims[0] = dy.dims[1];
-    computed.dims[1] = x.dims[1];
-  }
-  const Weights weights(computed, groups, /*transposed=*/false);
-  const auto source = WishedDesc(x, wish.operands[0]);
-  const auto result = WishedDesc(dy, wish.operands[1]);
-  if (!source || !result) return NotOffered("a layout without descriptor");
-  OnednnRecipe recipe;
-  // The gradient as oneDNN likes it: it is small beside the operands, so that
-  // its reorder costs little.
-  recipe.primitive =
-      WeightGradientPrimitive(*source, *weights.Desc(std::nullopt), *result,
-                              WindowOf(node, x.rank() - 2));
-  if (!recipe.primitive) return NotOffered("no such gradient");
-  const memory::desc source_desc =
-      recipe.primitive.query_md(dnnl::query::src_md);
-  const memory::desc result_desc =
-      recipe.primitive.query_md(dnnl::query::diff_dst_md);
-  const memory::desc gradient_desc =
-      recipe.primitive.query_md(dnnl::query::diff_weights_md);
-  const std::optional<Layout> source_layout = LayoutOf(source_desc);
-  const std::optional<Layout> result_layout = LayoutOf(result_desc);
-  const std::optional<Layout> gradient_layout =
-      weights.LayoutFrom(gradient_desc);
-  if (!source_layout || !result_layout || !gradient_layout) {
-    return NotOffered("an opaque layout");
-  }
-  if (HasPadding(dw, wish.results[0].value_or(*gradient_layout))) {
-    return NotOffered("padding that a NaN would not leave zero");
-  }
-  recipe.flushes = dw.dtype == DType::kBF16;
-  recipe.operands = {*source_layout, *result_layout};
-  recipe.results = {*gradient_layout};
-  recipe.arguments = {{DNNL_ARG_SRC, false, 0, source_desc},
-                      {DNNL_ARG_DIFF_DST, false, 1, result_desc},
-                      {DNNL_ARG_DIFF_WEIGHTS, true, 0, gradient_desc}};
   return recipe;
 }
 

@@ -21,11 +21,6 @@ std::vector<LayoutWish> ConvolutionWishes(const OpView& node);
 // F(4x4, 3x3) over tiles of the image.
 enum class ConvolutionMethod { kDirect, kTiles2, kTiles4 };
 
-// The gradient by the weights, which the recipe has as oneDNN likes them;
-// Unimplemented if that is asked for and has padding.
-absl::StatusOr<OnednnRecipe> DescribeWeightGradient(const OpView& node,
-                                                    const LayoutWish& wish);
-
 // A convolution or its transpose. The weights of kTiles2 lie with taps
 // outermost, as TransformWinogradWeights reads them.
 absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,

@@ -2,8 +2,6 @@
 // residual and activations.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -11,88 +9,15 @@
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_recipe.h"
 #include "kernels/cpu/post_ops.h"
+#include "kernels/cpu/product.h"
 
 namespace partita {
 namespace {
 
 using dnnl::memory;
 
-// An operand as the primitive sees it: extents and strides.
-struct Matrix {
-  Shape dims;
-  Shape strides;
-
-  memory::desc Desc(DType dtype) const {
-    return StridedDesc(dims, strides, dtype);
-  }
-};
-
-Matrix RowMajor(const Shape& dims) { return {dims, RowMajorStrides(dims)}; }
-
-// Row-major as stored; the last two exchanged if `transposed`; ones in front up
-// to `rank`.
-Matrix View(const Shape& stored, bool transposed, int rank) {
-  const int missing = rank - static_cast<int>(stored.size());
-  Shape dims(missing, 1);
-  dims.insert(dims.end(), stored.begin(), stored.end());
-  Matrix matrix = RowMajor(dims);
-  if (transposed) {
-    std::swap(matrix.dims[rank - 2], matrix.dims[rank - 1]);
-    std::swap(matrix.strides[rank - 2], matrix.strides[rank - 1]);
-  }
-  return matrix;
-}
-
-// The product in the primitive's dimensions. Where the right side is one
-// matrix, all rows of the left side are one matrix too.
-struct Product {
-  Matrix a, b, y;
-  bool one_matrix = false;  // b may have a layout of its own
-  bool transpose_b = false;
-};
-
-int64_t Rows(const Shape& dims) {
-  int64_t rows = 1;
-  for (size_t i = 0; i + 1 < dims.size(); ++i) rows *= dims[i];
-  return rows;
-}
-
-Product MakeProduct(const OpView& op, const Shape& a, const Shape& b,
-                    const Shape& y) {
-  const bool ta = op.attr_bool("transpose_a") && a.size() > 1;
-  const bool tb = op.attr_bool("transpose_b") && b.size() > 1;
-  Product product;
-  product.transpose_b = tb;
-  const Shape right = b.size() == 1 ? Shape{b[0], 1} : b;
-  if (right.size() == 2 && (!ta || a.size() == 2)) {
-    const Shape left = ta ? a : Shape{Rows(a), a.back()};
-    product.one_matrix = b.size() == 2;
-    product.a = View(left, ta, 2);
-    product.b = View(right, tb, 2);
-    product.y = RowMajor({product.a.dims[0], product.b.dims[1]});
-    return product;
-  }
-  const Shape left = a.size() == 1 ? Shape{1, a[0]} : a;
-  const int rank = static_cast<int>(std::max(left.size(), right.size()));
-  product.a = View(left, ta, rank);
-  product.b = View(right, tb, rank);
-  Shape dims(rank, 1);
-  for (int i = 0; i + 2 < rank; ++i) {
-    dims[i] = std::max(product.a.dims[i], product.b.dims[i]);
-  }
-  dims[rank - 2] = product.a.dims[rank - 2];
-  dims[rank - 1] = product.b.dims[rank - 1];
-  product.y = RowMajor(dims);
-  return product;
-}
-
 bool Accepts(const OpView& node) {
-  if (!AllF32(node) && !IsBf16Product(node)) return false;
-  if (node.num_results() != 1) return false;
-  const std::optional<FusedChain> chain = ReadChain(node);
-  return chain.has_value() && chain->root.is(kMatmul) &&
-         chain->root.operand_type(0).rank() > 0 &&
-         chain->root.operand_type(1).rank() > 0;
+  return (AllF32(node) || IsBf16Product(node)) && IsProduct(node);
 }
 
 // Weights as oneDNN likes them, and as they are.
@@ -105,24 +30,8 @@ std::vector<LayoutWish> Wishes(const OpView& node) {
   return wishes;
 }
 
-// How an operand of a link meets the result: where rows were joined, only one
-// value, one per column, or one per element do.
-std::optional<Shape> LinkExtents(const Shape& dims, const TensorType& result,
-                                 const Product& product) {
-  const int rank = static_cast<int>(product.y.dims.size());
-  if (product.y.dims == result.dims) return PaddedToRank(dims, rank);
-  if (dims == result.dims) return product.y.dims;
-  if (dims.empty()) return Shape(rank, 1);
-  const bool per_column =
-      dims.back() == 1 || dims.back() == product.y.dims.back();
-  if (Rows(dims) != 1 || !per_column) return std::nullopt;
-  Shape extents(rank, 1);
-  extents.back() = dims.back();
-  return extents;
-}
-
 std::optional<memory::desc> WeightsDesc(const TensorType& type,
-                                        const Product& product,
+                                        const MatrixProduct& product,
                                         const std::optional<Layout>& layout) {
   if (!layout.has_value()) return AnyDesc(product.b.dims, type.dtype);
   if (layout->is_row_major()) return product.b.Desc(type.dtype);
@@ -133,7 +42,7 @@ std::optional<memory::desc> WeightsDesc(const TensorType& type,
 }
 
 std::optional<Layout> WeightsLayout(const memory::desc& desc,
-                                    const Product& product, DType dtype) {
+                                    const MatrixProduct& product, DType dtype) {
   if (desc == product.b.Desc(dtype)) return std::make_optional<Layout>();
   return LayoutOf(product.transpose_b ? desc.permute_axes({1, 0}) : desc);
 }
@@ -151,9 +60,8 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   if (!wish.results[0].has_value() || !wish.results[0]->is_row_major()) {
     return NotOffered("a result that is not row-major");
   }
-  const Product product =
-      MakeProduct(chain.root, node.operand_type(a).dims,
-                  node.operand_type(b).dims, chain.root.result_type(0).dims);
+  const MatrixProduct product = MakeProduct(
+      chain.root, node.operand_type(a).dims, node.operand_type(b).dims);
   const int rank = static_cast<int>(product.y.dims.size());
   if (rank > 6) return NotOffered("so many dimensions");
 
@@ -165,8 +73,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
     return LinkExtents(dims, target.result, product);
   };
   target.is_bias = [&](const Shape& dims) {
-    return !dims.empty() && Rows(dims) == 1 &&
-           dims.back() == product.y.dims.back();
+    return IsOnePerColumn(dims, product);
   };
   PARTITA_ASSIGN_OR_RETURN(PostOps post, MakePostOps(node, chain, target));
   const auto weights =

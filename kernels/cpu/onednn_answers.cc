@@ -3,13 +3,13 @@
 
 #include "kernels/cpu/onednn_answers.h"
 
-#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "graph/core_ops.h"
 #include "graph/status_macros.h"
 #include "kernels/cpu/onednn_faults.h"
 #include "kernels/cpu/onednn_isa.h"
@@ -21,17 +21,12 @@ namespace partita {
 namespace {
 
 const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv,
-    &kOnednnWinograd,
-    &kOnednnConvTranspose,
-    &kOnednnConvWeightGradient,
-    &kOnednnMatmul,
-    &kOnednnPool,
-    &kOnednnPoolGradient,
-    &kOnednnNorm,
-    &kOnednnResample,
-    &kOnednnBinary,
-    &kOnednnWinogradTraining,
+    &kOnednnConv,          &kOnednnWinograd,
+    &kOnednnConvTranspose, &kOnednnConvWeightGradient,
+    &kOnednnMatmul,        &kOnednnMatmulByConv,
+    &kOnednnPool,          &kOnednnPoolGradient,
+    &kOnednnNorm,          &kOnednnResample,
+    &kOnednnBinary,        &kOnednnWinogradTraining,
 };
 
 // Most implementations are named with the instructions that they use.
@@ -136,9 +131,8 @@ absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
   if (first.operands != recipe.operands || first.results != recipe.results) {
     return NotOffered("a layout that does not stay");
   }
-  if (node.is(kFused) &&
-      IsReferenceLoop(ImplementationName(recipe.primitive))) {
-    return NotOffered("a fused node by reference loops");
+  if (IsSlowFused(node, recipe, device)) {
+    return NotOffered("a fused node that is faster in parts");
   }
   KernelChoice choice;
   choice.kernel = family.kernel;
@@ -149,6 +143,7 @@ absl::StatusOr<KernelChoice> Ask(const OnednnFamily& family, const OpView& node,
   choice.seconds = OnednnSeconds(node, recipe, device) +
                    ReorderSeconds(node, recipe.results, choice.results, device);
   choice.arithmetic = ArithmeticIn(offered, recipe, device.threads);
+  choice.fallback = IsReferenceLoop(choice.arithmetic);
   return choice;
 }
 
@@ -165,11 +160,10 @@ void AddIfNew(KernelChoice choice, std::vector<KernelChoice>& choices) {
 // They are thousands of times slower: only where there is nothing else.
 void DropReferenceLoops(std::vector<KernelChoice>& choices) {
   const auto is_reference = [](const KernelChoice& choice) {
-    return IsReferenceLoop(choice.arithmetic);
+    return choice.fallback;
   };
-  if (std::all_of(choices.begin(), choices.end(), is_reference)) return;
-  choices.erase(std::remove_if(choices.begin(), choices.end(), is_reference),
-                choices.end());
+  if (absl::c_all_of(choices, is_reference)) return;
+  std::erase_if(choices, is_reference);
 }
 
 }  // namespace
@@ -178,26 +172,26 @@ std::vector<KernelChoice> AskOnednn(const OpView& node,
                                     const DeviceTraits& device) {
   const ThreadScope threads(device.threads);
   std::vector<KernelChoice> choices;
-  for (const OnednnFamily* family : kFamilies) {
-    if (!family->accepts(node)) continue;
+  for (const OnednnFamily* family : OnednnFamiliesFor(node)) {
     for (const LayoutWish& wish : family->wishes(node)) {
       absl::StatusOr<KernelChoice> choice = Ask(*family, node, wish, device);
       if (choice.ok()) AddIfNew(*std::move(choice), choices);
     }
   }
   DropReferenceLoops(choices);
-  std::stable_sort(choices.begin(), choices.end(),
-                   [](const KernelChoice& a, const KernelChoice& b) {
-                     return a.seconds < b.seconds;
-                   });
+  absl::c_stable_sort(choices,
+                      [](const KernelChoice& a, const KernelChoice& b) {
+                        return a.seconds < b.seconds;
+                      });
   return choices;
 }
 
-const OnednnFamily* OnednnFamilyFor(const OpView& node) {
-  for (const OnednnFamily* family : kFamilies) {
-    if (family->accepts(node)) return family;
-  }
-  return nullptr;
+std::vector<const OnednnFamily*> OnednnFamiliesFor(const OpView& node) {
+  std::vector<const OnednnFamily*> families;
+  absl::c_copy_if(
+      kFamilies, std::back_inserter(families),
+      [&](const OnednnFamily* family) { return family->accepts(node); });
+  return families;
 }
 
 const OnednnFamily* OnednnFamilyOf(absl::string_view kernel) {

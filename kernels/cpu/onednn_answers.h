@@ -15,9 +15,10 @@
 
 namespace partita {
 
-// The family that may compute the node, or that a kernel belongs to; null if
-// there is none. The same whatever instructions oneDNN uses.
-const OnednnFamily* OnednnFamilyFor(const OpView& node);
+// The families that may compute the node, the plainest first. The same whatever
+// instructions oneDNN uses.
+std::vector<const OnednnFamily*> OnednnFamiliesFor(const OpView& node);
+// That which a kernel belongs to; null if there is none.
 const OnednnFamily* OnednnFamilyOf(absl::string_view kernel);
 
 // Asks for primitive descriptors at the device's number of threads, without

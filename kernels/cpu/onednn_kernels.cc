@@ -86,6 +86,7 @@ LayoutWish WishOf(const KernelChoice& choice) {
 
 // One way to compute the node here, in its layouts or in others.
 struct Way {
+  const OnednnFamily* family = nullptr;
   OnednnRecipe recipe;
   std::string arithmetic;
   int64_t workspace = 0;
@@ -96,10 +97,11 @@ using Ways = std::vector<Way>;
 // More implementations than oneDNN has for anything.
 constexpr int kMostImplementations = 16;
 
-Way WayOf(const OpView& node, OnednnRecipe recipe, const DeviceTraits& device,
-          double seconds) {
+Way WayOf(const OnednnFamily& family, const OpView& node, OnednnRecipe recipe,
+          const DeviceTraits& device, double seconds) {
   const LayoutWish given = GivenWish(node);
   Way way;
+  way.family = &family;
   way.arithmetic = ArithmeticIn(given, recipe, device.threads);
   way.workspace = RelaidWorkspace(node, given, recipe);
   way.seconds = seconds;
@@ -117,7 +119,7 @@ absl::StatusOr<Way> GivenWay(const OnednnFamily& family, const OpView& node,
   for (const auto& layout : wish.results) results.push_back(*layout);
   const double seconds = OnednnSeconds(node, recipe, device) +
                          ReorderSeconds(node, recipe.results, results, device);
-  return WayOf(node, std::move(recipe), device, seconds);
+  return WayOf(family, node, std::move(recipe), device, seconds);
 }
 
 bool IsPlans(const Way& way, const KernelBinding& binding) {
@@ -127,11 +129,16 @@ bool IsPlans(const Way& way, const KernelBinding& binding) {
       way.arithmetic);
 }
 
-// Reference loops are bound where the plan says so, and else not: another
-// library has something better.
-void DropReferenceLoops(const KernelBinding& binding, Ways& ways) {
+// Reference loops, and post-ops that take longer than a loop of their own, are
+// bound where the plan says so, and else not: another library has something
+// better.
+void DropSlow(const BindRequest& request, Ways& ways) {
   std::erase_if(ways, [&](const Way& way) {
-    return IsReferenceLoop(way.arithmetic) && !IsPlans(way, binding);
+    const bool is_slow = IsReferenceLoop(way.arithmetic) ||
+                         IsSlowFused(request.node, way.recipe, *request.device);
+    const bool is_plans =
+        !request.binding->arithmetic.empty() && IsPlans(way, *request.binding);
+    return is_slow && !is_plans;
   });
 }
 
@@ -146,11 +153,10 @@ const Way* BestWithin(const Ways& ways, const KernelBinding& binding) {
   return best;
 }
 
-absl::StatusOr<LibraryKernel> BindWay(const OnednnFamily& family,
-                                      const OpView& node, const Way& way,
+absl::StatusOr<LibraryKernel> BindWay(const OpView& node, const Way& way,
                                       int team) {
   LibraryKernel bound;
-  bound.identity = {family.kernel, way.arithmetic};
+  bound.identity = {way.family->kernel, way.arithmetic};
   if (Exactly(way.recipe) == GivenWish(node)) {
     bound.in_place = way.recipe.in_place;
     PARTITA_ASSIGN_OR_RETURN(bound.kernel, MakePrimitive(way.recipe, team));
@@ -164,7 +170,7 @@ absl::StatusOr<LibraryKernel> BindWay(const OnednnFamily& family,
 
 std::vector<KernelChoice> OnednnCatalog::Choices(
     const OpView& node, const DeviceTraits& device) const {
-  if (device.kind != DeviceKind::kCpu || OnednnFamilyFor(node) == nullptr) {
+  if (device.kind != DeviceKind::kCpu || OnednnFamiliesFor(node).empty()) {
     return {};
   }
   const std::string key = AnswerKey(node, device);
@@ -185,23 +191,42 @@ absl::Status CheckOnednn(const DeviceTraits& device) {
 
 namespace {
 
+// The family that the plan names, or all that may compute the node in sums of
+// its own digits, where it names none (see OnednnRecipe::tile).
+std::vector<const OnednnFamily*> FamiliesFor(const BindRequest& request,
+                                             absl::string_view library) {
+  if (request.binding->kernel == library) {
+    return OnednnFamiliesFor(request.node);
+  }
+  const OnednnFamily* family = OnednnFamilyOf(request.binding->kernel);
+  if (family == nullptr || !family->accepts(request.node)) return {};
+  return {family};
+}
+
 // All that oneDNN has in the layouts that the node has, and then what it offers
 // in others, with reorders around.
-Ways AllWays(const OnednnCatalog& catalog, const OnednnFamily& family,
-             const OpView& node, const DeviceTraits& device) {
+Ways AllWays(const OnednnCatalog& catalog,
+             absl::Span<const OnednnFamily* const> families, const OpView& node,
+             const DeviceTraits& device) {
   Ways ways;
-  for (int i = 0; i < kMostImplementations; ++i) {
-    auto way = GivenWay(family, node, device, i);
-    if (way.ok()) ways.push_back(*std::move(way));
+  for (const OnednnFamily* family : families) {
+    for (int i = 0; i < kMostImplementations; ++i) {
+      auto way = GivenWay(*family, node, device, i);
+      if (way.ok()) ways.push_back(*std::move(way));
+    }
   }
   DeviceTraits here = device;
   here.isa.clear();
   for (const KernelChoice& choice : catalog.Choices(node, here)) {
-    if (choice.kernel != family.kernel) continue;
-    auto recipe = Describe(family, node, WishOf(choice));
+    const OnednnFamily* const family = OnednnFamilyOf(choice.kernel);
+    if (!absl::c_linear_search(families, family)) continue;
+    auto recipe = Describe(*family, node, WishOf(choice));
     if (!recipe.ok()) continue;
-    ways.push_back(WayOf(node, *std::move(recipe), device,
+    ways.push_back(WayOf(*family, node, *std::move(recipe), device,
                          RelaidSeconds(node, choice, device)));
+  }
+  if (families.size() > 1) {
+    std::erase_if(ways, [](const Way& way) { return way.recipe.tile > 0; });
   }
   return ways;
 }
@@ -211,31 +236,29 @@ Ways AllWays(const OnednnCatalog& catalog, const OnednnFamily& family,
 absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
     const BindRequest& request) const {
   const OpView& node = request.node;
-  const OnednnFamily* family = request.binding->kernel == name()
-                                   ? OnednnFamilyFor(node)
-                                   : OnednnFamilyOf(request.binding->kernel);
-  if (family == nullptr || !family->accepts(node)) return NoKernel(request);
+  const auto families = FamiliesFor(request, name());
+  if (families.empty()) return NoKernel(request);
   const int team = TeamOf(*request.device);
   const ThreadScope threads(team);
   const KernelBinding& binding = *request.binding;
-  const auto first = GivenWay(*family, node, *request.device, 0);
+  const auto first = GivenWay(*families[0], node, *request.device, 0);
   if (first.ok() && !request.stands_in && IsPlans(*first, binding) &&
       first->workspace <= binding.workspace) {
-    return BindWay(*family, node, *first, team);
+    return BindWay(node, *first, team);
   }
-  Ways ways = AllWays(catalog_, *family, node, *request.device);
-  DropReferenceLoops(binding, ways);
+  Ways ways = AllWays(catalog_, families, node, *request.device);
+  DropSlow(request, ways);
   if (ways.empty()) {
     return absl::UnimplementedError(absl::StrCat(
         "while binding ", binding.kernel, " to ", node.ToString(), ": ",
-        first.ok() ? "onednn: nothing but its reference loops"
+        first.ok() ? "onednn: nothing that is faster than the node in parts"
                    : first.status().message()));
   }
   if (request.stands_in) {
     const Way& fastest = *absl::c_min_element(
         ways, [](const Way& a, const Way& b) { return a.seconds < b.seconds; });
     if (fastest.workspace <= binding.workspace) {
-      return BindWay(*family, node, fastest, team);
+      return BindWay(node, fastest, team);
     }
     return TooLittleWorkspace(request, fastest.workspace);
   }
@@ -243,7 +266,7 @@ absl::StatusOr<LibraryKernel> OnednnLibrary::Bind(
   if (best == nullptr) {
     return TooLittleWorkspace(request, ways.front().workspace);
   }
-  return BindWay(*family, node, *best, team);
+  return BindWay(node, *best, team);
 }
 
 }  // namespace partita

@@ -14,6 +14,7 @@
 #include "graph/status_macros.h"
 #include "graph/text/parser.h"
 #include "graph/text/printer.h"
+#include "kernels/cpu/onednn_recipe.h"
 
 namespace partita {
 namespace {
@@ -140,6 +141,7 @@ absl::StatusOr<KernelChoice> ParseChoice(
   }
   PARTITA_ASSIGN_OR_RETURN(choice.in_place, ParsePairs(lines[5]));
   choice.arithmetic = std::string(lines[6]);
+  choice.fallback = IsReferenceLoop(choice.arithmetic);
   return choice;
 }
 

@@ -87,6 +87,7 @@ extern const OnednnFamily kOnednnWinogradTraining;
 extern const OnednnFamily kOnednnConvTranspose;
 extern const OnednnFamily kOnednnConvWeightGradient;
 extern const OnednnFamily kOnednnMatmul;
+extern const OnednnFamily kOnednnMatmulByConv;
 extern const OnednnFamily kOnednnPool;
 extern const OnednnFamily kOnednnPoolGradient;
 extern const OnednnFamily kOnednnBinary;

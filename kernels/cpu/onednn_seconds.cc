@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
+#include "graph/core_ops.h"
 #include "graph/device_rates.h"
 #include "graph/op_def.h"
 
@@ -25,16 +27,25 @@ constexpr Efficiency kEfficiencies[] = {
 };
 
 // Vectors of AVX2 are fed as fast as they multiply.
-constexpr Efficiency kNarrowGemm = {"gemm", 0.8, 0.5};
+constexpr Efficiency kNarrowEfficiencies[] = {
+    {"gemm", 0.8, 0.5}, {"jit_1x1", 0.88, 0.8}, {"jit:", 0.85, 0.8}};
+
+bool IsNarrow() { return VectorChannels() < 16; }
+
+const Efficiency* FindIn(absl::Span<const Efficiency> table,
+                         const std::string& implementation) {
+  const auto entry = absl::c_find_if(table, [&](const Efficiency& candidate) {
+    return absl::StrContains(implementation, candidate.name);
+  });
+  return entry == table.end() ? nullptr : &*entry;
+}
 
 const Efficiency& EfficiencyOf(const std::string& implementation) {
-  const bool narrow = VectorChannels() < 16;
-  if (narrow && absl::StrContains(implementation, "gemm")) return kNarrowGemm;
-  for (const Efficiency& entry : kEfficiencies) {
-    if (absl::StrContains(implementation, entry.name)) return entry;
-  }
+  const Efficiency* found = nullptr;
+  if (IsNarrow()) found = FindIn(kNarrowEfficiencies, implementation);
+  if (found == nullptr) found = FindIn(kEfficiencies, implementation);
   static constexpr Efficiency kOther = {"", 0.1, 0.3};
-  return kOther;
+  return found == nullptr ? kOther : *found;
 }
 
 double StoredBytes(TensorType type, const Layout& layout) {
@@ -49,6 +60,10 @@ struct Work {
   double streaming = 0;  // bytes that pass before and after the sums
 };
 
+bool IsByGemm(const OnednnRecipe& recipe) {
+  return absl::StrContains(ImplementationName(recipe.primitive), "gemm");
+}
+
 bool IsConvolution(const OnednnRecipe& recipe) {
   const dnnl::primitive::kind kind = recipe.primitive.get_kind();
   return kind == dnnl::primitive::kind::convolution ||
@@ -56,8 +71,7 @@ bool IsConvolution(const OnednnRecipe& recipe) {
 }
 
 bool IsConvolutionByGemm(const OnednnRecipe& recipe) {
-  return IsConvolution(recipe) &&
-         absl::StrContains(ImplementationName(recipe.primitive), "gemm");
+  return IsConvolution(recipe) && IsByGemm(recipe);
 }
 
 const dnnl::memory::desc* DescOf(const OnednnRecipe& recipe, int id) {
@@ -122,6 +136,21 @@ double GemmTraffic(const OpView& node, const OnednnRecipe& recipe) {
   return bytes;
 }
 
+// Rows of the right side at such a distance fall into few sets of the first
+// cache, out of which gemm's narrow vectors gather their columns.
+constexpr dnnl::memory::dim kFewSets = 1024;  // floats
+double GemmExcess(const OnednnRecipe& recipe) {
+  const auto* right = DescOf(recipe, DNNL_ARG_WEIGHTS);
+  const dnnl_memory_desc_t& matrix = right->data;
+  const dnnl_blocking_desc_t& layout = matrix.format_desc.blocking;
+  if (!IsNarrow() || matrix.format_kind != dnnl_blocked ||
+      layout.strides[matrix.ndims - 1] != 1) {
+    return 1;
+  }
+  const dnnl::memory::dim step = layout.strides[matrix.ndims - 2];
+  return step % kFewSets == 0 ? 2 : step % (kFewSets / 2) == 0 ? 1.35 : 1;
+}
+
 double RoundedUp(dnnl::memory::dim extent, int multiple) {
   return static_cast<double>((extent + multiple - 1) / multiple * multiple);
 }
@@ -159,6 +188,20 @@ double GradientExcess(const OpView& node, const OnednnRecipe& recipe) {
          static_cast<double>(dw.num_bytes());
 }
 
+// A direct convolution goes over rows of the result in blocks of positions; a
+// row that fills none leaves the units that multiply waiting.
+double RowExcess(const OnednnRecipe& recipe) {
+  constexpr dnnl::memory::dim kFewPositions = 4;
+  const std::string name = ImplementationName(recipe.primitive);
+  const bool blocks =
+      absl::StartsWith(name, "jit:") || absl::StrContains(name, "brgconv:");
+  const auto* result = DescOf(recipe, DNNL_ARG_DST);
+  if (!blocks || result == nullptr) return 1;
+  const dnnl::memory::dim positions = result->dims().back();
+  if (positions >= kFewPositions || result->dims().size() < 4) return 1;
+  return 1 + 3.7 / static_cast<double>(positions);
+}
+
 // The same for other convolutions: output channels fill whole vectors.
 // Depthwise ones have groups there.
 double VectorExcess(const OpView& node, const OnednnRecipe& recipe) {
@@ -171,7 +214,7 @@ double VectorExcess(const OpView& node, const OnednnRecipe& recipe) {
   if (absl::StrContains(ImplementationName(recipe.primitive), "brgconv")) {
     excess *= RoundedUp(dims[1], kBrgconvDepth) / static_cast<double>(dims[1]);
   }
-  return excess;
+  return excess * RowExcess(recipe);
 }
 
 Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
@@ -181,6 +224,9 @@ Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
     work.streaming = GemmTraffic(node, recipe);
   } else if (IsConvolution(recipe)) {
     work.flops *= VectorExcess(node, recipe);
+  } else if (recipe.primitive.get_kind() == dnnl::primitive::kind::matmul &&
+             IsByGemm(recipe)) {
+    work.flops *= GemmExcess(recipe);
   }
   return work;
 }
@@ -188,7 +234,42 @@ Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
 // The share of the peak that additions between loads and stores reach.
 constexpr double kMovingEfficiency = 0.1;
 
+// Multiplications and additions that take as long as one element of a post-op
+// of a convolution by gemm, which no generated code computes below AVX-512: a
+// relu alone is a loop of the compiler's, an operand's place is found anew for
+// each element.
+constexpr double kReluAlone = 100;
+constexpr double kEltwise = 1000;
+constexpr double kBinary = 5800;
+
+bool IsRelu(const dnnl::post_ops& ops, int index) {
+  float scale = 0, alpha = 0, beta = 0;
+  dnnl::algorithm algorithm;
+  ops.get_params_eltwise(index, scale, algorithm, alpha, beta);
+  return algorithm == dnnl::algorithm::eltwise_relu;
+}
+
+double PostOpFlopsOfElement(const dnnl::post_ops& ops) {
+  double flops = 0;
+  for (int i = 0; i < ops.len(); ++i) {
+    if (ops.kind(i) == dnnl::primitive::kind::binary) flops += kBinary;
+    if (ops.kind(i) != dnnl::primitive::kind::eltwise) continue;
+    flops += ops.len() == 1 && IsRelu(ops, i) ? kReluAlone : kEltwise;
+  }
+  return flops;
+}
+
 }  // namespace
+
+double PostOpSeconds(const OpView& node, const OnednnRecipe& recipe,
+                     const DeviceTraits& device) {
+  if (!IsNarrow() || !IsConvolutionByGemm(recipe)) return 0;
+  const dnnl::primitive_attr attributes = recipe.primitive.get_primitive_attr();
+  const dnnl::post_ops behind = attributes.get_post_ops();  // a part of them
+  return PostOpFlopsOfElement(behind) *
+         static_cast<double>(node.result_type(0).num_elements()) /
+         PeakFlops(device, node.operand_type(0).dtype);
+}
 
 double OnednnSeconds(const OpView& node, const OnednnRecipe& recipe,
                      const DeviceTraits& device) {
@@ -208,10 +289,23 @@ double OnednnSeconds(const OpView& node, const OnednnRecipe& recipe,
          std::max(work.flops / (peak * efficiency.flops),
                   bytes / (bandwidth * efficiency.bandwidth)) +
          work.moving / (peak * kMovingEfficiency) +
-         work.streaming / (bandwidth * efficiency.bandwidth) + 1e-7;
+         work.streaming / (bandwidth * efficiency.bandwidth) +
+         PostOpSeconds(node, recipe, device) + 1e-7;
 }
 
-// Reading and writing each result whose layouts differ.
+bool IsSlowFused(const OpView& node, const OnednnRecipe& recipe,
+                 const DeviceTraits& device) {
+  if (!node.is(kFused)) return false;
+  if (IsReferenceLoop(ImplementationName(recipe.primitive))) return true;
+  double walk = 2 * StoredBytes(node.result_type(0), recipe.results[0]);
+  // Beside the operands of the product.
+  for (int i = 2; i < node.num_operands(); ++i) {
+    walk += StoredBytes(node.operand_type(i), recipe.operands[i]);
+  }
+  return PostOpSeconds(node, recipe, device) >
+         device.launch_seconds + walk / MemoryBandwidth(device);
+}
+
 double ReorderSeconds(const OpView& node, absl::Span<const Layout> from,
                       absl::Span<const Layout> to, const DeviceTraits& device) {
   double bytes = 0;
@@ -223,8 +317,6 @@ double ReorderSeconds(const OpView& node, absl::Span<const Layout> from,
   return bytes / MemoryBandwidth(device);
 }
 
-// What the choice takes with all reorders around it, which read and write each
-// value once.
 double RelaidSeconds(const OpView& node, const KernelChoice& choice,
                      const DeviceTraits& device) {
   double bytes = 0;

@@ -15,6 +15,16 @@ namespace partita {
 double OnednnSeconds(const OpView& node, const OnednnRecipe& recipe,
                      const DeviceTraits& device);
 
+// What of that post-ops take which no generated code computes.
+double PostOpSeconds(const OpView& node, const OnednnRecipe& recipe,
+                     const DeviceTraits& device);
+
+// True for a fused node that takes longer than its product and a loop over the
+// result, each by itself: what is behind the product, or all of it, is left to
+// loops of oneDNN's that are not generated.
+bool IsSlowFused(const OpView& node, const OnednnRecipe& recipe,
+                 const DeviceTraits& device);
+
 // Reading and writing each result whose layouts differ.
 double ReorderSeconds(const OpView& node, absl::Span<const Layout> from,
                       absl::Span<const Layout> to, const DeviceTraits& device);

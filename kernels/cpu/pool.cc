@@ -10,6 +10,7 @@
 #include "kernels/cpu/average_window.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/onednn_recipe.h"
+#include "kernels/cpu/spatial_order.h"
 
 namespace partita {
 namespace {
@@ -74,7 +75,8 @@ std::vector<LayoutWish> Wishes(const OpView& node) {
 
 absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
                                       const LayoutWish& wish) {
-  const TensorType& x = node.operand_type(0);
+  TensorType x = node.operand_type(0);
+  x.layout = *wish.operands[0];
   TensorType y = node.result_type(0);
   y.layout = *wish.results[0];
   if (IsGlobal(node)) {
@@ -86,10 +88,14 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
       return NotOffered("padding of one pixel");
     }
   }
-  const auto source = DescOf({x.dtype, x.dims, *wish.operands[0]});
-  const auto result = DescOf(y);
+  const SpatialOrder order(x.rank() - 2, {x.dims, y.dims});
+  if (!order.Keeps(x.layout) || !order.Keeps(y.layout)) {
+    return NotOffered("spatial dimensions in another order");
+  }
+  const auto source = DescOf(order.Of(x));
+  const auto result = DescOf(order.Of(y));
   if (!source || !result) return NotOffered("a layout without descriptor");
-  const AverageWindow w = WindowOf(node);
+  const AverageWindow w = InOrder(order, WindowOf(node));
   OnednnRecipe recipe;
   recipe.primitive = dnnl::pooling_v2_forward::primitive_desc(
       dnnl::pooling_v2_forward::desc(dnnl::prop_kind::forward_inference, w.kind,

@@ -209,7 +209,10 @@ class PostOpMaker {
         return NotOffered("an operand whose layout follows the result's");
       }
       if (!target_.result_layout->is_row_major()) {
-        desc = *DescOf({type.dtype, type.dims, *target_.result_layout});
+        if (type.dims != target_.result.dims) {
+          return NotOffered("an operand of fewer dimensions in a layout");
+        }
+        desc = *DescOf({type.dtype, *extents, *target_.result_layout});
       }
     }
     post_.arguments.push_back(

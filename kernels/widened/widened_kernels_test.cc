@@ -129,7 +129,9 @@ TEST(Widened, StandsInForAnotherDevicesProduct) {
   auto bound = Library().Bind(
       {one.node(), &binding, &device, nullptr, /*stands_in=*/true});
   ASSERT_TRUE(bound.ok()) << bound.status();
-  EXPECT_EQ(bound->identity.kernel, "widened.onednn.matmul");
+  // By gemm or as a convolution, whichever is faster here.
+  EXPECT_TRUE(absl::StartsWith(bound->identity.kernel, "widened.onednn.matmul"))
+      << bound->identity.kernel;
   EXPECT_TRUE(absl::EndsWith(bound->identity.arithmetic, "rounded to f16"));
 }
 

@@ -217,17 +217,26 @@ std::string CountText(size_t count, absl::string_view noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
+namespace {
+
+std::string LoopsText(const std::vector<std::string>& kernels) {
+  if (kernels == std::vector<std::string>{"reference.eval"}) return "eval";
+  return absl::StrCat("plain loops (", absl::StrJoin(kernels, ", "), ")");
+}
+
+}  // namespace
+
 std::string FallbacksText(const Fallbacks& fallbacks) {
   constexpr size_t kMost = 5;
   const std::vector<std::string>& nodes = fallbacks.nodes;
   if (nodes.empty()) return "";
   const size_t named = std::min(nodes.size(), kMost);
-  std::string text =
-      absl::StrCat("slow ", CountText(nodes.size(), "node"),
-                   " without a fast kernel, run by eval in a predicted ",
-                   SecondsText(fallbacks.seconds), ": ",
-                   absl::StrJoin(nodes.begin(), nodes.begin() + named, ", "),
-                   nodes.size() > named ? ", ..." : "", "\n");
+  std::string text = absl::StrCat(
+      "slow ", CountText(nodes.size(), "node"),
+      " without a fast kernel, run by ", LoopsText(fallbacks.kernels),
+      " in a predicted ", SecondsText(fallbacks.seconds), ": ",
+      absl::StrJoin(nodes.begin(), nodes.begin() + named, ", "),
+      nodes.size() > named ? ", ..." : "", "\n");
   if (!fallbacks.no_codegen.empty()) {
     absl::StrAppend(&text, "slow as there is no generated code: ",
                     fallbacks.no_codegen, "\n");
@@ -308,6 +317,7 @@ std::string CompileJson(const Compiled& compiled,
         {{"stage", stage.stage}, {"seconds", stage.seconds}});
   }
   json["fallbacks"] = report.fallbacks.nodes;
+  json["fallback_kernels"] = report.fallbacks.kernels;
   json["fallback_seconds"] = report.fallbacks.seconds;
   json["no_codegen"] = report.fallbacks.no_codegen;
   json["idle_pins"] = report.idle_pins;

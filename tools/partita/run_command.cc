@@ -14,8 +14,10 @@
 #include "absl/strings/str_join.h"
 #include "graph/atomic_file.h"
 #include "graph/onnx/tested_model.h"
+#include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "graph/text/names.h"
+#include "kernels/cpu/onednn_recipe.h"
 #include "partita/compile.h"
 #include "partita/session.h"
 #include "runtime/tensor_file/npy.h"
@@ -329,6 +331,17 @@ absl::Status WriteFiles(const Session& session, const Arguments& arguments) {
   return WriteOutputs(session, arguments);
 }
 
+// See RunReport::slow_nodes.
+std::vector<std::string> SlowNodes(const Graph& graph) {
+  std::vector<std::string> slow;
+  for (const OpView& op : graph.ops()) {
+    const std::optional<KernelBinding>& kernel = op.node().kernel;
+    if (!kernel.has_value() || !IsReferenceLoop(kernel->arithmetic)) continue;
+    slow.push_back(absl::StrCat(op.ToString(), " by ", kernel->kernel));
+  }
+  return slow;
+}
+
 absl::Status Run(const Arguments& arguments) {
   PARTITA_RETURN_IF_ERROR(CheckFlags(arguments));
   LoadOptions load;
@@ -352,6 +365,7 @@ absl::Status Run(const Arguments& arguments) {
   report.on_virtual_devices = arguments.has("virtual");
   report.notice = session->notice();
   report.replaced_kernels = session->ReplacedKernels();
+  report.slow_nodes = SlowNodes(*plan->entries[session->entry()].graph);
   PARTITA_RETURN_IF_ERROR(
       RunSteps(*session, arguments, numbers, progress, report.seconds));
   report.has_reference = arguments.has("reference");

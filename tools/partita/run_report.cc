@@ -27,6 +27,15 @@ std::string ComparisonText(const OutputComparison& output) {
                                  : absl::StrCat(" (", difference.problem, ")"));
 }
 
+std::string SlowNodesText(const std::vector<std::string>& nodes) {
+  if (nodes.empty()) return "";
+  const size_t more = nodes.size() - 1;
+  return absl::StrCat(
+      "note: slow, as the library has nothing but plain loops for it: ",
+      nodes.front(), more == 0 ? "" : absl::StrCat(", and ", more, " more"),
+      "\n");
+}
+
 }  // namespace
 
 std::string RunText(const RunReport& report) {
@@ -35,6 +44,7 @@ std::string RunText(const RunReport& report) {
     absl::StrAppend(&text, "note: ", report.notice, "\n");
   }
   text += ReplacedKernelsText("compile", report.replaced_kernels);
+  text += SlowNodesText(report.slow_nodes);
   absl::StrAppend(&text, "ran ", CountText(report.seconds.size(), "step"),
                   ", median ", SecondsText(Median(report)),
                   report.on_virtual_devices
@@ -72,6 +82,7 @@ std::string RunJson(const RunReport& report) {
   const Json json = {
       {"notice", report.notice},
       {"replaced_kernels", ReplacedKernelsJson(report.replaced_kernels)},
+      {"slow_nodes", report.slow_nodes},
       {"on_virtual_devices", report.on_virtual_devices},
       {"steps", report.seconds.size()},
       {"median_seconds", Median(report)},

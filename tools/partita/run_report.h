@@ -20,6 +20,9 @@ struct OutputComparison {
 struct RunReport {
   std::string notice;  // of the session; may be empty
   std::vector<ReplacedKernel> replaced_kernels;
+  // Nodes that the plan leaves to a library's reference implementation, with
+  // the kernel: "matmul %y by onednn.matmul".
+  std::vector<std::string> slow_nodes;
   bool on_virtual_devices = false;
   std::vector<double> seconds;  // of each step, ascending, at least one
   std::vector<DeviceMemory> memory;

@@ -268,6 +268,7 @@ std::string TrainJson(const TrainReport& report) {
   AddTrained(report.trained, json);
   json["seconds_waited_for_dataset"] = report.seconds_waited;
   json["fallbacks"] = report.fallbacks.nodes;
+  json["fallback_kernels"] = report.fallbacks.kernels;
   json["fallback_seconds"] = report.fallbacks.seconds;
   json["no_codegen"] = report.fallbacks.no_codegen;
   json["notice"] = report.notice;

@@ -1,0 +1,48 @@
+// A matmul in the dimensions of a primitive.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CPU_PRODUCT_H_
+#define PARTITA_KERNELS_CPU_PRODUCT_H_
+
+#include <optional>
+
+#include "graph/op_view.h"
+#include "graph/tensor_type.h"
+#include "oneapi/dnnl/dnnl.hpp"
+
+namespace partita {
+
+// An operand as the primitive sees it: extents and strides.
+struct Matrix {
+  dnnl::memory::desc Desc(DType dtype) const;
+
+  Shape dims;
+  Shape strides;
+};
+
+// Where the right side is one matrix, all rows of the left side are one matrix
+// too.
+struct MatrixProduct {
+  Matrix a, b, y;
+  bool one_matrix = false;  // b may have a layout of its own
+  bool transpose_b = false;
+};
+
+// True if the node is a matmul, or a fused chain behind one, of no vector
+// without extents.
+bool IsProduct(const OpView& node);
+
+// Of operands with these extents.
+MatrixProduct MakeProduct(const OpView& matmul, const Shape& a, const Shape& b);
+
+// How an operand of a link meets the result: where rows were joined, only one
+// value, one per column, or one per element do.
+std::optional<Shape> LinkExtents(const Shape& dims, const TensorType& result,
+                                 const MatrixProduct& product);
+
+// A value for each column of the result, and no other.
+bool IsOnePerColumn(const Shape& dims, const MatrixProduct& product);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CPU_PRODUCT_H_
