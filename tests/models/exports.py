@@ -67,11 +67,11 @@ class Cached(nn.Module):
 
 
 class Tagger(nn.Module):
-    def __init__(self):
+    def __init__(self, width=32):
         super().__init__()
         self.words = nn.Embedding(WORDS, 24)
-        self.rnn = nn.LSTM(24, 32, num_layers=2, bidirectional=True, batch_first=True)
-        self.tags = nn.Linear(64, 9)
+        self.rnn = nn.LSTM(24, width, num_layers=2, bidirectional=True, batch_first=True)
+        self.tags = nn.Linear(2 * width, 9)
 
     def forward(self, *inputs):
         (ids,) = inputs
@@ -95,10 +95,10 @@ def decoder(name, head="ForCausalLM", **config):
     return Called(model, ["input_ids", "attention_mask"], ["logits"], use_cache=False), (ids(), mask())
 
 
-def llama():
-    config = transformers.LlamaConfig(num_key_value_heads=KEY_HEADS, **DECODER)
-    past = [torch.randn(2, KEY_HEADS, 7, 16) for _ in range(4)]
-    return Cached(transformers.LlamaForCausalLM(config), 2), (ids(2, 3), mask(2, 10), *past)
+def llama(**changed):
+    config = transformers.LlamaConfig(num_key_value_heads=KEY_HEADS, **{**DECODER, **changed})
+    past = [torch.randn(2, KEY_HEADS, 7, config.head_dim) for _ in range(2 * config.num_hidden_layers)]
+    return Cached(transformers.LlamaForCausalLM(config), config.num_hidden_layers), (ids(2, 3), mask(2, 10), *past)
 
 
 def encoder(model, inputs, names, outputs=("last_hidden_state",), **fixed):
@@ -213,10 +213,10 @@ MODELS = {
 }
 
 
-def made(name):
+def made(make):
     """The model and its inputs. Weights that begin as zeros or ones say little: all are drawn, small."""
     torch.manual_seed(0)
-    model, inputs = MODELS[name]()
+    model, inputs = make()
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() < 2:
@@ -260,8 +260,7 @@ def write_model(model, inputs, outputs, way, path):
     )
 
 
-def export(name, way, folder):
-    model, inputs = made(name)
+def export(model, inputs, way, folder):
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / "model.onnx.part"
     with torch.no_grad():
@@ -283,7 +282,7 @@ def export_all(folder, wanted=None):
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     found = {}
-    for name in MODELS:
+    for name, make in MODELS.items():
         for label, way in WAYS.items():
             case = f"{name}_{label}"
             if wanted and name not in wanted and case not in wanted:
@@ -292,7 +291,7 @@ def export_all(folder, wanted=None):
             if (folder / case / "model.onnx").exists():
                 continue
             try:
-                export(name, way, folder / case)
+                export(*made(make), way, folder / case)
             except Exception as error:  # noqa: BLE001 (exporters raise what they like; the table says what)
                 found[case] = f"the export fails: {reason(error)}"
             print(case, "exported" if isinstance(found[case], pathlib.Path) else found[case], flush=True)
