@@ -95,6 +95,25 @@ TEST(OnednnConv, OneChannelIsReadRowMajorAndBlocksAreWritten) {
       << all;
 }
 
+// Windows that reach far beyond the image, along its last dimension and others.
+TEST(OnednnConv, WidePaddingIsWrittenOut) {
+  for (int64_t channels : {8, 19}) {
+    const std::string all = Offered(OneNode(
+        kConv,
+        {F32({2, channels, 7, 30}), F32({16, channels, 3, 21}), F32({16})},
+        {{"pads_before", Ints{1, 10}}, {"pads_after", Ints{1, 8}}}));
+    EXPECT_TRUE(absl::StrContains(all, "onednn.padded_conv")) << all;
+    ExpectRight(OneNode(kConv, {F32({1, channels, 40}), F32({8, channels, 9})},
+                        {{"pads_before", Ints{0}},
+                         {"pads_after", Ints{8}},
+                         {"strides", Ints{2}}}));
+  }
+  ExpectRight(OneNode(kConv, {F32({2, 16, 9, 12}), F32({16, 1, 1, 11})},
+                      {{"groups", int64_t{16}},
+                       {"pads_before", Ints{0, 5}},
+                       {"pads_after", Ints{0, 5}}}));
+}
+
 OneNode WeightGradient(const Shape& x, const Shape& dy, int64_t kernel,
                        int64_t groups = 1, const Ints& strides = {1, 1}) {
   return OneNode(kConvWeightGradient, {F32(x), F32(dy)},

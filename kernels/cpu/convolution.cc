@@ -83,7 +83,6 @@ dnnl::primitive_desc Primitive(bool transposed, ConvolutionMethod method,
                                const ConvolutionWindow& w,
                                const dnnl::primitive_attr& attributes) {
   const dnnl::prop_kind kind = PropKind(method);
-  const bool direct = method == ConvolutionMethod::kDirect;
   if (transposed) {
     return dnnl::deconvolution_forward::primitive_desc(
         dnnl::deconvolution_forward::desc(
@@ -94,8 +93,8 @@ dnnl::primitive_desc Primitive(bool transposed, ConvolutionMethod method,
   return dnnl::convolution_forward::primitive_desc(
       dnnl::convolution_forward::desc(
           kind,
-          direct ? dnnl::algorithm::convolution_direct
-                 : dnnl::algorithm::convolution_winograd,
+          TileOf(method) == 0 ? dnnl::algorithm::convolution_direct
+                              : dnnl::algorithm::convolution_winograd,
           source, weights, bias, result, w.strides, w.dilates, w.before,
           w.after),
       attributes, CpuEngine(), /*allow_empty=*/true);
@@ -191,7 +190,15 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   }
   if (has_bias) post.bias_operand = chain.root_operands[2];
 
-  const auto source_desc = WishedDesc(x, wish.operands[chain.root_operands[0]]);
+  ConvolutionWindow window = WindowOf(op, rank - 2, order);
+  TensorType read = x;  // by the primitive
+  const int64_t before = window.before.back();
+  if (method == ConvolutionMethod::kPadded) {
+    read.dims.back() += before + window.after.back();
+    window.before.back() = window.after.back() = 0;
+  }
+  const auto source_desc =
+      WishedDesc(read, wish.operands[chain.root_operands[0]]);
   const auto weights_desc = weights.Desc(
       winograd ? std::nullopt : wish.operands[chain.root_operands[1]]);
   const auto result_desc = WishedDesc(y, wish.results[0]);
@@ -205,11 +212,11 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   attributes.set_post_ops(post.ops);
 
   OnednnRecipe recipe;
-  recipe.primitive = WithoutFirst(
-      WithoutKnownFault(Primitive(transposed, method, *source_desc,
-                                  *weights_desc, bias_desc, *result_desc,
-                                  WindowOf(op, rank - 2, order), attributes)),
-      wish.skipped);
+  recipe.primitive =
+      WithoutFirst(WithoutKnownFault(Primitive(
+                       transposed, method, *source_desc, *weights_desc,
+                       bias_desc, *result_desc, window, attributes)),
+                   wish.skipped);
   if (!recipe.primitive) return NotOffered("no such convolution");
   const memory::desc source = recipe.primitive.query_md(dnnl::query::src_md);
   const memory::desc packed =
@@ -244,6 +251,12 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   if (winograd) {
     recipe.winograd = {.operand = chain.root_operands[1],
                        .pairs = w.dims[0] * w.dims[1]};
+  }
+  if (method == ConvolutionMethod::kPadded) {
+    recipe.padded = {.operand = chain.root_operands[0],
+                     .image = *DescOf({x.dtype, x.dims, *source_layout}),
+                     .whole = source,
+                     .before = before};
   }
   FillLayouts(node, post, recipe);
   recipe.operands[chain.root_operands[0]] = *source_layout;

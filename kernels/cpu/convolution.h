@@ -17,9 +17,10 @@ bool IsConvolution(const OpView& node, const OpDef& op);
 // everything row-major.
 std::vector<LayoutWish> ConvolutionWishes(const OpView& node);
 
-// How a convolution is computed: by its sums, or by Winograd's F(2x2, 3x3) or
+// How a convolution is computed: by its sums, of an image whose last dimension
+// the primitive pads or that is padded before, or by Winograd's F(2x2, 3x3) or
 // F(4x4, 3x3) over tiles of the image.
-enum class ConvolutionMethod { kDirect, kTiles2, kTiles4 };
+enum class ConvolutionMethod { kDirect, kPadded, kTiles2, kTiles4 };
 
 // A convolution or its transpose. The weights of kTiles2 lie with taps
 // outermost, as TransformWinogradWeights reads them.

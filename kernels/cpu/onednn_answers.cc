@@ -21,12 +21,19 @@ namespace partita {
 namespace {
 
 const OnednnFamily* const kFamilies[] = {
-    &kOnednnConv,          &kOnednnWinograd,
-    &kOnednnConvTranspose, &kOnednnConvWeightGradient,
-    &kOnednnMatmul,        &kOnednnMatmulByConv,
-    &kOnednnPool,          &kOnednnPoolGradient,
-    &kOnednnNorm,          &kOnednnResample,
-    &kOnednnBinary,        &kOnednnWinogradTraining,
+    &kOnednnConv,
+    &kOnednnPaddedConv,
+    &kOnednnWinograd,
+    &kOnednnConvTranspose,
+    &kOnednnConvWeightGradient,
+    &kOnednnMatmul,
+    &kOnednnMatmulByConv,
+    &kOnednnPool,
+    &kOnednnPoolGradient,
+    &kOnednnNorm,
+    &kOnednnResample,
+    &kOnednnBinary,
+    &kOnednnWinogradTraining,
 };
 
 // Most implementations are named with the instructions that they use.

@@ -23,6 +23,20 @@ dnnl::memory::desc WithoutPadding(const dnnl::memory::desc& desc) {
   return RowMajorDesc({elements});
 }
 
+// Where the image lies in the whole.
+dnnl::memory::desc Inside(const OnednnRecipe::Padded& padded) {
+  dnnl::memory::dims offsets(padded.image.dims().size(), 0);
+  offsets.back() = padded.before;
+  return padded.whole.submemory_desc(padded.image.dims(), offsets);
+}
+
+// What the primitive reads from the beginning of the workspace.
+bool IsTransformed(const OnednnRecipe& recipe,
+                   const OnednnRecipe::Argument& argument) {
+  if (recipe.padded.has_value()) return argument.id == DNNL_ARG_SRC;
+  return recipe.winograd.has_value() && argument.id == DNNL_ARG_WEIGHTS;
+}
+
 }  // namespace
 
 absl::Status OnednnStatus(dnnl_status_t code, absl::string_view doing) {
@@ -44,12 +58,22 @@ OnednnPrimitive::OnednnPrimitive(const OnednnRecipe& recipe, int threads)
     const dnnl::memory::desc desc =
         argument.is_result ? argument.desc : WithoutPadding(argument.desc);
     if (argument.is_result) result_bytes_ = desc.get_size();
-    slots_.push_back({argument.is_result, argument.id == DNNL_ARG_WEIGHTS,
+    slots_.push_back({argument.is_result, IsTransformed(recipe, argument),
                       argument.index,
                       dnnl::memory(desc, CpuEngine(), DNNL_MEMORY_NONE)});
     arguments_.push_back({argument.id, slots_.back().memory.get()});
   }
   arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad_.get()});
+  if (!recipe.padded.has_value()) return;
+  const OnednnRecipe::Padded& padded = *recipe.padded;
+  const dnnl::memory::desc inside = Inside(padded);
+  const dnnl::reorder::primitive_desc reorder(CpuEngine(), padded.image,
+                                              CpuEngine(), inside);
+  padding_ = {
+      padded.operand, dnnl::reorder(reorder),
+      dnnl::memory(WithoutPadding(padded.image), CpuEngine(), DNNL_MEMORY_NONE),
+      dnnl::memory(WithoutPadding(padded.whole), CpuEngine(),
+                   DNNL_MEMORY_NONE)};
 }
 
 absl::Status OnednnPrimitive::SetPlaces(const LaunchArgs& args) {
@@ -57,7 +81,7 @@ absl::Status OnednnPrimitive::SetPlaces(const LaunchArgs& args) {
   for (Slot& slot : slots_) {
     void* place =
         slot.is_result ? args.results[slot.index] : args.operands[slot.index];
-    if (winograd_.has_value() && slot.is_weights) place = workspace;
+    if (slot.is_transformed) place = workspace;
     PARTITA_RETURN_IF_ERROR(
         OnednnStatus(dnnl_memory_set_data_handle(slot.memory.get(), place),
                      "placing an argument"));
@@ -74,6 +98,23 @@ void OnednnPrimitive::TransformWeights(const LaunchArgs& args) {
       static_cast<float*>(args.workspace), winograd_->pairs, threads_);
 }
 
+absl::Status OnednnPrimitive::PadImage(const LaunchArgs& args) {
+  if (!padding_.has_value()) return absl::OkStatus();
+  std::memset(args.workspace, 0, transformed_bytes_);
+  PARTITA_RETURN_IF_ERROR(
+      OnednnStatus(dnnl_memory_set_data_handle(
+                       padding_->from.get(), args.operands[padding_->operand]),
+                   "placing an image"));
+  PARTITA_RETURN_IF_ERROR(OnednnStatus(
+      dnnl_memory_set_data_handle(padding_->to.get(), args.workspace),
+      "placing a padded image"));
+  const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, padding_->from.get()},
+                                       {DNNL_ARG_TO, padding_->to.get()}};
+  return OnednnStatus(dnnl_primitive_execute(padding_->reorder.get(),
+                                             stream_.get(), 2, arguments),
+                      "padding an image");
+}
+
 absl::Status OnednnPrimitive::Launch(const LaunchArgs& args) {
   const ThreadScope threads(threads_);
   if (summed_operand_ >= 0 &&
@@ -81,6 +122,7 @@ absl::Status OnednnPrimitive::Launch(const LaunchArgs& args) {
     std::memcpy(args.results[0], args.operands[summed_operand_], result_bytes_);
   }
   TransformWeights(args);
+  PARTITA_RETURN_IF_ERROR(PadImage(args));
   PARTITA_RETURN_IF_ERROR(SetPlaces(args));
   return OnednnStatus(
       dnnl_primitive_execute(primitive_.get(), stream_.get(),

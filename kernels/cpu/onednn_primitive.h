@@ -21,12 +21,13 @@ class OnednnPrimitive : public BoundKernel {
  private:
   struct Slot {
     bool is_result;
-    bool is_weights;
+    bool is_transformed;  // read from the workspace
     int index;
     dnnl::memory memory;
   };
   absl::Status SetPlaces(const LaunchArgs& args);
   void TransformWeights(const LaunchArgs& args);
+  absl::Status PadImage(const LaunchArgs& args);
 
   int threads_;
   dnnl::primitive primitive_;
@@ -37,6 +38,13 @@ class OnednnPrimitive : public BoundKernel {
   int summed_operand_ = -1;
   size_t result_bytes_ = 0;
   std::optional<OnednnRecipe::Winograd> winograd_;
+  // From an operand into the workspace.
+  struct Padding {
+    int operand;
+    dnnl::reorder reorder;
+    dnnl::memory from, to;
+  };
+  std::optional<Padding> padding_;
   int64_t transformed_bytes_ = 0;  // at the workspace's begin
 };
 

@@ -153,6 +153,11 @@ std::optional<dnnl::memory::desc> WishedDesc(
 }
 
 int64_t TransformedBytes(const OnednnRecipe& recipe) {
+  if (recipe.padded.has_value()) {
+    const int64_t bytes = static_cast<int64_t>(recipe.padded->whole.get_size());
+    return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+           kWorkspaceAlignment;
+  }
   if (!recipe.winograd.has_value()) return 0;
   return recipe.winograd->pairs * kWinogradTaps *
          static_cast<int64_t>(sizeof(float));

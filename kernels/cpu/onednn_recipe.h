@@ -43,6 +43,15 @@ struct OnednnRecipe {
     int64_t pairs;  // of input and output channels
   };
 
+  // An operand that the primitive reads from the workspace, where zeros stand
+  // before and behind it along the last dimension.
+  struct Padded {
+    int operand;
+    dnnl::memory::desc image;  // as the operand has it
+    dnnl::memory::desc whole;
+    int64_t before;
+  };
+
   dnnl::primitive_desc primitive;
   std::vector<Argument> arguments;
   std::vector<Layout> operands;
@@ -59,6 +68,7 @@ struct OnednnRecipe {
   // The processor's instructions for the dtype take denormals for zero.
   bool flushes = false;
   std::optional<Winograd> winograd;
+  std::optional<Padded> padded;
   // Results along a side of a tile of Winograd's; 0 if it is not by his
   // algorithm, which has sums of its own: see docs/numerics.md.
   int tile = 0;
@@ -84,6 +94,7 @@ struct OnednnFamily {
 extern const OnednnFamily kOnednnConv;
 extern const OnednnFamily kOnednnWinograd;
 extern const OnednnFamily kOnednnWinogradTraining;
+extern const OnednnFamily kOnednnPaddedConv;
 extern const OnednnFamily kOnednnConvTranspose;
 extern const OnednnFamily kOnednnConvWeightGradient;
 extern const OnednnFamily kOnednnMatmul;
@@ -128,7 +139,8 @@ bool IsBf16Product(const OpView& node);
 std::optional<dnnl::memory::desc> WishedDesc(
     const TensorType& type, const std::optional<Layout>& layout);
 
-// Bytes of transformed weights; 0 if there are none.
+// Bytes of transformed weights or of a padded image, at the beginning of the
+// workspace; 0 if there are none.
 int64_t TransformedBytes(const OnednnRecipe& recipe);
 
 // Bytes that a launch needs: these, and the scratchpad of the primitive.

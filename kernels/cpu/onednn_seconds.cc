@@ -220,8 +220,11 @@ double VectorExcess(const OpView& node, const OnednnRecipe& recipe) {
 Work WorkOf(const OpView& node, const OnednnRecipe& recipe) {
   if (recipe.tile > 0) return WinogradWork(recipe);
   Work work = {.flops = node.op().cost(node).flops};
+  if (recipe.padded.has_value()) {
+    work.streaming = 3.0 * static_cast<double>(TransformedBytes(recipe));
+  }
   if (IsConvolutionByGemm(recipe)) {
-    work.streaming = GemmTraffic(node, recipe);
+    work.streaming += GemmTraffic(node, recipe);
   } else if (IsConvolution(recipe)) {
     work.flops *= VectorExcess(node, recipe);
   } else if (recipe.primitive.get_kind() == dnnl::primitive::kind::matmul &&

@@ -1,5 +1,5 @@
-// What is chosen where oneDNN's own first choice is slow, by the
-// implementation's name. SPDX-License-Identifier: Apache-2.0
+// What is chosen where oneDNN's own first choice is slow, by its name.
+// SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
 #include <string>
@@ -49,11 +49,10 @@ OneNode Pointwise() {
   return ScaledConv({1, 480, 6, 80}, {480, 480, 1, 1}, {});
 }
 
-// For which oneDNN has nothing but gemm.
-OneNode WideKernel() {
-  return ScaledConv(
-      {1, 8, 20, 60}, {8, 8, 3, 39},
-      {{"pads_before", Ints{1, 19}}, {"pads_after", Ints{1, 19}}});
+// For which oneDNN has nothing but gemm: groups that fill no vector.
+const Attributes kGroups = {{"groups", int64_t{3}}};
+OneNode OddGroups() {
+  return ScaledConv({1, 9, 20, 60}, {15, 3, 3, 3}, kGroups);
 }
 
 TEST(SlowImplementations, GemmDoesNotGetPostOpsThatItComputesOneByOne) {
@@ -69,11 +68,10 @@ TEST(SlowImplementations, GemmDoesNotGetPostOpsThatItComputesOneByOne) {
 }
 
 TEST(SlowImplementations, WhereGemmIsAllTheNodeIsComputedInParts) {
-  const OneNode whole = WideKernel();
+  const OneNode whole = OddGroups();
   EXPECT_TRUE(OnednnCatalog().Choices(whole.node(), CpuWith("avx2")).empty());
-  const OneNode product(
-      kConv, {F32({1, 8, 20, 60}), F32({8, 8, 3, 39})},
-      {{"pads_before", Ints{1, 19}}, {"pads_after", Ints{1, 19}}});
+  const OneNode product(kConv, {F32({1, 9, 20, 60}), F32({15, 3, 3, 3})},
+                        kGroups);
   EXPECT_FALSE(
       OnednnCatalog().Choices(product.node(), CpuWith("avx2")).empty());
 }
@@ -92,12 +90,22 @@ TEST(SlowImplementations, StandInsAreNoneOfThem) {
   ASSERT_TRUE(pointwise.ok()) << pointwise.status();
   EXPECT_FALSE(absl::StrContains(pointwise->identity.arithmetic, "gemm"))
       << pointwise->identity.arithmetic;
-  const auto wide = BindStandIn(WideKernel());
+  const auto groups = BindStandIn(OddGroups());
   EXPECT_TRUE(VectorChannels() == 16 ||
-              wide.status().code() == absl::StatusCode::kUnimplemented);
+              groups.status().code() == absl::StatusCode::kUnimplemented);
 }
 
-// Constant weights, or such as a step makes.
+TEST(SlowImplementations, ImagesArePaddedBeforeWindowsThatReachFar) {
+  const OneNode one(
+      kConv, {F32({1, 8, 172, 264}), F32({8, 8, 3, 39})},
+      {{"pads_before", Ints{1, 19}}, {"pads_after", Ints{1, 19}}});
+  const std::vector<KernelChoice> choices =
+      OnednnCatalog().Choices(one.node(), CpuWith("avx2"));
+  ASSERT_FALSE(choices.empty());
+  EXPECT_EQ(choices[0].kernel, "onednn.padded_conv");
+  EXPECT_EQ(choices[0].arithmetic, "onednn 2.6.3 jit:avx2 threads 2");
+}
+
 OneNode Product(int64_t rows, int64_t depth, int64_t columns) {
   return OneNode(kMatmul, {F32({rows, depth}), F32({depth, columns})});
 }
