@@ -31,9 +31,11 @@
 #include "passes/merge_reshapes.h"
 #include "passes/pair_sums.h"
 #include "passes/recognise_activations.h"
+#include "passes/recognise_attention.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
 #include "passes/repeat_cheap_ops.h"
+#include "passes/simplify_attention.h"
 #include "passes/unfold_conv_transpose.h"
 
 namespace partita {
@@ -44,9 +46,11 @@ constexpr Pass kSourcePasses[] = {
     {"fold_shapes", FoldShapes},  // makes constants for the next one
     {"fold_constants", FoldConstants},  // the passes below match constants
     {"remove_identities", RemoveIdentities},
+    {"recognise_attention", RecogniseAttention},  // adds transposes to cancel
     {"cancel_transpose_pair", CancelTransposePair},
     {"merge_reshapes", MergeReshapes},
-    {"remove_identities", RemoveIdentities},  // joined ones may do nothing
+    {"remove_identities", RemoveIdentities},    // joined ones may do nothing
+    {"simplify_attention", SimplifyAttention},  // its operands are bare now
     {"merge_duplicates", MergeDuplicates},
     {"drop_expands", DropExpands},  // that gradients made
     {"remove_dead", RemoveDead},    // unread ops count as readers to the next
