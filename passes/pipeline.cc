@@ -32,6 +32,7 @@
 #include "passes/pair_sums.h"
 #include "passes/recognise_activations.h"
 #include "passes/recognise_attention.h"
+#include "passes/recognise_rms_norm.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
 #include "passes/repeat_cheap_ops.h"
@@ -57,7 +58,8 @@ constexpr Pass kSourcePasses[] = {
     {"factor_sums", FactorSums},
     {"merge_duplicates", MergeDuplicates},  // sums that differed by a factor
     {"pair_sums", PairSums},                // in front of what fuses products
-    {"recognise_activations", RecogniseActivations},  // before their parts fuse
+    {"recognise_rms_norm", RecogniseRmsNorm},         // before their parts
+    {"recognise_activations", RecogniseActivations},  // fuse
     {"decompose_batch_norm", DecomposeBatchNorm},     // a mul and an add that
     {"fold_affine_into_conv", FoldAffineIntoConv},    // convolutions swallow
     {"unfold_conv_transpose", UnfoldConvTranspose},   // with its final bias

@@ -13,8 +13,8 @@
 #include "graph/op_view.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "passes/attention_parts.h"
 #include "passes/joint_placement.h"
+#include "passes/known_values.h"
 
 namespace partita {
 namespace {
@@ -314,11 +314,18 @@ class Writer {
                               before_);
   }
 
+  // Of smaller extents than scores, so pinned to none of what divides them.
   absl::StatusOr<ValueId> Added(const Choice& choice) {
     const ValueId nothing = Scalar(0), hidden = Scalar(choice.hidden);
-    return choice.hides_where_true
-               ? Add(kWhere, {choice.condition, hidden, nothing}, {})
-               : Add(kWhere, {choice.condition, nothing, hidden}, {});
+    ValueIds operands = {choice.condition, nothing, hidden};
+    if (choice.hides_where_true) std::swap(operands[1], operands[2]);
+    return graph_.AddValue(
+        {.op = &kWhere,
+         .operands = std::move(operands),
+         .scope = scope_,
+         .location = location_,
+         .placement = placement_.results.empty() ? placement_ : Placement()},
+        before_);
   }
 
   Graph& graph_;
@@ -328,12 +335,21 @@ class Writer {
   const Placement& placement_;
 };
 
+// Division by samples or heads, which scores and results have in the same
+// place, is that of the op.
+bool KeepsDivision(const JointPlacement& joint, const Attention& a) {
+  if (!joint.divides()) return true;
+  const std::vector<Sharding>& results = joint.get().results;
+  return a.scores.size() == 4 && results.size() == 1 && results[0].dim < 2 &&
+         joint.get().operands.empty();
+}
+
 absl::Status Replace(Graph& graph, const OpView& product, const Attention& a) {
   JointPlacement joint;
   for (const OpView& member : a.members) {
     if (!joint.Admit(member.node())) return absl::OkStatus();
   }
-  if (joint.divides()) return absl::OkStatus();
+  if (!KeepsDivision(joint, a)) return absl::OkStatus();
   Writer writer(graph, product, joint.get());
   const ValueId old = product.result(0).id();
   PARTITA_ASSIGN_OR_RETURN(ValueId result, writer.Write(a));

@@ -27,7 +27,7 @@ namespace partita {
 // c * tanh(scores / c) is a softcap. Shares that are NaN may be replaced by 0.
 // Leaves: transposes for `cancel_transpose_pair`, masks and repeated heads for
 // `simplify_attention`. Skips: scores that something else reads, and ops that
-// are pinned apart.
+// are pinned apart, or together divided by anything but samples or heads.
 absl::Status RecogniseAttention(Graph& graph);
 
 }  // namespace partita

@@ -13,8 +13,8 @@
 #include "graph/ops/attention_dims.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
-#include "passes/attention_parts.h"
 #include "passes/joint_placement.h"
+#include "passes/known_values.h"
 
 namespace partita {
 namespace {
@@ -282,8 +282,11 @@ absl::Status ReadPositionsFirst(Graph& graph, const OpView& op) {
       AddBefore(graph, op, kTranspose, {attended},
                 {{"perm", std::vector<int64_t>{0, 2, 1, 3}}}));
   graph.ReplaceAllUses(op.result(0).id(), result);
-  graph.Erase(op.id());
   CancelReaders(graph, result, attended);
+  if (!graph.value(result).uses.empty() || graph.is_output(result)) {
+    std::swap(graph.value(result).name, graph.value(attended).name);
+  }
+  graph.Erase(op.id());
   return absl::OkStatus();
 }
 

@@ -334,8 +334,7 @@ Expr OneOp(Composition& c, const AttentionSizes& sizes, const Options& options,
   return c.Add(kAttention, all, std::move(attributes));
 }
 
-// Of inputs [batch, positions, heads * size] that no other output shows: they
-// need not be transposed.
+// Inputs [batch, positions, heads * size] that no other output shows.
 bool StaysPacked(const NodeImport& node) {
   return node.rank(kQueries) == 3 && node.rank(kKeys) == 3 &&
          node.rank(kValues) == 3 && !node.has_input(kPastKeys) &&

@@ -496,6 +496,7 @@ void AddNorms(Samples& samples) {
       {&kGroupNorm, {F32({3, 6, 4}), F32({6}), F32({6})}, {{"groups", 3}}},
       {&kLayerNorm, {F32({3, 4, 6}), F32({6}), F32({6})}, {}},
       {&kLayerNorm, {F32({3, 4, 6}), F32({4, 6})}, {{"axis", 1}}},
+      {&kLayerNorm, {F32({3, 4, 6}), F32({6})}, {{"center", false}}},
       {&kLayerNormGradient, {F32({3, 4, 6}), F32({6}), F32({3, 4, 6})}, {}},
       {&kLayerNormGradient,
        {F32({3, 4, 6}), F32({4, 6}), F32({3, 4, 6})},

@@ -254,6 +254,12 @@ TEST(SpecialValues, Attention) {
   }
 }
 
+TEST(SpecialValues, NormsThatScaleOnly) {
+  for (int64_t count : {5, 70}) {
+    ExpectSprinkled(kLayerNorm, {{3, count}, {count}}, {{"center", false}});
+  }
+}
+
 TEST(SpecialValues, Recurrences) {
   const Attributes both = {{"reverse", Ints{0, 1}}};
   ExpectSprinkled(kLstm, {{3, 2, 2, 76}, {2, 19, 76}, {2, 2, 19}, {2, 1, 19}},

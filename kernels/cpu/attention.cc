@@ -21,7 +21,10 @@ namespace partita {
 namespace {
 
 constexpr int kMask = 3;
-constexpr int64_t kBlockKeys = 64;
+// Keys of a block at most: like all but the last one's, a multiple of 6, which
+// is how many rows of a product are made at a time.
+constexpr int64_t kBlockKeys = 96;
+constexpr int64_t kFewQueries = 4;
 
 // Queries side by side: of one head, or of all that share one of keys, where
 // these are few and see the same keys.
@@ -71,12 +74,13 @@ class BlockAttention {
 
   void Run(int64_t block) {
     Locate(block);
-    LoadQueries();
+    if (!IsFew()) LoadQueries();
     std::fill_n(tops_, lanes_, -HUGE_VALF);
     std::fill_n(totals_, lanes_, 0.0f);
     const QueryBlock b = Queries();
-    for (int64_t j = 0; j < b.square; j += kBlockKeys) {
-      const int64_t keys = std::min(kBlockKeys, b.square - j);
+    const int64_t step = KeysOfBlock(b.square);
+    for (int64_t j = 0; j < b.square; j += step) {
+      const int64_t keys = std::min(step, b.square - j);
       Score(j, keys);
       Soften(keys, /*first=*/j == 0);
       AddValues(0, count_, j, keys, BlockProduct::Part::kWhole, j > 0);
@@ -88,6 +92,13 @@ class BlockAttention {
  private:
   static int64_t ValueLine(const AttentionNode& a) {
     return WholeVectors(a.value_size) + kVector;
+  }
+
+  // As equal parts of all keys as can be.
+  static int64_t KeysOfBlock(int64_t keys) {
+    const int64_t blocks = (keys + kBlockKeys - 1) / kBlockKeys;
+    const int64_t even = blocks > 0 ? (keys + blocks - 1) / blocks : 1;
+    return (even + 5) / 6 * 6;
   }
 
   void Locate(int64_t block) {
@@ -135,8 +146,10 @@ class BlockAttention {
     }
   }
 
-  // Of keys [first, first + keys).
-  void Score(int64_t first, int64_t keys) const {
+  // As in a step of a decoder. Whole vectors of queries would be padding.
+  bool IsFew() const { return count_ <= kFewQueries; }
+
+  void ScoreAll(int64_t first, int64_t keys) const {
     const HeadVectors<const float> k = Keys();
     Multiply({.left = {k[first], k.step, 1},
               .right = {queries_, kQueryLine},
@@ -144,6 +157,25 @@ class BlockAttention {
               .m = keys,
               .n = lanes_,
               .k = a_.size});
+  }
+
+  void ScoreEach(int64_t first, int64_t keys) const {
+    const HeadVectors<const float> k = Keys();
+    for (int64_t j = 0; j < keys; ++j) {
+      std::fill_n(scores_ + j * kQueryLine, lanes_, 0.0f);
+    }
+    for (int64_t i = 0; i < count_; ++i) {
+      const HeadVectors<const float> q =
+          VectorsOf(tensors_.q, a_.q, sample_, HeadOf(first_ + i));
+      RunByWidth<ScoreOneQuery<Vector>, ScoreOneQuery<HalfVector>>(
+          OneQuery{q[QueryOf(first_ + i)], k[first], k.step, keys, a_.size,
+                   a_.FirstScale(), scores_ + i});
+    }
+  }
+
+  // Of keys [first, first + keys).
+  void Score(int64_t first, int64_t keys) const {
+    IsFew() ? ScoreEach(first, keys) : ScoreAll(first, keys);
     if (a_.softcap > 0) {
       for (int64_t j = 0; j < keys; ++j) {
         RunVectorised<SoftcapLine>(scores_ + j * kQueryLine,
@@ -195,15 +227,8 @@ class BlockAttention {
     const ScoreBlock block = {scores_, keys, lanes_, tops_, totals_, factors_};
     RunByWidth<RunningSoftmax<Vector>, RunningSoftmax<HalfVector>>(block);
     if (first) return;
-    for (int64_t i = 0; i < count_; ++i) {
-      if (factors_[i] == 1) continue;
-      float* const row = sums_ + i * value_line_;
-      ScaleTo(row, factors_[i], row);
-    }
-  }
-
-  void ScaleTo(const float* row, float factor, float* to) const {
-    RunVectorised<ScaleRow>(row, factor, a_.value_size, to);
+    RunByWidth<ScaleRows<Vector>, ScaleRows<HalfVector>>(
+        ScaledRows{factors_, count_, a_.value_size, sums_, value_line_});
   }
 
   // For rows [row, row + rows) of the block.
@@ -244,7 +269,9 @@ class BlockAttention {
       if (totals_[i] == 0 && a_.zero_blind) {
         std::fill_n(y[QueryOf(row)], a_.value_size, 0.0f);
       } else {
-        ScaleTo(sums_ + i * value_line_, 1 / totals_[i], y[QueryOf(row)]);
+        RunByWidth<ScaleRow<Vector>, ScaleRow<HalfVector>>(
+            static_cast<const float*>(sums_ + i * value_line_), 1 / totals_[i],
+            a_.value_size, y[QueryOf(row)]);
       }
     }
   }

@@ -5,6 +5,7 @@
 #ifndef PARTITA_KERNELS_CPU_ATTENTION_LOOPS_H_
 #define PARTITA_KERNELS_CPU_ATTENTION_LOOPS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -83,18 +84,79 @@ struct RunningSoftmax {
   }
 };
 
-// A row of `size` floats, times a factor.
+// Rows of `size` floats, `step` apart, each times its factor.
+struct ScaledRows {
+  const float* factors;
+  int64_t count;
+  int64_t size;
+  float* rows;
+  int64_t step;
+};
+
+// A row of `size` floats times a factor; `to` may be `from`.
+template <typename Part>
 struct ScaleRow {
   [[gnu::always_inline]] static inline void Run(const float* from, float factor,
                                                 int64_t size, float* to) {
+    Lanes<Part> by, v;
+    by.Fill(factor);
     int64_t i = 0;
     for (; i + kVector <= size; i += kVector) {
-      Vector v;
-      Load(from + i, v);
-      v *= factor;
-      Store(v, to + i);
+      v.LoadFrom(from + i);
+      v.Scale(by);
+      v.StoreTo(to + i);
     }
     for (; i < size; ++i) to[i] = from[i] * factor;
+  }
+};
+
+template <typename Part>
+struct ScaleRows {
+  [[gnu::always_inline]] static inline void Run(ScaledRows r) {
+    for (int64_t i = 0; i < r.count; ++i) {
+      float* const row = r.rows + i * r.step;
+      if (r.factors[i] != 1) {
+        ScaleRow<Part>::Run(row, r.factors[i], r.size, row);
+      }
+    }
+  }
+};
+
+// scores[j] = scale times the product of q and key j, for one query.
+struct OneQuery {
+  const float* q;
+  const float* keys;
+  int64_t step;  // of keys
+  int64_t count;
+  int64_t size;
+  float scale;
+  float* scores;
+};
+
+template <typename Part>
+struct ScoreOneQuery {
+  using Sixteen = Lanes<Part>;
+
+  [[gnu::always_inline]] static inline void Run(OneQuery o) {
+    for (int64_t j = 0; j < o.count; ++j) {
+      o.scores[j * kQueryLine] =
+          o.scale * Dot(o.q, o.keys + j * o.step, o.size);
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] static inline float Dot(const float* a, const float* b,
+                                                 int64_t size) {
+    Sixteen sum, x, y;
+    sum.Fill(0);
+    for (int64_t i = 0; i < size; i += kVector) {
+      const int64_t lanes = std::min(kVector, size - i);
+      x.LoadFirst(a + i, lanes, 0);
+      y.LoadFirst(b + i, lanes, 0);
+      x.Scale(y);
+      sum.Add(x);
+    }
+    return sum.Sum();
   }
 };
 

@@ -87,6 +87,7 @@ TEST(CpuAttention, GroupsAndKeysOfAnotherNumber) {
 TEST(CpuAttention, MasksOfEveryExtentAndSoftcaps) {
   const Extents e = {2, 4, 2, 19, 70, 16, 16};
   const Extents joined = {2, 4, 1, 3, 70, 16, 16};
+  const Extents few = {2, 4, 2, 2, 70, 20, 16};
   for (bool gradient : {false, true}) {
     for (const Shape& mask :
          {Shape{2, 4, 19, 70}, Shape{1, 4, 19, 1}, Shape{2, 1, 1, 70},
@@ -96,6 +97,9 @@ TEST(CpuAttention, MasksOfEveryExtentAndSoftcaps) {
     for (const Shape& mask :
          {Shape{2, 4, 3, 70}, Shape{4, 1, 70}, Shape{2, 1, 1, 70}}) {
       ExpectRight(Attention(joined, gradient, {}, {mask}));
+    }
+    for (const Shape& mask : {Shape{2, 4, 2, 70}, Shape{2, 70}, Shape{70}}) {
+      ExpectRight(Attention(few, gradient, {{"softcap", 2.0}}, {mask}));
     }
     ExpectRight(Attention(e, gradient, {{"softcap", 0.75}}, {{19, 70}}));
     ExpectRight(Attention(e, gradient, {{"softcap", 20.0}, {"causal", true}}));

@@ -1,7 +1,7 @@
 // Questions about one value.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "passes/attention_parts.h"
+#include "passes/known_values.h"
 
 #include "graph/op_def.h"
 

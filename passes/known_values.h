@@ -1,8 +1,8 @@
-// What the passes over attention ask of values.
+// What passes that recognise patterns ask of values.
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef PARTITA_PASSES_ATTENTION_PARTS_H_
-#define PARTITA_PASSES_ATTENTION_PARTS_H_
+#ifndef PARTITA_PASSES_KNOWN_VALUES_H_
+#define PARTITA_PASSES_KNOWN_VALUES_H_
 
 #include <optional>
 
@@ -22,4 +22,4 @@ bool Hides(double added);
 
 }  // namespace partita
 
-#endif  // PARTITA_PASSES_ATTENTION_PARTS_H_
+#endif  // PARTITA_PASSES_KNOWN_VALUES_H_
