@@ -185,12 +185,14 @@ absl::StatusOr<ValueId> Scale(Graph& graph, const OpView& last,
       last.id());
 }
 
-absl::Status Replace(Graph& graph, const OpView& last, const Norm& norm) {
+// `normalised` makes the norm's value, and a product its scaled one, perhaps.
+absl::Status Replace(Graph& graph, const OpView& normalised, const Norm& norm) {
   JointPlacement joint;
   for (const OpView& member : norm.members) {
     if (!joint.Admit(member.node())) return absl::OkStatus();
   }
   if (joint.divides()) return absl::OkStatus();
+  const OpView last = norm.scale.has_value() ? norm.members.back() : normalised;
   const ValueId old = last.result(0).id();
   PARTITA_ASSIGN_OR_RETURN(const ValueId scale,
                            Scale(graph, last, joint.get(), norm));
@@ -204,6 +206,7 @@ absl::Status Replace(Graph& graph, const OpView& last, const Norm& norm) {
   graph.value(result).name = graph.value(old).name;
   graph.ReplaceAllUses(old, result);
   graph.Erase(last.id());
+  if (norm.scale.has_value()) graph.Erase(normalised.id());
   return absl::OkStatus();
 }
 
@@ -216,8 +219,7 @@ absl::Status RecogniseRmsNorm(Graph& graph) {
     if (!walk.Take(op)) continue;
     Norm norm = walk.norm();
     TakeScale(op, norm);
-    PARTITA_RETURN_IF_ERROR(Replace(
-        graph, norm.scale.has_value() ? norm.members.back() : op, norm));
+    PARTITA_RETURN_IF_ERROR(Replace(graph, op, norm));
   }
   return absl::OkStatus();
 }

@@ -73,7 +73,7 @@ std::optional<Repeated> RepeatedHeads(const ValueView& value) {
   Repeated repeated = {
       expand->operand(0).id(), dims, all[2], {*reshape, *expand}};
   const std::optional<OpView> inner = MadeBy(expand->operand(0), kReshape);
-  if (inner.has_value() && inner->operand_type(0).dims == dims) {
+  if (inner.has_value()) {
     repeated.x = inner->operand(0).id();
     repeated.ops.push_back(*inner);
   }
@@ -189,7 +189,7 @@ std::optional<Ordered> OrderOf(const ValueView& mask, const AttentionDims& d) {
         return added == 0;
       });
   if (!first.has_value() || !plain) return std::nullopt;
-  return Ordered{*first, std::nullopt, {}};
+  return Ordered{*first, std::nullopt, {*mask.defining_op()}};
 }
 
 // The attention's operands with what is left of its mask.
