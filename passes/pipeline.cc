@@ -31,9 +31,12 @@
 #include "passes/merge_reshapes.h"
 #include "passes/pair_sums.h"
 #include "passes/recognise_activations.h"
+#include "passes/recognise_attention.h"
+#include "passes/recognise_rms_norm.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
 #include "passes/repeat_cheap_ops.h"
+#include "passes/simplify_attention.h"
 #include "passes/unfold_conv_transpose.h"
 
 namespace partita {
@@ -44,16 +47,19 @@ constexpr Pass kSourcePasses[] = {
     {"fold_shapes", FoldShapes},  // makes constants for the next one
     {"fold_constants", FoldConstants},  // the passes below match constants
     {"remove_identities", RemoveIdentities},
+    {"recognise_attention", RecogniseAttention},  // adds transposes to cancel
     {"cancel_transpose_pair", CancelTransposePair},
     {"merge_reshapes", MergeReshapes},
-    {"remove_identities", RemoveIdentities},  // joined ones may do nothing
+    {"remove_identities", RemoveIdentities},    // joined ones may do nothing
+    {"simplify_attention", SimplifyAttention},  // its operands are bare now
     {"merge_duplicates", MergeDuplicates},
     {"drop_expands", DropExpands},  // that gradients made
     {"remove_dead", RemoveDead},    // unread ops count as readers to the next
     {"factor_sums", FactorSums},
     {"merge_duplicates", MergeDuplicates},  // sums that differed by a factor
     {"pair_sums", PairSums},                // in front of what fuses products
-    {"recognise_activations", RecogniseActivations},  // before their parts fuse
+    {"recognise_rms_norm", RecogniseRmsNorm},         // before their parts
+    {"recognise_activations", RecogniseActivations},  // fuse
     {"decompose_batch_norm", DecomposeBatchNorm},     // a mul and an add that
     {"fold_affine_into_conv", FoldAffineIntoConv},    // convolutions swallow
     {"unfold_conv_transpose", UnfoldConvTranspose},   // with its final bias

@@ -3,6 +3,7 @@
 
 #include "graph/builder/ops.h"
 
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -136,7 +137,19 @@ Tensor LogSoftmax(Tensor x, int64_t axis, CallSite site) {
 }
 
 Tensor Attention(Tensor x, AttentionOptions options, CallSite site) {
-  return Op(kAttention, {x}, {{"causal", options.causal}}, site);
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < 3; ++i) {
+    const Tensor part = Slice(x, 2, i, 1, site);
+    if (!part.valid()) return {};
+    parts.push_back(Reshape(
+        part, {part.dim(0), part.dim(1), part.dim(3), part.dim(4)}, site));
+  }
+  const double size = static_cast<double>(x.dim(4));
+  return Op(kAttention, parts,
+            {{"scale", 1 / std::sqrt(size)},
+             {"causal", options.causal},
+             {"positions_first", true}},
+            site);
 }
 
 Tensor BatchNorm(Tensor x, Tensor scale, Tensor bias, Tensor mean,

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/attention_sizes.h"
@@ -300,24 +302,87 @@ class Shares {
   std::optional<Expr> blind_;  // [.., queries, 1]
 };
 
+// The op computes f32, and shows no scores.
+bool IsOneOp(const NodeImport& node, const Options& options) {
+  return node.type(kQueries).dtype == DType::kF32 &&
+         node.type(kValues).dtype == DType::kF32 &&
+         options.softmax_dtype == DType::kF32 && !node.has_output(kScores);
+}
+
+// By order alone, what a query sees is an attribute; by counts, a mask.
+Attributes OpAttributes(const NodeImport& node, const AttentionSizes& sizes,
+                        const Options& options) {
+  Attributes attributes = {{"scale", options.scale},
+                           {"softcap", options.softcap},
+                           {"zero_blind", !AllSeeSomething(node, options)}};
+  if (options.causal && !node.has_input(kFilled)) {
+    attributes.Set("causal", true);
+    attributes.Set("past", sizes.past);
+  }
+  return attributes;
+}
+
+Expr OneOp(Composition& c, const AttentionSizes& sizes, const Options& options,
+           absl::Span<const Expr> operands, bool positions_first) {
+  Options masked = options;
+  masked.causal = options.causal && c.node().has_input(kFilled);
+  Attributes attributes = OpAttributes(c.node(), sizes, options);
+  attributes.Set("positions_first", positions_first);
+  std::vector<Expr> all(operands.begin(), operands.end());
+  const std::optional<Expr> bias = Bias(c, sizes, masked);
+  if (bias.has_value()) all.push_back(*bias);
+  return c.Add(kAttention, all, std::move(attributes));
+}
+
+// Inputs [batch, positions, heads * size] that no other output shows.
+bool StaysPacked(const NodeImport& node) {
+  return node.rank(kQueries) == 3 && node.rank(kKeys) == 3 &&
+         node.rank(kValues) == 3 && !node.has_input(kPastKeys) &&
+         !node.has_output(kPresentKeys) && !node.has_output(kPresentValues);
+}
+
+absl::Status PackedAttention(Composition& c, const AttentionSizes& sizes,
+                             const Options& options) {
+  const auto rows = [&](Input input, const HeadSizes& s) {
+    return c.Input(input).Reshaped({s.batch, s.positions, s.heads, s.size});
+  };
+  const Expr result =
+      OneOp(c, sizes, options,
+            {rows(kQueries, sizes.queries), rows(kKeys, sizes.keys),
+             rows(kValues, sizes.values)},
+            /*positions_first=*/true);
+  return c.Return(result.Reshaped(
+      {result.dim(0), result.dim(1), result.dim(2) * result.dim(3)}));
+}
+
 // Queries alone are scaled: they are fewer than keys where these are kept.
-absl::Status Attention(NodeImport& node) {
-  PARTITA_ASSIGN_OR_RETURN(const AttentionSizes sizes, ReadSizes(node));
-  PARTITA_ASSIGN_OR_RETURN(const Options options,
-                           ReadOptions(node, sizes.queries.size));
-  Composition c(node);
-  const Expr queries = InHeads(c.Input(kQueries), sizes.queries);
-  const Expr keys = WithPast(c, kKeys, sizes.keys, kPastKeys);
-  const Expr values = WithPast(c, kValues, sizes.values, kPastValues);
-  c.Set(kPresentKeys, keys);
-  c.Set(kPresentValues, values);
+Expr Composed(Composition& c, const AttentionSizes& sizes,
+              const Options& options, Expr queries, Expr keys, Expr values) {
   const Expr products =
       Product(Grouped(queries * options.scale, sizes), keys, false, true);
   const Shares shares(c, sizes, options);
   const Expr means =
       Product(Grouped(shares.Of(Ungrouped(products, sizes)), sizes),
               values.Cast(queries.dtype()));
-  const Expr result = shares.Seeing(Ungrouped(means, sizes));
+  return shares.Seeing(Ungrouped(means, sizes));
+}
+
+absl::Status Attention(NodeImport& node) {
+  PARTITA_ASSIGN_OR_RETURN(const AttentionSizes sizes, ReadSizes(node));
+  PARTITA_ASSIGN_OR_RETURN(const Options options,
+                           ReadOptions(node, sizes.queries.size));
+  Composition c(node);
+  const bool one_op = IsOneOp(node, options);
+  if (one_op && StaysPacked(node)) return PackedAttention(c, sizes, options);
+  const Expr queries = InHeads(c.Input(kQueries), sizes.queries);
+  const Expr keys = WithPast(c, kKeys, sizes.keys, kPastKeys);
+  const Expr values = WithPast(c, kValues, sizes.values, kPastValues);
+  c.Set(kPresentKeys, keys);
+  c.Set(kPresentValues, values);
+  const Expr result = one_op
+                          ? OneOp(c, sizes, options, {queries, keys, values},
+                                  /*positions_first=*/false)
+                          : Composed(c, sizes, options, queries, keys, values);
   return c.Return(node.rank(kQueries) == 3 ? Packed(result) : result);
 }
 

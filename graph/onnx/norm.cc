@@ -154,25 +154,41 @@ absl::Status LayerNorm(NodeImport& node) {
   return node.Return(node.Add(kLayerNorm, std::move(operands), attributes));
 }
 
-// x / sqrt(mean of squares + epsilon), rounded to the type of x, times a scale.
-absl::Status RmsNorm(NodeImport& node) {
+absl::Status CheckRmsNorm(const NodeImport& node) {
   const DType dtype = node.type(0).dtype;
   if (!IsFloat(dtype) || !IsFloat(node.type(1).dtype)) {
     return node.Invalid(
         absl::StrCat(node.type(0).ToString(), " and ", node.type(1).ToString()),
         "floats");
   }
-  if (!MayExpand(node.type(1).dims, node.type(0).dims)) {
-    return node.Invalid(
-        absl::StrCat("input 1 ", node.type(1).ToString()),
-        absl::StrCat("extents that broadcast to ", node.type(0).ToString()));
-  }
+  if (MayExpand(node.type(1).dims, node.type(0).dims)) return absl::OkStatus();
+  return node.Invalid(
+      absl::StrCat("input 1 ", node.type(1).ToString()),
+      absl::StrCat("extents that broadcast to ", node.type(0).ToString()));
+}
+
+// x / sqrt(mean of squares + epsilon), rounded to the type of x, times a scale.
+// Of f32 it is one op, if the scale has no other extents than what is
+// normalised.
+absl::Status RmsNorm(NodeImport& node) {
+  PARTITA_RETURN_IF_ERROR(CheckRmsNorm(node));
+  const DType dtype = node.type(0).dtype;
   PARTITA_ASSIGN_OR_RETURN(const int64_t axis,
                            node.Axis(node.Int("axis", -1), node.rank(0)));
+  const double epsilon = node.Float("epsilon", 1e-5f);
+  const Shape& dims = node.type(0).dims;
+  const Shape normalised(dims.begin() + axis, dims.end());
+  if (dtype == DType::kF32 && node.type(1).dtype == DType::kF32 &&
+      MayExpand(node.type(1).dims, normalised)) {
+    PARTITA_ASSIGN_OR_RETURN(const ValueId scale,
+                             Expanded(node, node.input(1), normalised));
+    return node.Return(
+        node.Add(kLayerNorm, {node.input(0), scale},
+                 {{"axis", axis}, {"epsilon", epsilon}, {"center", false}}));
+  }
   Composition c(node);
   const Expr x = c.Input(0).Cast(AtLeastF32(dtype));
-  const Expr inverse = InverseScale(x, AxesFrom(axis, node.rank(0)),
-                                    node.Float("epsilon", 1e-5f));
+  const Expr inverse = InverseScale(x, AxesFrom(axis, node.rank(0)), epsilon);
   const Expr scale = c.Input(1);
   return c.Return((x * inverse).Cast(dtype).Cast(scale.dtype()) * scale);
 }

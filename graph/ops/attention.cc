@@ -1,12 +1,13 @@
-// Attention over positions of a sequence, several heads of it side by side, and
-// its gradient.
+// Attention: for every query the mean of the values, by a softmax of its
+// products with the keys.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "graph/ops/arithmetic.h"
+#include "graph/ops/attention_head.h"
 #include "graph/ops/grad_builder.h"
 #include "graph/ops/op_checks.h"
 #include "graph/ops/op_list.h"
@@ -15,200 +16,128 @@
 namespace partita {
 namespace {
 
-// x is [n, positions, 3, heads, size].
-absl::Status CheckPacked(const OpView& op) {
-  PARTITA_RETURN_IF_ERROR(ExpectDType(op, 0, kFloats));
-  PARTITA_RETURN_IF_ERROR(ExpectRank(op, 0, 5, 5));
-  if (op.operand_type(0).dims[2] == 3) return absl::OkStatus();
-  return BadOp(op, Describe(op, 0),
-               "an extent of 3 in dimension 2: queries, keys and values",
-               "reshape the operand to [n, positions, 3, heads, size]");
-}
-
-Shape ResultDims(const OpView& op) {
-  Shape dims = op.operand_type(0).dims;
-  dims.erase(dims.begin() + 2);
-  return dims;
-}
+constexpr int kMask = 3;
 
 absl::Status Infer(const OpView& op, Types& results) {
-  PARTITA_RETURN_IF_ERROR(CheckPacked(op));
-  return results.Set(0, {op.operand_type(0).dtype, ResultDims(op), {}});
-}
-
-absl::Status InferGradient(const OpView& op, Types& results) {
-  PARTITA_RETURN_IF_ERROR(CheckPacked(op));
-  PARTITA_RETURN_IF_ERROR(ExpectOneDType(op));
-  PARTITA_RETURN_IF_ERROR(ExpectDims(op, 1, ResultDims(op)));
-  return results.Set(0, op.operand_type(0).RowMajor());
-}
-
-// One head's queries, keys, values, results or gradients of these: a vector for
-// each position.
-struct Vectors {
-  double* first;
-  int64_t step;
-
-  double* operator[](int64_t position) const { return first + position * step; }
-};
-
-struct Head {
-  explicit Head(const OpView& op)
-      : positions(op.operand_type(0).dims[1]),
-        size(op.operand_type(0).dims[4]),
-        causal(op.attr_bool("causal")) {}
-
-  int64_t Seen(int64_t query) const { return causal ? query + 1 : positions; }
-
-  double Dot(const double* a, const double* b) const {
-    double sum = 0;
-    for (int64_t i = 0; i < size; ++i) sum += a[i] * b[i];
-    return sum;
-  }
-  void Add(double factor, const double* from, double* to) const {
-    for (int64_t i = 0; i < size; ++i) to[i] += factor * from[i];
-  }
-
-  // softmax_j (q k_j / sqrt(size)), of the keys that the query sees.
-  std::vector<double> Shares(const double* q, const Vectors& k,
-                             int64_t seen) const {
-    std::vector<double> shares(seen);
-    for (int64_t j = 0; j < seen; ++j) shares[j] = scale * Dot(q, k[j]);
-    const double top = *std::max_element(shares.begin(), shares.end());
-    double sum = 0;
-    for (double& share : shares) sum += share = std::exp(share - top);
-    for (double& share : shares) share /= sum;
-    return shares;
-  }
-
-  int64_t positions;
-  int64_t size;
-  bool causal;
-  double scale = 1 / std::sqrt(static_cast<double>(size));
-};
-
-// Calls `visit` for every sample and head with its vectors in each of
-// `tensors`: three (queries, keys, values) where there are three parts.
-template <typename Visit>
-void ForEachHead(const OpView& op, Visit visit) {
-  const Shape& dims = op.operand_type(0).dims;
-  const int64_t row = dims[3] * dims[4];
-  for (int64_t n = 0; n < dims[0]; ++n) {
-    for (int64_t h = 0; h < dims[3]; ++h) {
-      visit(
-          [=](std::vector<double>& packed, int64_t part) {
-            return Vectors{
-                &packed[n * dims[1] * 3 * row + part * row + h * dims[4]],
-                3 * row};
-          },
-          [=](std::vector<double>& alone) {
-            return Vectors{&alone[n * dims[1] * row + h * dims[4]], row};
-          });
-    }
-  }
+  PARTITA_RETURN_IF_ERROR(CheckAttention(op, kMask));
+  const AttentionDims d(op);
+  return results.Set(0, {op.operand_type(0).dtype,
+                         d.DimsOf(d.heads, d.queries, d.value_size),
+                         {}});
 }
 
 // y_i = sum_j p_ij v_j
 absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
                       absl::Span<HostTensor> out) {
-  std::vector<double> x = ToDoubles(in[0]);
-  std::vector<double> y(out[0].type().num_elements(), 0);
-  if (y.empty()) return absl::OkStatus();
-  const Head head(op);
-  ForEachHead(op, [&](auto part_of, auto vectors_of) {
-    const Vectors q = part_of(x, 0), k = part_of(x, 1), v = part_of(x, 2);
-    const Vectors result = vectors_of(y);
-    for (int64_t i = 0; i < head.positions; ++i) {
-      const std::vector<double> p = head.Shares(q[i], k, head.Seen(i));
-      for (size_t j = 0; j < p.size(); ++j) head.Add(p[j], v[j], result[i]);
-    }
-  });
-  FromDoubles(y, out[0]);
-  return absl::OkStatus();
-}
-
-// With ds_ij = p_ij (dy_i v_j - sum_j p_ij dy_i v_j) / sqrt(size):
-// dq_i = sum_j ds_ij k_j, dk_j = sum_i ds_ij q_i, dv_j = sum_i p_ij dy_i.
-absl::Status EvaluateGradient(const OpView& op, absl::Span<const HostTensor> in,
-                              absl::Span<HostTensor> out) {
-  std::vector<double> x = ToDoubles(in[0]);
-  std::vector<double> dy = ToDoubles(in[1]);
-  std::vector<double> dx(x.size(), 0);
-  if (x.empty()) return absl::OkStatus();
-  const Head head(op);
-  ForEachHead(op, [&](auto part_of, auto vectors_of) {
-    const Vectors q = part_of(x, 0), k = part_of(x, 1), v = part_of(x, 2);
-    const Vectors dq = part_of(dx, 0), dk = part_of(dx, 1), dv = part_of(dx, 2);
-    const Vectors g = vectors_of(dy);
-    for (int64_t i = 0; i < head.positions; ++i) {
-      const std::vector<double> p = head.Shares(q[i], k, head.Seen(i));
-      std::vector<double> dp(p.size());
-      double mean = 0;
-      for (size_t j = 0; j < p.size(); ++j) {
-        dp[j] = head.Dot(g[i], v[j]);
-        mean += p[j] * dp[j];
-      }
-      for (size_t j = 0; j < p.size(); ++j) {
-        const double ds = p[j] * (dp[j] - mean) * head.scale;
-        head.Add(ds, k[j], dq[i]);
-        head.Add(ds, q[i], dk[j]);
-        head.Add(p[j], g[i], dv[j]);
+  std::vector<double> queries = ToDoubles(in[0]), keys = ToDoubles(in[1]),
+                      values = ToDoubles(in[2]);
+  std::vector<double> results(out[0].type().num_elements(), 0);
+  const AttentionScores scores(
+      op, kMask,
+      in.size() > kMask ? ToDoubles(in[kMask]) : std::vector<double>());
+  const AttentionDims& d = scores.dims();
+  const HeadRows q(queries, d.StridesOf(d.heads, d.queries, d.size));
+  const HeadRows k(keys, d.StridesOf(d.kv_heads, d.keys, d.size));
+  const HeadRows v(values, d.StridesOf(d.kv_heads, d.keys, d.value_size));
+  const HeadRows y(results, d.StridesOf(d.heads, d.queries, d.value_size));
+  for (int64_t n = 0; n < d.samples; ++n) {
+    for (int64_t h = 0; h < d.heads; ++h) {
+      for (int64_t i = 0; i < d.queries; ++i) {
+        const std::vector<double> p = scores.Shares(n, h, i, q, k, nullptr);
+        for (size_t j = 0; j < p.size(); ++j) {
+          const double* const value = v.At(n, h / d.group(), j);
+          double* const result = y.At(n, h, i);
+          for (int64_t c = 0; c < d.value_size; ++c) {
+            result[c] += p[j] * value[c];
+          }
+        }
       }
     }
-  });
-  FromDoubles(dx, out[0]);
+  }
+  FromDoubles(results, out[0]);
   return absl::OkStatus();
-}
-
-// Per pair of a query and a key that it sees: `products` vector products, and a
-// softmax.
-double Flops(const OpView& op, int products) {
-  const Shape& dims = op.operand_type(0).dims;
-  const double positions = static_cast<double>(dims[1]);
-  const double seen = op.attr_bool("causal") ? (positions + 1) / 2 : positions;
-  const double pairs =
-      static_cast<double>(dims[0] * dims[3]) * positions * seen;
-  return pairs * (2.0 * products * static_cast<double>(dims[4]) + 5);
 }
 
 Cost EstimateCost(const OpView& op) {
-  return {.flops = Flops(op, 2),
-          .bytes = 1.0 * op.operand_type(0).RowMajor().num_bytes() +
-                   op.result_type(0).RowMajor().num_bytes()};
+  Cost cost = {.flops = AttentionFlops(op, 1, 1)};
+  for (int i = 0; i < op.num_operands(); ++i) {
+    cost.bytes += 1.0 * op.operand_type(i).RowMajor().num_bytes();
+  }
+  cost.bytes += 1.0 * op.result_type(0).RowMajor().num_bytes();
+  return cost;
 }
 
-Cost EstimateGradientCost(const OpView& op) {
-  return {.flops = Flops(op, 5),
-          .bytes = 2.0 * op.operand_type(0).RowMajor().num_bytes() +
-                   op.operand_type(1).RowMajor().num_bytes()};
-}
-
-// [n positions 3 heads size] -> [n positions heads size]
 DimensionRule Rule(const OpView& op) {
   RuleBuilder rule(op);
-  const Shape& dims = op.operand_type(0).dims;
-  const int n = rule.Kept("n", dims[0]);
-  const int heads = rule.Kept("heads", dims[3]);
-  rule.Operand(0, 0, n).Operand(0, 3, heads);
-  rule.Result(0, 0, n).Result(0, 2, heads);
+  const AttentionFactors factors(rule, op, /*whole_group=*/false);
+  factors.AddOperands(rule, op, kMask);
+  factors.AddQueryResult(rule, 0);
   return rule.Finish();
 }
 
-// [n positions 3 heads size], [n positions heads size] -> that of the first
-DimensionRule GradientRule(const OpView& op) {
-  RuleBuilder rule(op);
-  const Shape& dims = op.operand_type(0).dims;
-  const int n = rule.Kept("n", dims[0]);
-  const int heads = rule.Kept("heads", dims[3]);
-  rule.Operand(0, 0, n).Operand(0, 3, heads);
-  rule.Operand(1, 0, n).Operand(1, 2, heads);
-  rule.Result(0, 0, n).Result(0, 3, heads);
-  return rule.Finish();
+// --- the gradient by the mask, which is seldom asked for: in simple ops ---
+
+Term Product(Term a, Term b) {
+  return Apply(kMatmul, {a, b}, {{"transpose_b", true}});
+}
+
+// As [n, heads of keys, rows, size]; heads of queries that share one of keys
+// stand under each other.
+Term InGroups(Term x, const AttentionDims& d) {
+  const Term y = d.positions_first ? TransposeTo(x, {0, 2, 1, 3}) : x;
+  const Shape dims = y.dims();
+  if (dims.size() != 4 || dims[1] == d.kv_heads) return y;
+  return ReshapeTo(y, {dims[0], d.kv_heads, d.group() * dims[2], dims[3]});
+}
+
+// What every query sees, by position.
+Term Seen(GradBuilder& b, const AttentionDims& d) {
+  const auto count = [&](int64_t start, int64_t count) {
+    return b.Apply(
+        kIota, {},
+        {{"dtype", DType::kI64}, {"start", Number(start)}, {"count", count}});
+  };
+  return LessEqual(count(0, d.keys),
+                   ReshapeTo(count(d.past, d.queries), {d.queries, 1}));
+}
+
+Term MaskedScores(GradBuilder& b, const AttentionDims& d) {
+  const double softcap = b.op().attr_float("softcap");
+  Term scores =
+      ReshapeTo(Product(InGroups(b.operand(0), d), InGroups(b.operand(1), d)),
+                {d.samples, d.heads, d.queries, d.keys});
+  scores = scores * b.op().attr_float("scale");
+  if (softcap > 0) scores = Tanh(scores / softcap) * softcap;
+  scores = scores + b.operand(kMask);
+  if (!d.causal) return scores;
+  return Where(Seen(b, d), scores, -std::numeric_limits<double>::infinity());
+}
+
+// p (dp - sum p dp)
+Term MaskGradient(GradBuilder& b) {
+  const AttentionDims d(b.op());
+  const Term p = Apply(kSoftmax, {MaskedScores(b, d)}, {{"axis", int64_t{-1}}});
+  const Term dp =
+      ReshapeTo(Product(InGroups(b.grad(0), d), InGroups(b.operand(2), d)),
+                {d.samples, d.heads, d.queries, d.keys});
+  const Term slopes = p * (dp - Sum(p * dp, {3}));
+  if (!b.op().attr_bool("zero_blind")) return slopes;
+  return Where(Equal(p, p), slopes, 0.0);  // all shares of the blind are NaN
 }
 
 absl::Status Gradient(GradBuilder& b) {
-  b.Yield(0, Apply(kAttentionGradient, {b.operand(0), b.grad(0)},
-                   {{"causal", b.op().attr_bool("causal")}}));
+  const Attributes attributes = b.op().node().attributes;
+  std::vector<Term> operands = {b.operand(0), b.operand(1), b.operand(2),
+                                b.grad(0)};
+  if (b.num_operands() > kMask) operands.push_back(b.operand(kMask));
+  if (b.needs(0) || b.needs(1) || b.needs(2)) {
+    const std::vector<Term> slopes =
+        b.ApplyAll(kAttentionGradient, operands, attributes);
+    for (size_t i = 0; i < slopes.size(); ++i) {
+      b.Yield(static_cast<int>(i), slopes[i]);
+    }
+  }
+  if (b.needs(kMask)) b.Yield(kMask, MaskGradient(b));
   return b.status();
 }
 
@@ -217,32 +146,24 @@ absl::Status Gradient(GradBuilder& b) {
 extern constinit const OpDef kAttention = {
     .name = "attention",
     .doc =
-        "For every head and position the mean of the values, weighted by the "
-        "softmax of the position's query times the keys over the square root "
-        "of their size; x holds queries, keys and values as [n, positions, 3, "
-        "heads, size]; if causal, a position sees none behind itself.",
-    .operands = {{{"x"}}},
-    .attrs = {{BoolAttr("causal", false)}},
+        "For every head and query the mean of the values, weighted by the "
+        "softmax of mask plus scale times the query's products with the keys; "
+        "tensors are [n, heads, positions, size], or [n, positions, heads, "
+        "size] if positions_first, with fewer heads of k and v if each serves "
+        "several of q. A softcap c bounds products s as c tanh(s / c). If "
+        "causal, query i sees keys 0 to i + past. A query that sees none gets "
+        "NaN, or 0 if zero_blind.",
+    .operands = {{{"q"}, {"k"}, {"v"}, {"mask", kOptional}}},
+    .attrs = {{RequiredAttr("scale", AttributeKind::kFloat),
+               BoolAttr("causal", false), IntAttr("past", 0),
+               FloatAttr("softcap", 0), BoolAttr("zero_blind", false),
+               BoolAttr("positions_first", false)}},
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,
     .gradient = Gradient,
     .cost = EstimateCost,
     .dimension_rule = Rule,
-};
-
-extern constinit const OpDef kAttentionGradient = {
-    .name = "attention_gradient",
-    .doc =
-        "The gradient by x of an attention over x whose result has the "
-        "gradient dy.",
-    .operands = {{{"x"}, {"dy"}}},
-    .attrs = {{BoolAttr("causal", false)}},
-    .tolerance = Tolerance::kReduction,
-    .infer = InferGradient,
-    .eval = EvaluateGradient,
-    .cost = EstimateGradientCost,
-    .dimension_rule = GradientRule,
 };
 
 }  // namespace partita

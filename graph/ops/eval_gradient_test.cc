@@ -51,11 +51,15 @@ TEST(EvalGradientTest, AveragePoolsGiveToAllInEqualParts) {
 // its scores' gradients are a quarter of 4 - 7 and three quarters of 8 - 7.
 TEST(EvalGradientTest, AttentionOfTwoPositions) {
   const float log3 = std::log(3.0f);
-  EXPECT_EQ(Show(kAttentionGradient,
-                 List(F({1, 2, 3, 1, 1}, {5, 0, 4, 1, log3, 8}),
-                      F({1, 2, 1, 1}, {1, 1})),
-                 {{"causal", true}}),
-            "f32[1, 2, 3, 1, 1] 0 -0.75 1.25 0.823959 0.75 0.75");
+  const auto slopes =
+      RunOp(kAttentionGradient,
+            List(F({1, 1, 2, 1}, {5, 1}), F({1, 1, 2, 1}, {0, log3}),
+                 F({1, 1, 2, 1}, {4, 8}), F({1, 1, 2, 1}, {1, 1})),
+            {{"scale", 1.0}, {"causal", true}});
+  ASSERT_TRUE(slopes.ok()) << slopes.status();
+  EXPECT_EQ(Show((*slopes)[0]), "f32[1, 1, 2, 1] 0 0.823959");
+  EXPECT_EQ(Show((*slopes)[1]), "f32[1, 1, 2, 1] -0.75 0.75");
+  EXPECT_EQ(Show((*slopes)[2]), "f32[1, 1, 2, 1] 1.25 0.75");
 }
 
 // Lines of two are normalised to -1 and 1, with a rate of 1 over half their

@@ -227,17 +227,50 @@ TEST(EvalNumericTest, SoftmaxAndItsKin) {
             "f32[2, 2] 0 1 1 0");
 }
 
-// One head. The second query's scores, over the square root of the size, are 0
-// and the logarithm of 3: shares of a quarter and three.
+// One head. The second query's scores, halved, are 0 and the logarithm of 3:
+// shares of a quarter and three.
 TEST(EvalNumericTest, Attention) {
   const float log3 = std::log(3.0f);
-  const auto x = [&] {
-    return F({1, 2, 3, 1, 4}, {0, 0, 0, 0, 0,    0, 0, 0, 4, 4, 4, 0,
-                               2, 0, 0, 0, log3, 0, 9, 0, 8, 0, 4, 0});
+  const auto operands = [&] {
+    return List(F({1, 1, 2, 4}, {0, 0, 0, 0, 2, 0, 0, 0}),
+                F({1, 1, 2, 4}, {0, 0, 0, 0, log3, 0, 9, 0}),
+                F({1, 1, 2, 4}, {4, 4, 4, 0, 8, 0, 4, 0}));
   };
-  EXPECT_EQ(Show(kAttention, List(x()), {{"causal", true}}),
-            "f32[1, 2, 1, 4] 4 4 4 0 7 1 4 0");
-  EXPECT_EQ(Show(kAttention, List(x())), "f32[1, 2, 1, 4] 6 2 4 0 7 1 4 0");
+  EXPECT_EQ(Show(kAttention, operands(), {{"scale", 0.5}, {"causal", true}}),
+            "f32[1, 1, 2, 4] 4 4 4 0 7 1 4 0");
+  EXPECT_EQ(Show(kAttention, operands(), {{"scale", 0.5}}),
+            "f32[1, 1, 2, 4] 6 2 4 0 7 1 4 0");
+}
+
+// Two heads of queries for one of keys, and one key before the first query's
+// own: of three keys the first query sees two.
+TEST(EvalNumericTest, AttentionOfGroupsBehindAPast) {
+  EXPECT_EQ(Show(kAttention,
+                 List(F({1, 2, 2, 1}, {0, 0, 0, 0}), F({1, 1, 3, 1}, {1, 2, 3}),
+                      F({1, 1, 3, 1}, {2, 4, 9})),
+                 {{"scale", 1.0}, {"causal", true}, {"past", int64_t{1}}}),
+            "f32[1, 2, 2, 1] 3 5 3 5");
+}
+
+// The mask decides where products are 0; a softcap of 2 makes 2 tanh(log(3))
+// of 4 log(3) halves, which the mask takes to log(3).
+TEST(EvalNumericTest, AttentionWithAMaskAndASoftcap) {
+  const float log3 = std::log(3.0f);
+  const float hidden = -std::numeric_limits<float>::infinity();
+  const auto mean = [](float key, float m0, float m1, Attributes attributes) {
+    return Show(kAttention,
+                List(F({1, 1, 1, 1}, {1}), F({1, 1, 2, 1}, {0, key}),
+                     F({1, 1, 2, 1}, {4, 8}), F({2}, {m0, m1})),
+                std::move(attributes));
+  };
+  EXPECT_EQ(mean(0, 0, log3, {{"scale", 1.0}}), "f32[1, 1, 1, 1] 7");
+  EXPECT_EQ(mean(5, 0, hidden, {{"scale", 1.0}}), "f32[1, 1, 1, 1] 4");
+  EXPECT_EQ(mean(5, hidden, hidden, {{"scale", 1.0}}), "f32[1, 1, 1, 1] nan");
+  EXPECT_EQ(mean(5, hidden, hidden, {{"scale", 1.0}, {"zero_blind", true}}),
+            "f32[1, 1, 1, 1] 0");
+  // tanh(log 3) is 0.8.
+  EXPECT_EQ(mean(4 * log3, 0, log3 - 1.6f, {{"scale", 0.5}, {"softcap", 2.0}}),
+            "f32[1, 1, 1, 1] 7");
 }
 
 TEST(EvalNumericTest, Norms) {

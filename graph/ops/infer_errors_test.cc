@@ -107,10 +107,37 @@ TEST(InferErrorsTest, BitsAndMatrices) {
 }
 
 TEST(InferErrorsTest, Attention) {
-  EXPECT_EQ(InferMessage(kAttention, {F32({1, 8, 2, 4, 16})}),
-            "attention of %x0: found operand 0 %x0: f32[1, 8, 2, 4, 16]; "
-            "expected an extent of 3 in dimension 2: queries, keys and values; "
-            "reshape the operand to [n, positions, 3, heads, size]");
+  const auto attention = [](const Shape& q, const Shape& k, const Shape& v,
+                            const std::vector<Shape>& mask,
+                            Attributes attributes = {}) {
+    std::vector<TensorType> types = {F32(q), F32(k), F32(v)};
+    for (const Shape& dims : mask) types.push_back(F32(dims));
+    attributes.Set("scale", 1.0);
+    return InferMessage(kAttention, types, attributes);
+  };
+  const Shape q = {2, 4, 3, 8}, k = {2, 2, 5, 8};
+  EXPECT_EQ(attention(q, {2, 2, 5, 7}, k, {}),
+            "attention of %x0: found operand 1 %x1: f32[2, 2, 5, 7]; "
+            "expected f32[2, 2, 5, 8], as the queries have; reshape or "
+            "transpose the operands to [n, heads, positions, size]");
+  EXPECT_EQ(attention(q, k, {2, 2, 4, 8}, {}),
+            "attention of %x0: found operand 2 %x2: f32[2, 2, 4, 8]; "
+            "expected f32[2, 2, 5, 8], as the keys have; reshape or transpose "
+            "the operands to [n, heads, positions, size]");
+  EXPECT_EQ(attention({2, 3, 3, 8}, k, k, {}),
+            "attention of %x0: found 2 heads of keys; expected a "
+            "number that divides the 3 heads of queries; repeat or leave out "
+            "heads");
+  EXPECT_EQ(attention(q, k, k, {{2, 2, 3, 5}}),
+            "attention of %x0: found operand 3 %x3: f32[2, 2, "
+            "3, 5]; expected extents that broadcast to f32[2, 4, 3, 5]: [n, "
+            "heads, queries, keys]; expand or reshape the mask");
+  EXPECT_EQ(attention(q, k, k, {}, {{"softcap", -1.0}}),
+            "attention of %x0: found softcap -1; expected 0 or more; "
+            "use 0 for none");
+  EXPECT_EQ(attention(q, k, k, {}, {{"past", int64_t{-1}}}),
+            "attention of %x0: found past -1; expected 0 or more; "
+            "count the keys before the first query's own");
 }
 
 TEST(InferErrorsTest, Recurrences) {

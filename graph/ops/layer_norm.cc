@@ -1,5 +1,5 @@
 // Layer norm: everything from one axis on, shifted and scaled to mean 0 and
-// variance 1.
+// variance 1; or scaled only, as RMS norms are.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -30,11 +30,13 @@ absl::Status Infer(const OpView& op, Types& results) {
   return results.Set(0, x.RowMajor());
 }
 
-void Normalise(absl::Span<double> x, double epsilon) {
+void Normalise(absl::Span<double> x, bool center, double epsilon) {
   const double count = static_cast<double>(x.size());
   double mean = 0;
-  for (double v : x) mean += v;
-  mean /= count;
+  if (center) {
+    for (double v : x) mean += v;
+    mean /= count;
+  }
   double variance = 0;
   for (double v : x) variance += (v - mean) * (v - mean);
   const double deviation = std::sqrt(variance / count + epsilon);
@@ -49,7 +51,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
       in.size() > 2 ? ToDoubles(in[2]) : std::vector<double>(scale.size(), 0);
   for (size_t at = 0; at < x.size(); at += scale.size()) {
     const absl::Span<double> line(&x[at], scale.size());
-    Normalise(line, op.attr_float("epsilon"));
+    Normalise(line, op.attr_bool("center"), op.attr_float("epsilon"));
     for (size_t i = 0; i < line.size(); ++i) {
       line[i] = line[i] * scale[i] + bias[i];
     }
@@ -70,7 +72,29 @@ DimensionRule Rule(const OpView& op) {
   return rule.Finish();
 }
 
+// With n = x r, where r is 1 / sqrt(mean x^2 + epsilon), and g = scale dy:
+// dx = r (g - n mean(g n)).
+absl::Status GradientWithoutCenter(GradBuilder& b) {
+  const Term x = b.operand(0);
+  const Term dy = b.grad(0);
+  Axes axes;
+  for (int d = Axis(b.op()); d < b.op().operand_type(0).rank(); ++d) {
+    axes.push_back(d);
+  }
+  const Term rate =
+      Reciprocal(Sqrt(Mean(x * x, axes) + b.op().attr_float("epsilon")));
+  const Term normalised = x * rate;
+  if (b.needs(0)) {
+    const Term g = dy * b.operand(1);
+    b.Yield(0, rate * (g - normalised * Mean(g * normalised, axes)));
+  }
+  if (b.needs(1)) b.Yield(1, dy * normalised);
+  if (b.needs(2)) b.Yield(2, dy);
+  return b.status();
+}
+
 absl::Status Gradient(GradBuilder& b) {
+  if (!b.op().attr_bool("center")) return GradientWithoutCenter(b);
   const Attributes attributes = b.op().node().attributes;
   const Term x = b.operand(0);
   const Term dy = b.grad(0);
@@ -90,9 +114,11 @@ extern constinit const OpDef kLayerNorm = {
     .name = "layer_norm",
     .doc =
         "All dimensions from axis on shifted and scaled to mean 0 and "
-        "variance 1, then by scale and bias of their extents.",
+        "variance 1, or, if not center, only scaled to a mean square of 1; "
+        "then by scale and bias of their extents.",
     .operands = {{{"x"}, {"scale"}, {"bias", kOptional}}},
-    .attrs = {{IntAttr("axis", -1), FloatAttr("epsilon", 1e-5)}},
+    .attrs = {{IntAttr("axis", -1), FloatAttr("epsilon", 1e-5),
+               BoolAttr("center", true)}},
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,

@@ -372,13 +372,38 @@ void AddLinear(Samples& samples) {
 }
 
 void AddAttention(Samples& samples) {
+  const SampleOperand queries = F32({3, 4, 5, 2}), keys = F32({3, 2, 6, 2});
+  const SampleOperand values = F32({3, 2, 6, 3}), dy = F32({3, 4, 5, 3});
+  const Attributes scaled = {{"scale", 0.5}};
+  const Attributes causal = {{"scale", 0.5}, {"causal", true}};
+  const Attributes late = {
+      {"scale", 0.5}, {"causal", true}, {"past", int64_t{1}}};
+  const Attributes rows = {{"scale", 0.5}, {"positions_first", true}};
+  const Attributes capped = {{"scale", 2.0}, {"softcap", 1.5}};
   const Samples more = {
-      {&kAttention, {F32({3, 5, 3, 2, 4})}, {}},
-      {&kAttention, {F32({2, 4, 3, 3, 2})}, {{"causal", true}}},
-      {&kAttentionGradient, {F32({3, 5, 3, 2, 4}), F32({3, 5, 2, 4})}, {}},
+      {&kAttention, {queries, keys, values}, scaled},
+      {&kAttention, {queries, keys, values}, late},
+      {&kAttention, {queries, keys, values, F32({3, 4, 5, 6})}, capped},
+      {&kAttention, {queries, keys, values, F32({3, 1, 1, 6})}, causal},
+      {&kAttention, {queries, keys, values, F32({5, 1})}, late},
+      {&kAttention,
+       {F32({3, 3, 4, 2}), F32({3, 1, 4, 2}), F32({3, 1, 4, 2})},
+       causal},
+      {&kAttention,
+       {F32({3, 5, 4, 2}), F32({3, 6, 2, 2}), F32({3, 6, 2, 3})},
+       rows},
+      {&kAttentionGradient, {queries, keys, values, dy}, late},
       {&kAttentionGradient,
-       {F32({2, 4, 3, 3, 2}), F32({2, 4, 3, 2})},
-       {{"causal", true}}},
+       {queries, keys, values, dy, F32({4, 5, 6})},
+       capped},
+      {&kAttentionGradient,
+       {F32({3, 3, 4, 2}), F32({3, 1, 4, 2}), F32({3, 1, 4, 2}),
+        F32({3, 3, 4, 2})},
+       causal},
+      {&kAttentionGradient,
+       {F32({3, 5, 4, 2}), F32({3, 6, 2, 2}), F32({3, 6, 2, 3}),
+        F32({3, 5, 4, 3})},
+       rows},
   };
   samples.insert(samples.end(), more.begin(), more.end());
 }
@@ -471,6 +496,7 @@ void AddNorms(Samples& samples) {
       {&kGroupNorm, {F32({3, 6, 4}), F32({6}), F32({6})}, {{"groups", 3}}},
       {&kLayerNorm, {F32({3, 4, 6}), F32({6}), F32({6})}, {}},
       {&kLayerNorm, {F32({3, 4, 6}), F32({4, 6})}, {{"axis", 1}}},
+      {&kLayerNorm, {F32({3, 4, 6}), F32({6})}, {{"center", false}}},
       {&kLayerNormGradient, {F32({3, 4, 6}), F32({6}), F32({3, 4, 6})}, {}},
       {&kLayerNormGradient,
        {F32({3, 4, 6}), F32({4, 6}), F32({3, 4, 6})},

@@ -244,11 +244,19 @@ TEST(SpecialValues, SoftmaxOfALineWithNanIsNanAllOver) {
 }
 
 TEST(SpecialValues, Attention) {
+  const Shape x = {2, 2, 5, 19};
   for (bool causal : {false, true}) {
-    const Attributes attributes = {{"causal", causal}};
-    ExpectSprinkled(kAttention, {{2, 5, 3, 2, 19}}, attributes);
-    ExpectSprinkled(kAttentionGradient, {{2, 5, 3, 2, 19}, {2, 5, 2, 19}},
-                    attributes);
+    const Attributes attributes = {{"scale", 0.25}, {"causal", causal}};
+    ExpectSprinkled(kAttention, {x, x, x}, attributes);
+    ExpectSprinkled(kAttention, {x, x, x, {5, 5}}, attributes);
+    ExpectSprinkled(kAttentionGradient, {x, x, x, x}, attributes);
+    ExpectSprinkled(kAttentionGradient, {x, x, x, x, {5, 5}}, attributes);
+  }
+}
+
+TEST(SpecialValues, NormsThatScaleOnly) {
+  for (int64_t count : {5, 70}) {
+    ExpectSprinkled(kLayerNorm, {{3, count}, {count}}, {{"center", false}});
   }
 }
 

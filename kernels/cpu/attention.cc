@@ -1,9 +1,8 @@
-// cpu.attention: f32 attention and its gradient, row-major. A head's queries
-// pass in blocks, with the keys that they see and no others: scores lie in a
-// core's caches and never in memory, and the gradient computes them again, as
-// in FlashAttention (Dao et al. 2022), but for a line of all keys at a time.
-// Every head is computed by one thread; sums are as in block_product.h and
-// softmax_line.h.
+// cpu.attention: f32 attention, row-major, and the family with its gradient.
+// As in FlashAttention (Dao et al. 2022), blocks of queries meet blocks of keys
+// one behind the other, and a running softmax rescales what the earlier ones
+// gave: scores stay in a core's caches. Scores stand as [key, query], which
+// spares transposing keys and makes the softmax of 16 queries one of lanes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -11,334 +10,338 @@
 
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
+#include "kernels/cpu/attention_loops.h"
+#include "kernels/cpu/attention_rows.h"
 #include "kernels/cpu/cpu_family.h"
-#include "kernels/cpu/softmax_line.h"
 #include "kernels/team/team.h"
 #include "kernels/vector/block_product.h"
-#include "kernels/vector/float_vector.h"
 #include "kernels/vector/vector_code.h"
 
 namespace partita {
 namespace {
 
-// Queries of a block: their scores against some hundred keys, twice, stay in a
-// core's second cache.
-constexpr int64_t kQueries = 64;
+constexpr int kMask = 3;
+// Keys of a block at most: like all but the last one's, a multiple of 6, which
+// is how many rows of a product are made at a time.
+constexpr int64_t kBlockKeys = 96;
+constexpr int64_t kFewQueries = 4;
 
-[[gnu::always_inline]] inline int64_t RoundedUp(int64_t count) {
-  return (count + kVector - 1) / kVector * kVector;
-}
+// Queries side by side: of one head, or of all that share one of keys, where
+// these are few and see the same keys.
+struct Strips {
+  explicit Strips(const AttentionNode& a)
+      : joined(a.group() > 1 && a.group() * a.queries <= kBlockQueries &&
+               a.Seen(0) == a.keys),
+        heads(joined ? a.group() : 1),
+        rows(heads * a.queries),
+        blocks((rows + kBlockQueries - 1) / kBlockQueries),
+        count(a.samples * a.heads / heads * blocks) {}
 
-struct Sizes {
-  explicit Sizes(const OpView& node)
-      : samples(node.operand_type(0).dims[0]),
-        positions(node.operand_type(0).dims[1]),
-        heads(node.operand_type(0).dims[3]),
-        size(node.operand_type(0).dims[4]),
-        causal(node.attr_bool("causal")),
-        is_gradient(node.is(kAttentionGradient)) {}
-
-  // Floats between neighbouring positions of the result, and of x.
-  int64_t step() const { return heads * size; }
-  int64_t packed_step() const { return 3 * heads * size; }
-  // Floats of a line of scores. One vector more than whole ones, so that lines
-  // do not all begin in the same sets of a cache.
-  int64_t line() const { return RoundedUp(positions) + kVector; }
-  int64_t ThreadFloats() const {
-    const int64_t sides = is_gradient ? 2 : 1;
-    return sides * (size + kQueries) * line();
-  }
-
-  int64_t samples, positions, heads, size;
-  bool causal;
-  bool is_gradient;
+  bool joined;
+  int64_t heads;   // of queries in a strip
+  int64_t rows;    // of a strip
+  int64_t blocks;  // of a strip
+  int64_t count;   // of all blocks
 };
 
-// Vectors of one head, one for each position.
-template <typename Float>
-struct Vectors {
-  Float* first;
-  int64_t step;
-
-  Float* operator[](int64_t position) const { return first + position * step; }
-};
-using Read = Vectors<const float>;
-using Write = Vectors<float>;
-
-// Queries [first, first + count).
-struct Block {
-  int64_t first;
-  int64_t count;
-  bool causal;
-  int64_t positions;
-
-  // Keys that all of the queries see; where causal, the block's own follow.
-  int64_t seen_by_all() const { return causal ? first : positions; }
-  int64_t seen_by_any() const { return causal ? first + count : positions; }
-  int64_t SeenBy(int64_t query) const {
-    return causal ? first + query + 1 : positions;
-  }
+// Where a launch's tensors are.
+struct Tensors {
+  const float* q;
+  const float* k;
+  const float* v;
+  const float* mask;
+  float* y;
 };
 
-// Lanes of a line's last vector behind `count` elements become `value`.
-[[gnu::always_inline]] inline void FillUp(float* line, int64_t count,
-                                          float value) {
-  if (count % kVector == 0) return;
-  float* const last = line + count / kVector * kVector;
-  Vector v;
-  Load(last, v);
-  KeepLanes(v, count % kVector, value);
-  Store(v, last);
-}
-
-// Scores of the keys that a query sees become shares; its last vector's other
-// shares are 0.
-template <typename Part>
-struct SharesLine {
-  [[gnu::always_inline]] static inline void Run(float* line, int64_t count) {
-    FillUp(line, count, -HUGE_VALF);
-    SoftmaxLine<false, Part>::Run(line, line, RoundedUp(count));
-  }
-};
-
-// dp becomes ds = p (dp - sum p dp) scale.
-struct ScoreGradientLine {
-  [[gnu::always_inline]] static inline void Run(const float* p, float* dp,
-                                                int64_t count, float scale) {
-    Vector share, slope;
-    Vector mean = {};
-    FillUp(dp, count, 0);
-    for (int64_t i = 0; i < count; i += kVector) {
-      Load(p + i, share);
-      Load(dp + i, slope);
-      mean += share * slope;
-    }
-    SumLanes(mean);
-    for (int64_t i = 0; i < count; i += kVector) {
-      Load(p + i, share);
-      Load(dp + i, slope);
-      slope = share * (slope - mean) * scale;
-      Store(slope, dp + i);
-    }
-  }
-};
-
-// to[d][j] = scale from[j][d], of `count` vectors of `size` floats, in lines of
-// `line`; zeros behind the last j fill its vector.
-struct ScaledTranspose {
-  [[gnu::always_inline]] static inline void Run(Vectors<const float> from,
-                                                int64_t count, int64_t size,
-                                                float scale, float* to,
-                                                int64_t line) {
-    for (int64_t j = 0; j < count; j += kVector) {
-      for (int64_t d = 0; d < size; d += kVector) {
-        const int64_t rows = std::min(kVector, count - j);
-        const int64_t columns = std::min(kVector, size - d);
-        Vector tile[kVector] = {};
-#pragma GCC unroll 16
-        for (int64_t i = 0; i < kVector; ++i) {
-          if (i < rows) LoadLanes(from[j + i] + d, columns, 0, tile[i]);
-          tile[i] *= scale;
-        }
-        TransposeLanes(tile);
-#pragma GCC unroll 16
-        for (int64_t i = 0; i < kVector; ++i) {
-          if (i < columns) Store(tile[i], to + (d + i) * line + j);
-        }
-      }
-    }
-  }
-};
-
-// One head, in scratch of Sizes::ThreadFloats.
-class Head {
+// One block of queries against all of their keys, in scratch of Floats().
+class BlockAttention {
  public:
-  Head(const Sizes& sizes, float* scratch)
-      : sizes_(sizes), line_(sizes.line()) {
-    keys_ = scratch;
-    shares_ = keys_ + sizes.size * line_;
-    values_ = shares_ + kQueries * line_;  // of gradients alone, as the last
-    slopes_ = values_ + sizes.size * line_;
+  static int64_t Floats(const AttentionNode& a) {
+    return a.size * kQueryLine + kBlockKeys * kQueryLine +
+           kBlockQueries * ValueLine(a) + 3 * kQueryLine;
   }
 
-  void Attend(Read q, Read k, Read v, Write y) const {
-    Transpose(k, scale(), keys_);
-    ForEachBlock([&](const Block& block) {
-      ComputeShares(block, q);
-      SumOverKeys(block, shares_, v, y);
-    });
+  BlockAttention(const AttentionNode& a, const Strips& strips,
+                 const Tensors& tensors, float* scratch)
+      : a_(a), strips_(strips), tensors_(tensors), value_line_(ValueLine(a)) {
+    queries_ = scratch;
+    scores_ = queries_ + a.size * kQueryLine;
+    sums_ = scores_ + kBlockKeys * kQueryLine;
+    tops_ = sums_ + kBlockQueries * value_line_;
+    totals_ = tops_ + kQueryLine;
+    factors_ = totals_ + kQueryLine;
   }
 
-  void Differentiate(Read q, Read k, Read v, Read dy, Write dq, Write dk,
-                     Write dv) const {
-    Transpose(k, scale(), keys_);
-    Transpose(v, 1, values_);
-    ForEachBlock([&](const Block& block) {
-      ComputeShares(block, q);
-      ComputeSlopes(block, dy);
-      SumOverKeys(block, slopes_, k, dq);
-      AddOverQueries(block, slopes_, q, dk);
-      AddOverQueries(block, shares_, dy, dv);
-    });
+  void Run(int64_t block) {
+    Locate(block);
+    if (!IsFew()) LoadQueries();
+    std::fill_n(tops_, lanes_, -HUGE_VALF);
+    std::fill_n(totals_, lanes_, 0.0f);
+    const QueryBlock b = Queries();
+    const int64_t step = KeysOfBlock(b.square);
+    for (int64_t j = 0; j < b.square; j += step) {
+      const int64_t keys = std::min(step, b.square - j);
+      Score(j, keys);
+      Soften(keys, /*first=*/j == 0);
+      AddValues(0, count_, j, keys, BlockProduct::Part::kWhole, j > 0);
+    }
+    if (b.side > 0) AddSquare(b);
+    StoreResults();
   }
 
  private:
-  float scale() const {
-    return static_cast<float>(1 / std::sqrt(static_cast<double>(sizes_.size)));
+  static int64_t ValueLine(const AttentionNode& a) {
+    return WholeVectors(a.value_size) + kVector;
   }
 
-  template <typename Visit>
-  void ForEachBlock(Visit visit) const {
-    for (int64_t i = 0; i < sizes_.positions; i += kQueries) {
-      visit(Block{i, std::min(kQueries, sizes_.positions - i), sizes_.causal,
-                  sizes_.positions});
+  // As equal parts of all keys as can be.
+  static int64_t KeysOfBlock(int64_t keys) {
+    const int64_t blocks = (keys + kBlockKeys - 1) / kBlockKeys;
+    const int64_t even = blocks > 0 ? (keys + blocks - 1) / blocks : 1;
+    return (even + 5) / 6 * 6;
+  }
+
+  void Locate(int64_t block) {
+    const int64_t strip = block / strips_.blocks;
+    const int64_t strips = a_.heads / strips_.heads;  // of a sample
+    sample_ = strip / strips;
+    first_head_ = strip % strips * strips_.heads;
+    first_ = block % strips_.blocks * kBlockQueries;
+    count_ = std::min(kBlockQueries, strips_.rows - first_);
+    lanes_ = WholeVectors(count_);
+  }
+
+  // Of a joined strip, all see all keys.
+  QueryBlock Queries() const {
+    QueryBlock b(a_, first_, count_);
+    if (strips_.joined) {
+      b.square = a_.keys;
+      b.side = 0;
+    }
+    return b;
+  }
+
+  int64_t HeadOf(int64_t row) const { return first_head_ + row / a_.queries; }
+  int64_t QueryOf(int64_t row) const { return row % a_.queries; }
+
+  HeadVectors<const float> Keys() const {
+    return VectorsOf(tensors_.k, a_.k, sample_, first_head_ / a_.group());
+  }
+  HeadVectors<const float> Values() const {
+    return VectorsOf(tensors_.v, a_.v, sample_, first_head_ / a_.group());
+  }
+
+  // Head by head, as [size, queries]: what stands behind a head's queries is
+  // overwritten by the next one's.
+  void LoadQueries() const {
+    for (int64_t i = 0; i < count_;) {
+      const int64_t query = QueryOf(first_ + i);
+      const int64_t count = std::min(count_ - i, a_.queries - query);
+      const HeadVectors<const float> q =
+          VectorsOf(tensors_.q, a_.q, sample_, HeadOf(first_ + i));
+      RunVectorised<ScaledTranspose>(HeadVectors<const float>{q[query], q.step},
+                                     count, a_.size, a_.FirstScale(),
+                                     queries_ + i, kQueryLine);
+      i += count;
     }
   }
 
-  void Transpose(Read from, float scale, float* to) const {
-    RunVectorised<ScaledTranspose>(from, sizes_.positions, sizes_.size, scale,
-                                   to, line_);
+  // As in a step of a decoder. Whole vectors of queries would be padding.
+  bool IsFew() const { return count_ <= kFewQueries; }
+
+  void ScoreAll(int64_t first, int64_t keys) const {
+    const HeadVectors<const float> k = Keys();
+    Multiply({.left = {k[first], k.step, 1},
+              .right = {queries_, kQueryLine},
+              .result = {scores_, kQueryLine},
+              .m = keys,
+              .n = lanes_,
+              .k = a_.size});
   }
 
-  // result = vectors times what Transpose made, for all keys in sight. Scores
-  // of keys that a query does not see are not used.
-  void MultiplyByAll(const Block& b, Read vectors, const float* transposed,
-                     float* result) const {
-    Multiply({.left = {vectors[b.first], vectors.step, 1},
-              .right = {transposed, line_},
-              .result = {result, line_},
-              .m = b.count,
-              .n = RoundedUp(b.seen_by_any()),
-              .k = sizes_.size});
-  }
-
-  void ComputeShares(const Block& b, Read q) const {
-    MultiplyByAll(b, q, keys_, shares_);
-    for (int64_t i = 0; i < b.count; ++i) {
-      RunByWidth<SharesLine<Vector>, SharesLine<HalfVector>>(
-          shares_ + i * line_, b.SeenBy(i));
+  void ScoreEach(int64_t first, int64_t keys) const {
+    const HeadVectors<const float> k = Keys();
+    for (int64_t j = 0; j < keys; ++j) {
+      std::fill_n(scores_ + j * kQueryLine, lanes_, 0.0f);
+    }
+    for (int64_t i = 0; i < count_; ++i) {
+      const HeadVectors<const float> q =
+          VectorsOf(tensors_.q, a_.q, sample_, HeadOf(first_ + i));
+      RunByWidth<ScoreOneQuery<Vector>, ScoreOneQuery<HalfVector>>(
+          OneQuery{q[QueryOf(first_ + i)], k[first], k.step, keys, a_.size,
+                   a_.FirstScale(), scores_ + i});
     }
   }
 
-  // The gradients by the products of queries and keys.
-  void ComputeSlopes(const Block& b, Read dy) const {
-    MultiplyByAll(b, dy, values_, slopes_);
-    for (int64_t i = 0; i < b.count; ++i) {
-      RunVectorised<ScoreGradientLine>(
-          static_cast<const float*>(shares_ + i * line_), slopes_ + i * line_,
-          b.SeenBy(i), scale());
+  // Of keys [first, first + keys).
+  void Score(int64_t first, int64_t keys) const {
+    IsFew() ? ScoreEach(first, keys) : ScoreAll(first, keys);
+    if (a_.softcap > 0) {
+      for (int64_t j = 0; j < keys; ++j) {
+        RunVectorised<SoftcapLine>(scores_ + j * kQueryLine,
+                                   static_cast<float*>(nullptr), lanes_,
+                                   a_.softcap);
+      }
+    }
+    if (a_.has_mask) AddMask(first, keys);
+  }
+
+  const float* MaskOf(int64_t row, int64_t key) const {
+    return tensors_.mask + sample_ * a_.mask.sample +
+           HeadOf(row) * a_.mask.head + QueryOf(row) * a_.mask.query +
+           key * a_.mask.key;
+  }
+
+  void AddMask(int64_t first, int64_t keys) const {
+    if (a_.mask.query == 0 && (a_.mask.head == 0 || strips_.heads == 1)) {
+      for (int64_t j = 0; j < keys; ++j) {
+        RunVectorised<AddToLine>(scores_ + j * kQueryLine, lanes_,
+                                 *MaskOf(first_, first + j));
+      }
+      return;
+    }
+    for (int64_t i = 0; i < count_; i += kVector) {
+      for (int64_t j = 0; j < keys; j += kVector) {
+        AddMaskTo(i, first, j, std::min(kVector, keys - j));
+      }
     }
   }
 
-  // result_i = sum_j weights_ij vectors_j
-  void SumOverKeys(const Block& b, const float* weights, Read vectors,
-                   Write result) const {
-    BlockProduct product = {.left = {weights, line_, 1},
-                            .right = {vectors.first, vectors.step},
-                            .result = {result[b.first], result.step},
-                            .m = b.count,
-                            .n = sizes_.size,
-                            .k = b.seen_by_all()};
-    if (product.k > 0) Multiply(product);
-    if (!b.causal) return;
-    product.left.at += b.first;
-    product.right.at = vectors[b.first];
-    product.adds = product.k > 0;
-    product.k = b.count;
-    product.part = BlockProduct::Part::kLower;
-    Multiply(product);
+  // Of 16 queries from row i on, and `keys` keys from `first` + j on.
+  void AddMaskTo(int64_t i, int64_t first, int64_t j, int64_t keys) const {
+    const int64_t count = std::min(kVector, count_ - i);
+    const float* rows[kVector];
+    float repeated[kVector][kVector];  // of a mask that all keys share
+    for (int64_t r = 0; r < count; ++r) {
+      rows[r] = MaskOf(first_ + i + r, first + j);
+      if (a_.mask.key != 0) continue;
+      std::fill_n(repeated[r], kVector, *rows[r]);
+      rows[r] = repeated[r];
+    }
+    RunVectorised<AddMaskTile>(static_cast<const float* const*>(rows), count,
+                               keys, scores_ + j * kQueryLine + i);
   }
 
-  // result_j += sum_i weights_ij vectors_i; where this block is the first that
-  // sees key j, nothing is there to be added to.
-  void AddOverQueries(const Block& b, const float* weights, Read vectors,
-                      Write result) const {
-    BlockProduct product = {.left = {weights, 1, line_},
-                            .right = {vectors[b.first], vectors.step},
-                            .result = {result.first, result.step},
-                            .m = b.seen_by_all(),
-                            .n = sizes_.size,
-                            .k = b.count,
-                            .adds = b.first > 0};
-    if (product.m > 0) Multiply(product);
-    if (!b.causal) return;
-    product.adds = false;
-    product.left.at += b.first;
-    product.result.at = result[b.first];
-    product.m = b.count;
-    product.part = BlockProduct::Part::kUpper;
-    Multiply(product);
+  // Scores become powers, and what is there already is rescaled.
+  void Soften(int64_t keys, bool first) const {
+    const ScoreBlock block = {scores_, keys, lanes_, tops_, totals_, factors_};
+    RunByWidth<RunningSoftmax<Vector>, RunningSoftmax<HalfVector>>(block);
+    if (first) return;
+    RunByWidth<ScaleRows<Vector>, ScaleRows<HalfVector>>(
+        ScaledRows{factors_, count_, a_.value_size, sums_, value_line_});
   }
 
-  const Sizes& sizes_;
-  int64_t line_;
-  float* keys_;    // transposed, times scale
-  float* shares_;  // a line for each query of a block
-  float* values_;  // transposed
-  float* slopes_;
+  // For rows [row, row + rows) of the block.
+  void AddValues(int64_t row, int64_t rows, int64_t first, int64_t keys,
+                 BlockProduct::Part part, bool adds) const {
+    const HeadVectors<const float> v = Values();
+    Multiply({.left = {scores_ + row, 1, kQueryLine},
+              .right = {v[first], v.step},
+              .result = {sums_ + row * value_line_, value_line_},
+              .m = rows,
+              .n = a_.value_size,
+              .k = keys,
+              .adds = adds,
+              .part = part});
+  }
+
+  // Keys of which a query sees those up to its own: what it does not see does
+  // not reach it, whatever it is.
+  void AddSquare(const QueryBlock& b) const {
+    Score(b.square, b.side);
+    for (int64_t j = 1; j < b.side; ++j) {
+      std::fill_n(scores_ + j * kQueryLine, j, -HUGE_VALF);
+    }
+    const bool adds = b.square > 0;
+    Soften(b.side, /*first=*/!adds);
+    AddValues(0, b.side, b.square, b.side, BlockProduct::Part::kLower, adds);
+    if (b.side == b.count) return;
+    AddValues(b.side, b.count - b.side, b.square, b.side,
+              BlockProduct::Part::kWhole, adds);
+  }
+
+  // A query that saw nothing has a sum of 0, and 0 times infinity is NaN.
+  void StoreResults() const {
+    for (int64_t i = 0; i < count_; ++i) {
+      const int64_t row = first_ + i;
+      const HeadVectors<float> y =
+          VectorsOf(tensors_.y, a_.y, sample_, HeadOf(row));
+      if (totals_[i] == 0 && a_.zero_blind) {
+        std::fill_n(y[QueryOf(row)], a_.value_size, 0.0f);
+      } else {
+        RunByWidth<ScaleRow<Vector>, ScaleRow<HalfVector>>(
+            static_cast<const float*>(sums_ + i * value_line_), 1 / totals_[i],
+            a_.value_size, y[QueryOf(row)]);
+      }
+    }
+  }
+
+  const AttentionNode& a_;
+  const Strips& strips_;
+  const Tensors& tensors_;
+  int64_t value_line_;
+  float* queries_;  // [size, queries], scaled
+  float* scores_;   // [keys, queries]
+  float* sums_;     // [queries, value size]
+  float* tops_;
+  float* totals_;
+  float* factors_;
+  // The block's.
+  int64_t sample_ = 0;
+  int64_t first_head_ = 0;
+  int64_t first_ = 0;  // its first row in the strip
+  int64_t count_ = 0;
+  int64_t lanes_ = 0;
 };
 
 class AttentionKernel : public BoundKernel {
  public:
   AttentionKernel(const OpView& node, int threads)
-      : sizes_(node), threads_(threads) {}
+      : a_(node, kMask), strips_(a_), threads_(threads) {}
 
   absl::Status Launch(const LaunchArgs& args) override {
     float* const workspace = static_cast<float*>(args.workspace);
-    const int64_t heads = sizes_.samples * sizes_.heads;
-    RunShares(threads_, heads, [&](int thread, int64_t begin, int64_t end) {
-      const Head head(sizes_, workspace + thread * sizes_.ThreadFloats());
-      for (int64_t i = begin; i < end; ++i) {
-        Compute(head, i / sizes_.heads, i % sizes_.heads, args);
-      }
-    });
+    const Tensors tensors = {
+        static_cast<const float*>(args.operands[0]),
+        static_cast<const float*>(args.operands[1]),
+        static_cast<const float*>(args.operands[2]),
+        a_.has_mask ? static_cast<const float*>(args.operands[kMask]) : nullptr,
+        static_cast<float*>(args.results[0])};
+    RunShares(threads_, strips_.count,
+              [&](int thread, int64_t begin, int64_t end) {
+                BlockAttention attention(
+                    a_, strips_, tensors,
+                    workspace + thread * BlockAttention::Floats(a_));
+                for (int64_t i = begin; i < end; ++i) attention.Run(i);
+              });
     return absl::OkStatus();
   }
 
  private:
-  void Compute(const Head& head, int64_t sample, int64_t h,
-               const LaunchArgs& args) const {
-    const int64_t alone =
-        sample * sizes_.positions * sizes_.step() + h * sizes_.size;
-    const float* x =
-        static_cast<const float*>(args.operands[0]) + PackedOffset(sample, h);
-    const Read q = Part(x, 0), k = Part(x, 1), v = Part(x, 2);
-    if (!sizes_.is_gradient) {
-      float* y = static_cast<float*>(args.results[0]) + alone;
-      return head.Attend(q, k, v, {y, sizes_.step()});
-    }
-    const float* dy = static_cast<const float*>(args.operands[1]) + alone;
-    float* dx = static_cast<float*>(args.results[0]) + PackedOffset(sample, h);
-    head.Differentiate(q, k, v, {dy, sizes_.step()}, Part(dx, 0), Part(dx, 1),
-                       Part(dx, 2));
-  }
-
-  int64_t PackedOffset(int64_t sample, int64_t h) const {
-    return sample * sizes_.positions * sizes_.packed_step() + h * sizes_.size;
-  }
-
-  // Queries, keys or values of the head that `x` begins with.
-  template <typename Float>
-  Vectors<Float> Part(Float* x, int64_t part) const {
-    return {x + part * sizes_.step(), sizes_.packed_step()};
-  }
-
-  Sizes sizes_;
+  AttentionNode a_;
+  Strips strips_;
   int threads_;
 };
 
 std::vector<std::string> Layouts(const OpView& node) {
   if (!node.is(kAttention) && !node.is(kAttentionGradient)) return {};
-  const TensorType& x = node.operand_type(0);
-  if (x.dtype != DType::kF32 || x.num_elements() == 0) return {};
+  for (int i = 0; i < node.num_operands(); ++i) {
+    const TensorType& type = node.operand_type(i);
+    if (type.dtype != DType::kF32 || type.num_elements() == 0) return {};
+  }
   return {""};
 }
 
 int64_t Workspace(const OpView& node, const Layout& layout, int threads) {
-  return threads * Sizes(node).ThreadFloats() * int64_t{sizeof(float)};
+  if (node.is(kAttentionGradient)) {
+    return AttentionGradientWorkspace(node, threads);
+  }
+  return threads * BlockAttention::Floats(AttentionNode(node, kMask)) *
+         int64_t{sizeof(float)};
 }
 
 std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
+  if (node.is(kAttentionGradient)) return BindAttentionGradient(node, threads);
   return std::make_unique<AttentionKernel>(node, threads);
 }
 
@@ -346,7 +349,7 @@ std::unique_ptr<BoundKernel> Bind(const OpView& node, int threads) {
 
 extern const CpuFamily kCpuAttention = {
     .kernel = "cpu.attention",
-    .version = 2,
+    .version = 3,
     .bandwidth = 0.5,
     .flops = 0.6,
     .exact = false,

@@ -55,6 +55,7 @@ extern const CpuFamily kCpuRandomUniform;
 extern const CpuFamily kCpuSoftmax;
 extern const CpuFamily kCpuAttention;
 extern const CpuFamily kCpuRecurrent;
+extern const CpuFamily kCpuRmsNorm;
 extern const CpuFamily kCpuLayerNormGradient;
 extern const CpuFamily kCpuWinograd;
 extern const CpuFamily kCpuWinogradWeightGradient;

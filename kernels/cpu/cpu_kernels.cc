@@ -29,6 +29,7 @@ const CpuFamily* const kFamilies[] = {&kCpuMove,
                                       &kCpuSoftmax,
                                       &kCpuAttention,
                                       &kCpuRecurrent,
+                                      &kCpuRmsNorm,
                                       &kCpuLayerNormGradient,
                                       &kCpuWinograd,
                                       &kCpuWinogradWeightGradient};

@@ -16,7 +16,8 @@ bool Accepts(const OpView& node) {
   if (!node.is(kLayerNorm) && !node.is(kBatchNorm)) return false;
   if (!AllF32(node)) return false;
   const int rank = node.operand_type(0).rank();
-  return node.is(kLayerNorm) ? rank > 0 : rank >= 2 && rank <= 5;
+  if (node.is(kLayerNorm)) return rank > 0 && node.attr_bool("center");
+  return rank >= 2 && rank <= 5;
 }
 
 std::vector<LayoutWish> Wishes(const OpView& node) {

@@ -161,8 +161,13 @@ template <Part part, typename Floats, int vectors>
   for (; i + 6 <= m; i += 6) {
     MultiplyTile<part, Floats, 6, vectors>(RowsOf<part, 6>(t, i));
   }
-  for (; i + 2 <= m; i += 2) {
+  if (i + 4 <= m) {
+    MultiplyTile<part, Floats, 4, vectors>(RowsOf<part, 4>(t, i));
+    i += 4;
+  }
+  if (i + 2 <= m) {
     MultiplyTile<part, Floats, 2, vectors>(RowsOf<part, 2>(t, i));
+    i += 2;
   }
   if (i < m) MultiplyTile<part, Floats, 1, vectors>(RowsOf<part, 1>(t, i));
 }

@@ -215,6 +215,8 @@ def declare_norms():
            lambda x, s, b: F.instance_norm(x, weight=s, bias=b))
     shaped("layer norm", "%x: f64[2, 3, 4], %s: f64[3, 4], %b: f64[3, 4]", "layer_norm %x, %s, %b {axis = 1}", [2, 3, 4],
            lambda x, s, b: F.layer_norm(x, (3, 4), s, b))
+    shaped("layer norm without center", "%x: f64[2, 3, 4], %s: f64[3, 4], %b: f64[3, 4]", "layer_norm %x, %s, %b {axis = 1, center = false}",
+           [2, 3, 4], lambda x, s, b: F.rms_norm(x, (3, 4), s, 1e-5) + b)
     shaped("local response norm", "%x: f64[2, 6, 2]", "lrn %x {alpha = 0.5, beta = 0.6, bias = 2, size = 3}", [2, 6, 2],
            lambda x: F.local_response_norm(x, 3, alpha=0.5, beta=0.6, k=2))
     shaped("division by the 2-norm", "%x: f64[3, 4]", "lp_norm %x", [3, 4], lambda x: F.normalize(x, dim=1))
@@ -222,16 +224,37 @@ def declare_norms():
     shaped("log softmax", "%x: f64[3, 4]", "log_softmax %x", [3, 4], lambda x: F.log_softmax(x, 1))
 
 
-def packed_attention(x, causal):
-    """Of x [n, positions, 3, heads, size]: queries, keys and values, as the op has them."""
-    q, k, v = x.permute(2, 0, 3, 1, 4)
-    return F.scaled_dot_product_attention(q, k, v, is_causal=causal).permute(0, 2, 1, 3)
+def attention(q, k, v, mask=None, causal=False, softcap=0, past=0, rows=False):
+    """By the formula, with a scale of 0.5; `rows`: of [n, positions, heads, size]."""
+    if rows:
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    group = q.shape[1] // k.shape[1]
+    k, v = (x.repeat_interleave(group, dim=1) for x in (k, v))
+    scores = q @ k.transpose(2, 3) * 0.5
+    if softcap:
+        scores = softcap * torch.tanh(scores / softcap)
+    if mask is not None:
+        scores = scores + mask
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[2:]).triu(1 + past).bool(), float("-inf"))
+    y = scores.softmax(-1) @ v
+    return y.transpose(1, 2) if rows else y
 
 
 def declare_attention():
-    for title, attributes, causal in (("attention", "", False), ("causal attention", " {causal = true}", True)):
-        shaped(title, "%x: f64[2, 5, 3, 2, 3]", "attention %x" + attributes, [2, 5, 2, 3],
-               lambda x, causal=causal: packed_attention(x, causal))
+    heads = "%q: f64[2, 2, 5, 3], %k: f64[2, 2, 6, 3], %v: f64[2, 2, 6, 4]"
+    rows = "%q: f64[2, 5, 2, 3], %k: f64[2, 5, 2, 3], %v: f64[2, 5, 2, 3]"
+    groups = "%q: f64[2, 4, 5, 3], %k: f64[2, 2, 6, 3], %v: f64[2, 2, 6, 3], %m: f64[4, 1, 6]"
+    shaped("attention", heads, "attention %q, %k, %v {scale = 0.5}", [2, 2, 5, 4], attention)
+    shaped("causal attention behind a past", heads, "attention %q, %k, %v {causal = true, past = 1, scale = 0.5}", [2, 2, 5, 4],
+           lambda q, k, v: attention(q, k, v, causal=True, past=1))
+    shaped("causal attention of positions first", rows,
+           "attention %q, %k, %v {causal = true, positions_first = true, scale = 0.5}", [2, 5, 2, 3],
+           lambda q, k, v: attention(q, k, v, causal=True, rows=True))
+    shaped("attention of groups with a mask", groups, "attention %q, %k, %v, %m {scale = 0.5}", [2, 4, 5, 3], attention)
+    shaped("causal attention of groups with a mask and a softcap", groups,
+           "attention %q, %k, %v, %m {causal = true, scale = 0.5, softcap = 1.5}", [2, 4, 5, 3],
+           lambda q, k, v, m: attention(q, k, v, m, causal=True, softcap=1.5))
 
 
 def one_direction(function, gates, r, states, bias, order, reverse):

@@ -85,7 +85,14 @@ DrawnNode DrawLayerNorm(Dice& dice) {
   const Attributes attributes = {{"axis", axis}};
   // A variance of few numbers is small, and its root's digits are few.
   constexpr double kTolerance = 1e-3;
-  switch (dice.Below(4)) {
+  const Attributes scaled = {{"axis", axis}, {"center", false}};
+  switch (dice.Below(6)) {
+    case 4:
+      return {.one = OneNode(kLayerNorm, {all, line}, scaled),
+              .tolerance = kTolerance};
+    case 5:
+      return {.one = OneNode(kLayerNorm, {all, line, line}, scaled),
+              .tolerance = kTolerance};
     case 0:
       return {.one = OneNode(kLayerNormGradient, {all, line, all}, attributes),
               .tolerance = kTolerance};

@@ -1,6 +1,7 @@
 // Products of matrices and of batches of them, and attention.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cmath>
 #include <utility>
 
 #include "graph/ops/op_list.h"
@@ -67,15 +68,49 @@ DrawnNode DrawMatmul(Dice& dice) {
           .tolerance = dtype == DType::kF32 ? kTolerance : kToleranceOf16Bits};
 }
 
+int64_t DrawPositions(Dice& dice) {
+  return dice.Of<int64_t>({1, 2, 5, 17, 63, 64, 65, 97, 130});
+}
+
+int64_t DrawHeadSize(Dice& dice) {
+  return dice.Of<int64_t>({1, 3, 4, 8, 15, 16, 20, 32, 64, 80});
+}
+
+// Extents that broadcast to all scores.
+Shape DrawMask(const Shape& scores, Dice& dice) {
+  Shape mask = scores;
+  for (int64_t& extent : mask) {
+    if (dice.Chance(40)) extent = 1;
+  }
+  mask.erase(mask.begin(), mask.begin() + dice.Below(4));
+  return mask;
+}
+
 DrawnNode DrawAttention(Dice& dice) {
-  const int64_t images = dice.Between(1, 2), heads = dice.Between(1, 3);
-  const int64_t positions = dice.Of<int64_t>({1, 2, 5, 17, 63, 64, 65, 97});
-  const int64_t size = dice.Of<int64_t>({1, 3, 4, 8, 15, 16, 20, 32, 64, 80});
-  const bool is_gradient = dice.Chance(50);
-  std::vector<TensorType> types = {F32({images, positions, 3, heads, size})};
-  if (is_gradient) types.push_back(F32({images, positions, heads, size}));
+  const int64_t images = dice.Between(1, 2), kv_heads = dice.Between(1, 2);
+  const int64_t heads = kv_heads * dice.Of<int64_t>({1, 1, 2, 3});
+  const int64_t queries = DrawPositions(dice);
+  const int64_t keys = dice.Chance(50) ? queries : DrawPositions(dice);
+  const int64_t size = DrawHeadSize(dice);
+  const int64_t value_size = dice.Chance(70) ? size : DrawHeadSize(dice);
+  const bool rows = dice.Chance(50), is_gradient = dice.Chance(50);
+  const auto dims = [&](int64_t h, int64_t positions, int64_t s) {
+    return rows ? Shape{images, positions, h, s}
+                : Shape{images, h, positions, s};
+  };
+  std::vector<TensorType> types = {F32(dims(heads, queries, size)),
+                                   F32(dims(kv_heads, keys, size)),
+                                   F32(dims(kv_heads, keys, value_size))};
+  if (is_gradient) types.push_back(F32(dims(heads, queries, value_size)));
+  if (dice.Chance(40)) {
+    types.push_back(F32(DrawMask({images, heads, queries, keys}, dice)));
+  }
   return {.one = OneNode(is_gradient ? kAttentionGradient : kAttention, types,
-                         {{"causal", dice.Chance(50)}}),
+                         {{"scale", 1 / std::sqrt(static_cast<double>(size))},
+                          {"causal", dice.Chance(50)},
+                          {"past", dice.Of<int64_t>({0, 0, 1, 40})},
+                          {"softcap", dice.Of<double>({0, 0, 0, 2})},
+                          {"positions_first", rows}}),
           .tolerance = 2e-5};
 }
 

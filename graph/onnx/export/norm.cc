@@ -15,7 +15,37 @@ absl::Status WithEpsilon(NodeExport& node) {
   return absl::OkStatus();
 }
 
+// Without center: RMSNormalization came with opset 23.
+absl::Status RmsNorm(NodeExport& node) {
+  const std::string& x = node.operand(0);
+  const int rank = node.rank(0);
+  std::vector<int64_t> axes;
+  for (int64_t axis = node.op().attr_int("axis"); axis < rank; ++axis) {
+    axes.push_back(axis);
+    if (axis == -1) break;
+  }
+  const OnnxNode square = node.Step("Mul", {x, x});
+  OnnxNode mean =
+      node.Step("ReduceMean", {square.output(), node.Ints("axes", axes)});
+  mean.Int("keepdims", 1);
+  const OnnxNode shifted = node.Step(
+      "Add",
+      {mean.output(), node.Scalar("epsilon", node.dtype(0),
+                                  Number(node.op().attr_float("epsilon")))});
+  const OnnxNode root = node.Step("Sqrt", {shifted.output()});
+  const OnnxNode normalised = node.Step("Div", {x, root.output()});
+  const NodeExport::Names factors = {normalised.output(), node.operand(1)};
+  if (node.op().num_operands() == 2) {
+    node.Give("Mul", factors);
+    return absl::OkStatus();
+  }
+  const OnnxNode scaled = node.Step("Mul", factors);
+  node.Give("Add", {scaled.output(), node.operand(2)});
+  return absl::OkStatus();
+}
+
 absl::Status LayerNorm(NodeExport& node) {
+  if (!node.op().attr_bool("center")) return RmsNorm(node);
   OnnxNode written = node.Give(node.operands());
   written.Int("axis", node.op().attr_int("axis"));
   node.CopyFloat(written, "epsilon", "epsilon");
