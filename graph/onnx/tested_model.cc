@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/onnx/graph_import.h"
 #include "graph/onnx/graph_inputs.h"
 #include "graph/onnx/import.h"
@@ -68,7 +70,23 @@ bool BindDeciding(const absl::Status& refusal,
   return more;
 }
 
-absl::StatusOr<TestedModel> ImportWith(
+absl::Status CheckNames(const std::vector<const onnx::ValueInfoProto*>& inputs,
+                        const std::map<std::string, HostTensor>& tensors) {
+  std::vector<std::string> known;
+  for (const onnx::ValueInfoProto* input : inputs) {
+    known.push_back(input->name());
+  }
+  for (const auto& [name, _] : tensors) {
+    if (absl::c_linear_search(known, name)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "input ", name, ": found no such input; expected ",
+        known.empty() ? "none, as the model has none"
+                      : absl::StrCat("one of: ", absl::StrJoin(known, ", "))));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TestedModel> ImportDecided(
     const ModelFile& model, std::map<std::string, HostTensor> tensors,
     ImportOptions options) {
   for (;;) {
@@ -87,6 +105,19 @@ absl::StatusOr<TestedModel> ImportWith(
     }
     return tested;
   }
+}
+
+absl::StatusOr<TestedModel> ImportWith(
+    const std::string& path, const ModelFile& model,
+    std::map<std::string, HostTensor> tensors, ImportOptions options) {
+  const auto inputs = InputsOf(model.proto.graph());
+  const absl::Status names = CheckNames(inputs, tensors);
+  if (!names.ok()) return AtFile(path, names);
+  AddShapes(inputs, tensors, options);
+  absl::StatusOr<TestedModel> tested =
+      ImportDecided(model, std::move(tensors), std::move(options));
+  if (!tested.ok()) return AtFile(path, tested.status());
+  return tested;
 }
 
 }  // namespace
@@ -117,25 +148,28 @@ HostTensor AsDeclared(HostTensor tensor, const TensorType& declared) {
   return bits;
 }
 
+absl::StatusOr<TestedModel> ImportForInputs(
+    const std::string& path, ImportOptions options,
+    std::map<std::string, HostTensor> inputs) {
+  PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> model,
+                           OpenModel(path));
+  return ImportWith(path, *model, std::move(inputs), std::move(options));
+}
+
 absl::StatusOr<TestedModel> ImportForTestData(const std::string& path,
                                               ImportOptions options,
                                               const std::string& folder) {
   PARTITA_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> model,
                            OpenModel(path));
-  const auto inputs = InputsOf(model->proto.graph());
   absl::StatusOr<std::map<std::string, HostTensor>> tensors =
-      ReadInputs(inputs, options, folder);
+      ReadInputs(InputsOf(model->proto.graph()), options, folder);
   if (!tensors.ok()) {
     // Data that are no tensors go with a model that takes none: it says so.
     const absl::Status refusal = ImportGraph(*model, options).status();
     const bool is_models_fault = absl::IsUnimplemented(refusal);
     return is_models_fault ? AtFile(path, refusal) : tensors.status();
   }
-  AddShapes(inputs, *tensors, options);
-  absl::StatusOr<TestedModel> tested =
-      ImportWith(*model, *std::move(tensors), std::move(options));
-  if (!tested.ok()) return AtFile(path, tested.status());
-  return tested;
+  return ImportWith(path, *model, *std::move(tensors), std::move(options));
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// The ONNX standard's test data: a model beside its inputs and outputs.
+// A model read for given inputs, and the ONNX standard's test data.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_GRAPH_ONNX_TESTED_MODEL_H_
@@ -34,10 +34,15 @@ struct TestedModel {
   std::map<std::string, HostTensor> inputs;
 };
 
-// ImportOnnx with what the data say and `options` leave open: shapes of inputs,
-// and values of those that decide a shape. An input that options.values binds
-// needs no file. Errors: those of ImportOnnx; files that are missing, too many,
-// or no tensors.
+// ImportOnnx with what `inputs`, by name, say and `options` leave open: shapes,
+// and values of those that decide a shape or a branch. Errors: those of
+// ImportOnnx; a name that is no input of the model.
+absl::StatusOr<TestedModel> ImportForInputs(
+    const std::string& path, ImportOptions options,
+    std::map<std::string, HostTensor> inputs);
+
+// The same for FOLDER/input_0.pb and so on. An input that options.values binds
+// needs no file. Errors: files that are missing, too many, or no tensors.
 absl::StatusOr<TestedModel> ImportForTestData(const std::string& path,
                                               ImportOptions options,
                                               const std::string& folder);

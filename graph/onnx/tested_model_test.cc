@@ -53,8 +53,15 @@ class TestDataTest : public testing::Test {
 
   // "f32[2, 3] for x": the output's type and the inputs that are left.
   std::string Import(const ImportOptions& options = {}) {
-    const std::string path = folder_ + "/model.onnx";
-    const auto tested = ImportForTestData(path, options, folder_);
+    return TextOf(ImportForTestData(folder_ + "/model.onnx", options, folder_));
+  }
+  // The same for inputs by name.
+  std::string ImportNamed(std::map<std::string, HostTensor> inputs) {
+    return TextOf(
+        ImportForInputs(folder_ + "/model.onnx", {}, std::move(inputs)));
+  }
+
+  std::string TextOf(const absl::StatusOr<TestedModel>& tested) {
     if (!tested.ok()) {
       return absl::StrReplaceAll(tested.status().message(), {{folder_, "F"}});
     }
@@ -78,6 +85,32 @@ TEST_F(TestDataTest, ValuesThatDecideShapesAreBoundAndNoOthers) {
   Input(0, HostTensor(TensorType{DType::kF32, {2, 6}, {}}));
   Input(1, HostTensor::Of<int64_t>({2}, {3, -1}));
   EXPECT_EQ(Import(), "f32[3, 4] for x");
+}
+
+TEST_F(TestDataTest, InputsByNameDecideAsFilesDo) {
+  Model(kReshape);
+  const auto inputs = [](const char* name) {
+    std::map<std::string, HostTensor> tensors;
+    tensors.emplace("x", TensorType{DType::kF32, {2, 6}, {}});
+    tensors.emplace(name, HostTensor::Of<int64_t>({2}, {3, -1}));
+    return tensors;
+  };
+  EXPECT_EQ(ImportNamed(inputs("shape")), "f32[3, 4] for x");
+  EXPECT_EQ(ImportNamed(inputs("shap")),
+            "F/model.onnx: input shap: found no such input; expected one of: "
+            "x, shape");
+}
+
+// One that is left out is open as it was.
+TEST_F(TestDataTest, SomeInputsByName) {
+  Model(R"(g (float[N] x, float[M] y) => (float[A] z) {
+    z = Concat <axis = 0> (x, y)
+  })");
+  std::map<std::string, HostTensor> inputs;
+  inputs.emplace("x", TensorType{DType::kF32, {2}, {}});
+  EXPECT_EQ(ImportNamed(std::move(inputs)),
+            "F/model.onnx: found symbolic dimensions without a value: M; "
+            "expected an extent for each, or whole shapes of the inputs");
 }
 
 // The second only decides once the first is known.

@@ -34,11 +34,11 @@ class Conv(OpRun):
         rank = x.ndim - 2
         strides, dilations = strides or [1] * rank, dilations or [1] * rank
         padded = torch.nn.functional.pad(
-            torch.from_numpy(x), pads_of(x, w.shape[2:], auto_pad, pads, strides, dilations)
+            torch.tensor(x), pads_of(x, w.shape[2:], auto_pad, pads, strides, dilations)
         )
         run = (torch.nn.functional.conv1d, torch.nn.functional.conv2d, torch.nn.functional.conv3d)[rank - 1]
-        bias = None if b is None else torch.from_numpy(b)
-        return (run(padded, torch.from_numpy(w), bias, tuple(strides), 0, tuple(dilations), group or 1).numpy(),)
+        bias = None if b is None else torch.tensor(b)
+        return (run(padded, torch.tensor(w), bias, tuple(strides), 0, tuple(dilations), group or 1).numpy(),)
 
 
 class BatchNormalization(OpRun):

@@ -26,6 +26,7 @@
 #include "placement/planner/planner.h"
 #include "tools/partita/output.h"
 #include "tools/partita/plan_input.h"
+#include "tools/partita/tensor_file.h"
 
 namespace partita {
 namespace {
@@ -120,11 +121,35 @@ absl::StatusOr<Module> ReadOnnx(const std::string& path,
   return module;
 }
 
+// The files of --input.
+absl::StatusOr<std::map<std::string, HostTensor>> ReadNamedInputs(
+    const Arguments& arguments, const ImportOptions& options) {
+  std::map<std::string, HostTensor> tensors;
+  PARTITA_ASSIGN_OR_RETURN(const auto files, arguments.GetBindings("input"));
+  for (const auto& [name, path] : files) {
+    if (options.values.contains(name)) {
+      return CalledWrongly(
+          absl::StrCat("--input: found ", name,
+                       ", which --bind gives too; expected one of them"));
+    }
+    PARTITA_ASSIGN_OR_RETURN(HostTensor tensor, ReadTensor(path));
+    tensors.insert_or_assign(name, std::move(tensor));
+  }
+  return tensors;
+}
+
+// For the data that the command line names, which `inputs` gets.
 absl::StatusOr<Module> ReadTestedOnnx(const std::string& path,
                                       const ImportOptions& options,
-                                      const std::string& folder,
+                                      const Arguments& arguments,
                                       TestInputs& inputs) {
-  absl::StatusOr<TestedModel> tested = ImportForTestData(path, options, folder);
+  absl::StatusOr<TestedModel> tested;
+  if (arguments.has("test-data")) {
+    tested = ImportForTestData(path, options, arguments.Get("test-data", ""));
+  } else {
+    PARTITA_ASSIGN_OR_RETURN(auto named, ReadNamedInputs(arguments, options));
+    tested = ImportForInputs(path, options, std::move(named));
+  }
   if (!tested.ok()) return WithHint(path, tested.status());
   inputs = std::move(tested->inputs);
   return std::move(tested->module);
@@ -248,8 +273,10 @@ absl::StatusOr<Module> ReadModelOf(
   }
   PARTITA_ASSIGN_OR_RETURN(ImportOptions options, ReadImportOptions(arguments));
   options.warn = warn;
-  if (!arguments.has("test-data")) return ReadOnnx(path, options);
-  return ReadTestedOnnx(path, options, arguments.Get("test-data", ""), inputs);
+  if (arguments.has("test-data") || arguments.has("input")) {
+    return ReadTestedOnnx(path, options, arguments, inputs);
+  }
+  return ReadOnnx(path, options);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ using TestInputs = std::optional<std::map<std::string, HostTensor>>;
 // An ONNX model, a module as text if the name ends in .graph, or
 // builtin:resnet50 and its like (graph/builder/examples): the command's
 // operand. Warnings go to standard error. An ONNX model is read for the data of
-// --test-data, which `inputs` gets.
+// --test-data or --input, which `inputs` gets.
 absl::StatusOr<Module> ReadModel(const Arguments& arguments,
                                  TestInputs& inputs);
 absl::StatusOr<Module> ReadModel(const Arguments& arguments);

@@ -23,6 +23,9 @@ ends = f32(64)
 write_model(folder + "/outside.onnx", [node("Add", ["x", "w"], "y")], [("x", ends)], [("y", ends)], weights)
 with open(folder + "/w.bin", "wb") as file:
     file.write(struct.pack("<64f", *range(64)))
+header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 64), }\n"
+with open(folder + "/three.npy", "wb") as file:
+    file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + bytes(4 * 3 * 64))
 END
 
 plan=$scratch/mlp.plan
@@ -45,6 +48,18 @@ for command in check run simulate; do
 done
 sed '/certificate/,/^}/{/^}/!d}' "$scratch/changed.txt" > "$scratch/bare.txt"
 expect 0 "proved by partita checker" "$partita" check "$scratch/bare.txt"
+
+# An input that is given says how long the model's open extents are.
+open=$scratch/open.onnx
+expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/three.npy" --output "$scratch/three"
+expect 0 "'shape': (3,64" grep -ao "'shape': ([^)]*)" "$scratch/three/y.npy"
+expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/three.npy" --dim n=3
+expect 1 "input \`x\`: found f32[3, 64]; expected f32[4, 64]" \
+  "$partita" run "$open" --input "x=$scratch/three.npy" --shape x=4,64
+expect 1 "input z: found no such input; expected one of: x" \
+  "$partita" run "$open" --input "z=$scratch/three.npy"
+expect 2 "--input: found x, which --bind gives too; expected one of them" \
+  "$partita" run "$open" --input "x=$scratch/three.npy" --bind x=1
 
 # Kernels that are not the plan's are told, in one line, and the reference
 # computes with what was bound.

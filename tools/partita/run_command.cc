@@ -42,8 +42,10 @@ constexpr FlagDef kOwnFlags[] = {
     {"trust-code", nullptr,
      "run native code of the plan file, which no checker proves"},
     {"entry", "NAME", "which function; needed where a plan has several"},
-    {"input", "NAME=FILE", "an input, .npy or .pb; repeatable", nullptr,
-     FileUse::kReadsBound, true},
+    {"input", "NAME=FILE",
+     "an input, .npy or .pb, which decides what an ONNX model leaves open; "
+     "repeatable",
+     nullptr, FileUse::kReadsBound, true},
     {"seed", "N", "inputs that are not given are random numbers of this seed"},
     {"output", "FOLDER", "write the outputs there as NAME.npy"},
     {"test-data", "FOLDER",

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -39,7 +40,18 @@ absl::Status SetRandomInputs(Session& session, const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-absl::Status SetNamedInputs(Session& session, const Arguments& arguments) {
+absl::Status SetReadInputs(Session& session,
+                           const std::map<std::string, HostTensor>& inputs) {
+  for (const auto& [name, tensor] : inputs) {
+    PARTITA_RETURN_IF_ERROR(session.SetInput(name, tensor));
+  }
+  return absl::OkStatus();
+}
+
+// Those of --input, which an ONNX model was read with.
+absl::Status SetNamedInputs(Session& session, const Arguments& arguments,
+                            const TestInputs& inputs) {
+  if (inputs.has_value()) return SetReadInputs(session, *inputs);
   PARTITA_ASSIGN_OR_RETURN(const auto files, arguments.GetBindings("input"));
   for (const auto& [input, path] : files) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor, ReadTensor(path));
@@ -66,11 +78,8 @@ absl::Status SetTestInputs(Session& session, const std::string& folder,
                            const TestInputs& inputs) {
   PARTITA_RETURN_IF_ERROR(
       ExpectNoMoreTestData(folder, "output", session.num_outputs()));
-  if (!inputs.has_value()) return SetOrderedInputs(session, folder);
-  for (const auto& [name, tensor] : *inputs) {
-    PARTITA_RETURN_IF_ERROR(session.SetInput(name, tensor));
-  }
-  return absl::OkStatus();
+  return inputs.has_value() ? SetReadInputs(session, *inputs)
+                            : SetOrderedInputs(session, folder);
 }
 
 }  // namespace
@@ -81,7 +90,7 @@ absl::Status SetInputs(Session& session, const Arguments& arguments,
     return SetTestInputs(session, arguments.Get("test-data", ""), inputs);
   }
   PARTITA_RETURN_IF_ERROR(SetRandomInputs(session, arguments));
-  return SetNamedInputs(session, arguments);
+  return SetNamedInputs(session, arguments, inputs);
 }
 
 }  // namespace partita
