@@ -19,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "placement/machine/sample_machines.h"
 #include "tests/end_to_end/virtual_steps.h"
+#include "tests/random_graph/random_graph.h"
 #include "tools/partita/compare.h"
 
 namespace partita {
