@@ -28,7 +28,7 @@ constexpr Efficiency kEfficiencies[] = {
 
 // Vectors of AVX2 are fed as fast as they multiply.
 constexpr Efficiency kNarrowEfficiencies[] = {
-    {"gemm", 0.8, 0.5}, {"jit_1x1", 0.88, 0.8}, {"jit:", 0.85, 0.8}};
+    {"gemm", 0.8, 0.7}, {"jit_1x1", 0.88, 0.7}, {"jit:", 0.85, 0.8}};
 
 bool IsNarrow() { return VectorChannels() < 16; }
 

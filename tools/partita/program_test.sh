@@ -71,6 +71,12 @@ expect 0 "; \`partita compile\` without --machine plans for this host" \
   "$partita" run "$scratch/another.txt" --virtual
 expect 0 "bit for bit" "$partita" run "$scratch/another.txt" --virtual --reference
 expect 0 '"planned_arithmetic": "another 1"' "$partita" run "$scratch/another.txt" --virtual --json
+# What a plan leaves to a library's reference loops is named.
+sed -E 's/arithmetic = "(onednn [0-9.]+) [^"]*"/arithmetic = "\1 ref:any"/' "$scratch/bare.txt" > "$scratch/loops.txt"
+expect 0 "note: the plan leaves to plain loops, which are slow: " "$partita" run "$scratch/loops.txt" --virtual
+expect 0 " by onednn.matmul" "$partita" run "$scratch/loops.txt" --virtual
+expect 0 '"slow_nodes": [
+    "' "$partita" run "$scratch/loops.txt" --virtual --json
 expect 0 "proved form" "$partita" compile "$model" --output "$scratch/own.plan"
 expect 0 '"replaced_kernels": []' "$partita" run "$scratch/own.plan" --json
 

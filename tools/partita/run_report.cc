@@ -31,9 +31,8 @@ std::string SlowNodesText(const std::vector<std::string>& nodes) {
   if (nodes.empty()) return "";
   const size_t more = nodes.size() - 1;
   return absl::StrCat(
-      "note: slow, as the library has nothing but plain loops for it: ",
-      nodes.front(), more == 0 ? "" : absl::StrCat(", and ", more, " more"),
-      "\n");
+      "note: the plan leaves to plain loops, which are slow: ", nodes.front(),
+      more == 0 ? "" : absl::StrCat(", and ", more, " more"), "\n");
 }
 
 }  // namespace

@@ -90,6 +90,10 @@ TEST(TrainReport, SlowNodesThatTakeAHundredthOfAStepAreTold) {
             "epochs\n"
             "slow 6 nodes without a fast kernel, run by eval in a predicted "
             "12.0 us: a, b, c, d, e, ...\n");
+  report.fallbacks.kernels = {"onednn.matmul", "reference.eval"};
+  EXPECT_TRUE(absl::StrContains(
+      TrainBeginText(report),
+      "run by plain loops (onednn.matmul, reference.eval) in a predicted "));
   report.fallbacks.no_codegen = "found no generator";
   EXPECT_TRUE(absl::EndsWith(
       TrainBeginText(report),
