@@ -71,7 +71,8 @@ bool ProcessorHas(InstructionSet set) {
     case InstructionSet::kF16c:
       return __builtin_cpu_supports("f16c");
     case InstructionSet::kAvx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             ProcessorHas(InstructionSet::kF16c);
     case InstructionSet::kAvx512:
       return ProcessorHas(InstructionSet::kAvx2) &&
              __builtin_cpu_supports("avx512f") &&

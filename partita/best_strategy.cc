@@ -27,8 +27,19 @@ absl::StatusOr<BestPlan> TryOne(Compilation& compilation,
                                 const Planner& planner) {
   BestPlan plan;
   PARTITA_ASSIGN_OR_RETURN(plan.attempt, compilation.Try(planner));
+  if (!plan.attempt.repeats.empty()) return plan;
   PARTITA_ASSIGN_OR_RETURN(plan.prediction, compilation.Predict(plan.attempt));
   return plan;
+}
+
+// What was predicted for the strategy that had the same plan.
+void TakeOver(const CompileReport& report, const std::string& strategy,
+              Candidate& candidate) {
+  const Candidate& same = *absl::c_find_if(
+      report.candidates,
+      [&](const Candidate& before) { return before.strategy == strategy; });
+  candidate.step_seconds = same.step_seconds;
+  candidate.latency_seconds = same.latency_seconds;
 }
 
 // One refusal, and all strategies that told it.
@@ -83,6 +94,10 @@ absl::StatusOr<BestPlan> TryStrategies(Compilation& compilation,
     if (!plan.ok()) {
       candidate.refusal = std::string(plan.status().message());
       Add(refusals, planner.name, plan.status());
+      continue;
+    }
+    if (!plan->attempt.repeats.empty()) {
+      TakeOver(report, plan->attempt.repeats, candidate);
       continue;
     }
     candidate.step_seconds = plan->prediction.step_seconds;

@@ -8,12 +8,16 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/batch.h"
 #include "graph/instance.h"
+#include "graph/op_view.h"
 #include "graph/status_macros.h"
 #include "graph/text/printer.h"
 #include "graph/verifier.h"
+#include "kernels/codegen_loader/codegen_loader.h"
 #include "partita/catalogs.h"
 #include "partita/compile_request.h"
 #include "partita/plan_images.h"
@@ -41,6 +45,15 @@ EntryNotes ReasonNotes(const Graph& graph, const PlacementTable& table) {
     notes.nodes.push_back({node, ReasonText(graph, placed), 0});
   }
   return notes;
+}
+
+bool HasGeneratedKernels(const Module& module) {
+  return absl::c_any_of(module.functions(), [](const auto& function) {
+    return absl::c_any_of(function->ops(), [](const OpView& op) {
+      const std::optional<KernelBinding>& kernel = op.node().kernel;
+      return kernel.has_value() && absl::StartsWith(kernel->kernel, "codegen.");
+    });
+  });
 }
 
 }  // namespace
@@ -207,7 +220,14 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
     PARTITA_RETURN_IF_ERROR(placed.status());
     Module module = *std::move(placed);
     if (with_texts) attempt.placed_text = PrintModule(module);
+    const Fingerprint fingerprint = FingerprintOf(module);
+    for (const auto& [before, strategy] : placed_) {
+      if (before != fingerprint) continue;
+      attempt.repeats = strategy;
+      return attempt;
+    }
     PARTITA_RETURN_IF_ERROR(BindKernels(module, attempt.chosen));
+    if (HasGeneratedKernels(module)) OpenCodegenSoon();
     if (with_texts) attempt.kernels_text = PrintModule(module);
     absl::StatusOr<Plan> plan = absl::UnknownError("");
     PARTITA_RETURN_IF_ERROR(Stage("lower", [&] {
@@ -217,6 +237,7 @@ absl::StatusOr<Attempt> Compilation::Try(const Planner& planner,
     }));
     if (plan.ok()) {
       attempt.plan = *std::move(plan);
+      placed_.emplace_back(fingerprint, planner.name);
       return attempt;
     }
     if (round == kMaxReplans || !LowerLimit(plan.status(), limits)) {

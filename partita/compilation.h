@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "graph/fingerprint.h"
 #include "graph/graph.h"
 #include "graph/kernel_catalog.h"
 #include "partita/compile.h"
@@ -34,6 +36,9 @@ struct Attempt {
   // The module after these stages, where somebody asked for it.
   std::string placed_text;
   std::string kernels_text;
+  // The strategy that had placed the module alike, and so has this plan; then
+  // there is nothing else.
+  std::string repeats;
 };
 
 class Compilation {
@@ -52,7 +57,8 @@ class Compilation {
   // Places, chooses kernels and lowers. Lowering may find a device short that
   // the planner thought large enough: then the planner is asked again with that
   // much less. Where that leads nowhere, lowering's refusal is told, which
-  // knows what the plan takes.
+  // knows what the plan takes. What another strategy has placed alike is not
+  // done again.
   absl::StatusOr<Attempt> Try(const Planner& planner, bool with_texts = false);
 
   absl::StatusOr<Prediction> Predict(Attempt& attempt);
@@ -90,6 +96,8 @@ class Compilation {
   std::vector<DeviceTraits> traits_;
   std::vector<int64_t> usable_;
   PackedConstants packed_;
+  // What strategies placed that led to plans.
+  std::vector<std::pair<Fingerprint, std::string>> placed_;
   CompileReport report_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -121,6 +122,31 @@ TEST(CompileTest, AutoKeepsTheBestByItsGoal) {
   EXPECT_LT(latency.latency_seconds, throughput.latency_seconds);
   EXPECT_GT(latency.step_seconds, throughput.step_seconds);
   EXPECT_EQ(kept(std::nullopt).strategy, throughput.strategy);
+}
+
+// One device leaves strategies nothing to differ in: its plan is made once.
+TEST(CompileTest, WhatStrategiesPlaceAlikeIsLoweredOnce) {
+  std::map<std::string, int> stages;
+  CompileOptions options;
+  options.progress = [&](absl::string_view stage) {
+    ++stages[std::string(stage)];
+  };
+  const auto compiled =
+      Compile(ConvNet(), EqualCpus(1, int64_t{1} << 30), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const std::vector<Candidate>& tried = compiled->report.candidates;
+  ASSERT_GT(tried.size(), 2u);
+  for (const Candidate& candidate : tried) {
+    EXPECT_EQ(candidate.refusal, "");
+    EXPECT_EQ(candidate.step_seconds, tried[0].step_seconds);
+    EXPECT_EQ(candidate.latency_seconds, tried[0].latency_seconds);
+  }
+  EXPECT_GT(tried[0].step_seconds, 0);
+  EXPECT_EQ(compiled->report.strategy, tried[0].strategy);
+  EXPECT_EQ(stages["place"], static_cast<int>(tried.size()));
+  EXPECT_EQ(stages["kernels"], 1);
+  EXPECT_EQ(stages["lower"], 1);
+  EXPECT_EQ(stages["predict"], 1);
 }
 
 // The first function is the same by every strategy; the second has two halves

@@ -25,10 +25,12 @@ absl::Status BuildCode(const OpView& node, const DeviceTraits& device) {
 
 void AddHostCatalogs(JoinedCatalog& catalog) {
   const auto onednn = std::make_shared<OnednnCatalog>();
+  const auto cpu = std::make_shared<CpuCatalog>();
+  const WidenedCatalog::Catalogs of_f32 = {onednn, cpu};
   catalog.Add(DeviceKind::kCpu, onednn);
-  catalog.Add(DeviceKind::kCpu, std::make_shared<CpuCatalog>());
+  catalog.Add(DeviceKind::kCpu, cpu);
   catalog.Add(DeviceKind::kCpu, std::make_shared<CodegenCatalog>());
-  catalog.Add(DeviceKind::kCpu, std::make_shared<WidenedCatalog>(onednn));
+  catalog.Add(DeviceKind::kCpu, std::make_shared<WidenedCatalog>(of_f32));
   catalog.Add(DeviceKind::kCpu, std::make_shared<ReferenceCatalog>());
   catalog.Add(DeviceKind::kCuda, std::make_shared<DeclaredCatalog>());
 }
@@ -41,7 +43,7 @@ std::vector<const KernelLibrary*> HostLibraries() {
   static const OnednnLibrary onednn;
   static const CpuLibrary cpu;
   static const ImageLibrary codegen(BuildCode);
-  static const WidenedLibrary widened(onednn);
+  static const WidenedLibrary widened({&onednn, &cpu});
   static const ReferenceLibrary reference;
   static const UnfusedLibrary unfused({&codegen, &onednn, &cpu, &widened},
                                       reference);

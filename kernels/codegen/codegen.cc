@@ -7,7 +7,7 @@
 
 #include "kernels/codegen/object_code.h"
 
-bool PartitaBuildSharedObject2(
+bool PartitaBuildSharedObject3(
     const std::vector<partita::ElementwiseProgram>* programs, const char* isa,
     std::string* shared_object, std::string* error) {
   // lld keeps global state.

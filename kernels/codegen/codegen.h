@@ -13,7 +13,7 @@ namespace partita {
 
 // Plain data only: the library shares no graph code with its caller. The
 // number at the end of the symbol's name counts changes of program.h.
-inline constexpr char kCodegenSymbol[] = "PartitaBuildSharedObject2";
+inline constexpr char kCodegenSymbol[] = "PartitaBuildSharedObject3";
 using CodegenFunction =
     bool (*)(const std::vector<ElementwiseProgram>* programs, const char* isa,
              std::string* shared_object, std::string* error);
@@ -23,7 +23,7 @@ using CodegenFunction =
 // One function a program, under its name. The same bytes for the same input.
 // Thread safety: calls wait for each other.
 extern "C" __attribute__((visibility("default"))) bool
-PartitaBuildSharedObject2(
+PartitaBuildSharedObject3(
     const std::vector<partita::ElementwiseProgram>* programs, const char* isa,
     std::string* shared_object, std::string* error);
 

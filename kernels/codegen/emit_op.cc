@@ -8,8 +8,8 @@
 
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "kernels/codegen/bf16.h"
 #include "kernels/codegen/float_functions.h"
+#include "kernels/codegen/halves.h"
 
 namespace partita {
 namespace {
@@ -20,13 +20,15 @@ using Result = std::optional<Register>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Bits; a row's operands have one of these types (the first is not looked at
-// for `where`).
+// for `where`). Of 16-bit floats they are f32, and the result is rounded.
 enum Accepted : int {
   kF32Only = 1,
   kFloats = 2,
   kIntegers = 4,
   kBools = 8,
-  kHalves = 16,
+  // The result is an operand or a whole number up to an operand's size: it
+  // needs no rounding to the operands' type.
+  kKeeps = 16,
   kNumbers = kFloats | kIntegers,
   kAny = kNumbers | kBools,
 };
@@ -142,16 +144,31 @@ Result Not(const OpView&, Operands x) {
   return x[0] ^ x[0].builder->Integer(ScalarType::kBool, 1);
 }
 Result BitwiseNot(const OpView&, Operands x) { return x[0] ^ Like(x[0], -1); }
-// A bf16 by way of the f32 that it is; none is made of what an f32 would round
+// An integer as an f32 that rounds to the same f16: what lies beyond these
+// bounds is infinite.
+Register BoundedForF16(Register x) {
+  const Register most = Like(x, 1 << 17);
+  const Register least = Like(x, -(1 << 17));
+  const Register above = Select(x < least, least, x);
+  return Cast(Select(most < above, most, above), ScalarType::kF32);
+}
+// To a 16-bit float by way of f32; none is made of what an f32 would round
 // first.
 Result CastOp(const OpView& op, Operands x) {
   const std::optional<ScalarType> to = ScalarTypeOf(op.attr_dtype("to"));
   if (!to.has_value()) return std::nullopt;
-  if (x[0].type == *to) return x[0];
-  if (x[0].type == ScalarType::kBF16) return Cast(WidenBf16(x[0]), *to);
-  if (*to != ScalarType::kBF16) return Cast(x[0], *to);
-  if (x[0].type != ScalarType::kF32) return std::nullopt;
-  return NarrowToBf16(x[0]);
+  if (!IsHalf(*to)) return Cast(x[0], *to);
+  switch (x[0].type) {
+    case ScalarType::kF32:
+    case ScalarType::kBool:
+      return Cast(x[0], ScalarType::kF32);
+    case ScalarType::kI32:
+    case ScalarType::kI64:
+      if (*to == ScalarType::kF16) return BoundedForF16(x[0]);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
 }
 Result Where(const OpView&, Operands x) { return Select(x[0], x[1], x[2]); }
 
@@ -175,19 +192,19 @@ Result Pow(const OpView& op, Operands x) {
 
 // clang-format off
 const Row kRows[] = {
-    {&kNeg, kNumbers, ApplyOpcode<Opcode::kNeg>},
-    {&kAbs, kNumbers, ApplyOpcode<Opcode::kAbs>},
+    {&kNeg, kNumbers | kKeeps, ApplyOpcode<Opcode::kNeg>},
+    {&kAbs, kNumbers | kKeeps, ApplyOpcode<Opcode::kAbs>},
     {&kSqrt, kFloats, ApplyOpcode<Opcode::kSqrt>},
-    {&kFloor, kFloats, ApplyOpcode<Opcode::kFloor>},
-    {&kCeil, kFloats, ApplyOpcode<Opcode::kCeil>},
-    {&kRound, kFloats, ApplyOpcode<Opcode::kRint>},
+    {&kFloor, kFloats | kKeeps, ApplyOpcode<Opcode::kFloor>},
+    {&kCeil, kFloats | kKeeps, ApplyOpcode<Opcode::kCeil>},
+    {&kRound, kFloats | kKeeps, ApplyOpcode<Opcode::kRint>},
     {&kReciprocal, kFloats, Apply<Reciprocal>},
     {&kSoftsign, kFloats, Apply<Softsign>},
     {&kIsNan, kFloats, Apply<IsNan>},
     {&kIsInf, kFloats, IsInf},
-    {&kRelu, kNumbers, Relu},
-    {&kSign, kNumbers, Sign},
-    {&kStopGradient, kNumbers, [](const OpView&, Operands x) -> Result { return x[0]; }},
+    {&kRelu, kNumbers | kKeeps, Relu},
+    {&kSign, kNumbers | kKeeps, Sign},
+    {&kStopGradient, kNumbers | kKeeps, [](const OpView&, Operands x) -> Result { return x[0]; }},
     {&kClip, kFloats, Clip},
     {&kExp, kF32Only, Apply<Exp>},
     {&kLog, kF32Only, Apply<Log>},
@@ -211,14 +228,14 @@ const Row kRows[] = {
     {&kPow, kF32Only, Pow},
     {&kNot, kBools, Not},
     {&kBitwiseNot, kIntegers, BitwiseNot},
-    {&kCast, kAny | kHalves, CastOp},
+    {&kCast, kAny, CastOp},
     {&kAccumulate, kNumbers, Accumulate},
     {&kAdd, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] + x[1]; }},
     {&kSub, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] - x[1]; }},
     {&kMul, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] * x[1]; }},
     {&kDiv, kFloats, [](const OpView&, Operands x) -> Result { return x[0] / x[1]; }},
-    {&kMin, kNumbers, Min},
-    {&kMax, kNumbers, Max},
+    {&kMin, kNumbers | kKeeps, Min},
+    {&kMax, kNumbers | kKeeps, Max},
     {&kEqual, kAny, [](const OpView&, Operands x) -> Result { return Equal(x[0], x[1]); }},
     {&kNotEqual, kAny, [](const OpView&, Operands x) -> Result { return NotEqual(x[0], x[1]); }},
     {&kLess, kNumbers, [](const OpView&, Operands x) -> Result { return x[0] < x[1]; }},
@@ -231,7 +248,7 @@ const Row kRows[] = {
     {&kBitwiseAnd, kIntegers, [](const OpView&, Operands x) -> Result { return x[0] & x[1]; }},
     {&kBitwiseOr, kIntegers, [](const OpView&, Operands x) -> Result { return x[0] | x[1]; }},
     {&kBitwiseXor, kIntegers, [](const OpView&, Operands x) -> Result { return x[0] ^ x[1]; }},
-    {&kWhere, kAny, Where},
+    {&kWhere, kAny | kKeeps, Where},
 };
 // clang-format on
 
@@ -243,8 +260,6 @@ bool Accepts(int accepted, ScalarType type) {
       return (accepted & kFloats) != 0;
     case ScalarType::kBool:
       return (accepted & kBools) != 0;
-    case ScalarType::kBF16:
-      return (accepted & kHalves) != 0;
     default:
       return (accepted & kIntegers) != 0;
   }
@@ -266,6 +281,8 @@ std::optional<ScalarType> ScalarTypeOf(DType dtype) {
       return ScalarType::kBool;
     case DType::kBF16:
       return ScalarType::kBF16;
+    case DType::kF16:
+      return ScalarType::kF16;
     default:
       return std::nullopt;
   }
@@ -277,7 +294,12 @@ std::optional<Register> EmitOp(const OpView& op, Operands operands) {
     for (const Register& operand : operands) {
       if (!Accepts(row.accepted, operand.type)) return std::nullopt;
     }
-    return row.emit(op, operands);
+    const Result result = row.emit(op, operands);
+    const std::optional<ScalarType> type =
+        ScalarTypeOf(op.result_type(0).dtype);
+    if (!result.has_value() || !type.has_value()) return std::nullopt;
+    if (!IsHalf(*type) || (row.accepted & kKeeps) != 0) return result;
+    return RoundTo(*type, *result);
   }
   return std::nullopt;
 }

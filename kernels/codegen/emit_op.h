@@ -14,8 +14,8 @@ namespace partita {
 
 std::optional<ScalarType> ScalarTypeOf(DType dtype);
 
-// The op's result from its operands; none if the op, or its dtypes, are not
-// generated.
+// The op's result from its operands, each an f32 where the op's is a 16-bit
+// float; none if the op, or its dtypes, are not generated.
 std::optional<Register> EmitOp(const OpView& op,
                                absl::Span<const Register> operands);
 

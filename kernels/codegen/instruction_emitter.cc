@@ -44,6 +44,7 @@ llvm::Type* InstructionEmitter::MemoryType(ScalarType type) const {
     case ScalarType::kI64:
       return ir_.getInt64Ty();
     case ScalarType::kBF16:
+    case ScalarType::kF16:
       return ir_.getInt16Ty();
     case ScalarType::kBool:
       break;
@@ -182,6 +183,13 @@ llvm::Value* InstructionEmitter::EmitComparison(Opcode op, bool is_float,
 llvm::Value* InstructionEmitter::EmitCast(ScalarType from, ScalarType to,
                                           llvm::Value* a) {
   llvm::Type* type = Lanes(RegisterType(to));
+  llvm::Type* half = Lanes(ir_.getHalfTy());
+  if (from == ScalarType::kF16 && to == ScalarType::kF32) {
+    return ir_.CreateFPExt(ir_.CreateBitCast(a, half), type);
+  }
+  if (from == ScalarType::kF32 && to == ScalarType::kF16) {
+    return ir_.CreateBitCast(ir_.CreateFPTrunc(a, half), type);
+  }
   if (to == ScalarType::kBool) {
     return EmitComparison(Opcode::kNotEqual, IsFloatType(from), a,
                           llvm::Constant::getNullValue(a->getType()));

@@ -8,6 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "graph/half.h"
+
 namespace partita {
 namespace {
 
@@ -42,6 +44,7 @@ auto VisitScalar(ScalarType type, Visitor&& visit) {
     case ScalarType::kI64:
       return visit(Tag<int64_t>{});
     case ScalarType::kBF16:
+    case ScalarType::kF16:
       return visit(Tag<int16_t>{});
     case ScalarType::kBool:
       break;
@@ -142,6 +145,21 @@ To CastTo(From value) {
   }
 }
 
+// A NaN becomes a quiet one with the payload's upper bits, as in processors.
+uint64_t WidenF16(uint64_t bits) {
+  Half half;
+  half.bits = static_cast<uint16_t>(bits);
+  const double value = half;
+  if (!std::isnan(value)) return Bits(static_cast<float>(value));
+  const uint32_t sign = (half.bits & 0x8000u) << 16;
+  return sign | 0x7fc00000u | (half.bits & 0x3ffu) << 13;
+}
+uint64_t NarrowToF16(uint64_t bits) {
+  const float value = As<float>(bits);
+  if (!std::isnan(value)) return Half(value).bits;
+  return (bits >> 16 & 0x8000u) | 0x7e00u | (bits >> 13 & 0x3ffu);
+}
+
 bool IsComparison(Opcode op) {
   return op == Opcode::kLess || op == Opcode::kLessEqual ||
          op == Opcode::kEqual || op == Opcode::kNotEqual;
@@ -198,6 +216,12 @@ class Interpreter {
       case Opcode::kBitcast:
         return a;
       case Opcode::kCast:
+        if (from == ScalarType::kF16 && i.type == ScalarType::kF32) {
+          return WidenF16(a);
+        }
+        if (from == ScalarType::kF32 && i.type == ScalarType::kF16) {
+          return NarrowToF16(a);
+        }
         return VisitScalar(from, [&](auto f) {
           return VisitScalar(i.type, [&](auto t) {
             using From = typename decltype(f)::type;

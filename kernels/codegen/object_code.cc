@@ -30,8 +30,8 @@ struct IsaFeatures {
 // (graph/host_capacity.cc).
 constexpr IsaFeatures kIsas[] = {
     {"sse4", "+sse4.2,+popcnt", 4},
-    {"avx2", "+avx2,+fma", 8},
-    {"avx512", "+avx2,+fma,+avx512f,+avx512bw,+avx512dq,+avx512vl", 16},
+    {"avx2", "+avx2,+fma,+f16c", 8},
+    {"avx512", "+avx2,+fma,+f16c,+avx512f,+avx512bw,+avx512dq,+avx512vl", 16},
 };
 
 const IsaFeatures* FindIsa(const std::string& isa) {

@@ -10,9 +10,10 @@
 
 namespace partita {
 
-// Of registers. A bool takes one byte, 0 or 1, in memory. Of a bf16 there are
-// the 16 bits, as an integer, to be moved and cast: sums of it are of f32.
-enum class ScalarType : uint8_t { kF32, kF64, kI32, kI64, kBool, kBF16 };
+// Of registers. A bool takes one byte, 0 or 1, in memory. Of a 16-bit float
+// there are the bits, as an integer, to be moved and cast: programs compute in
+// f32 (halves.h).
+enum class ScalarType : uint8_t { kF32, kF64, kI32, kI64, kBool, kBF16, kF16 };
 
 // Each has one meaning in IEEE 754 or two's complement arithmetic, so that all
 // emitters and the interpreter agree bit for bit. There are no functions of a
@@ -43,7 +44,8 @@ enum class Opcode : uint8_t {
   kShiftRight,  // by constant `bits`, the sign comes in
   kBitcast,     // f32 <-> i32
   kCast,  // rounded once; to integers truncated and clamped, NaN to 0; integers
-          // wrap; to bool: anything but zero
+          // wrap; to bool: anything but zero; f16 <-> f32: of the value, a NaN
+          // with the upper bits of its payload
 };
 
 struct Instruction {

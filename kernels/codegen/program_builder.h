@@ -28,6 +28,8 @@ class ProgramBuilder {
   // Whether the processor multiplies and adds with one rounding.
   explicit ProgramBuilder(bool has_fma) : has_fma_(has_fma) {}
   bool has_fma() const { return has_fma_; }
+  // Casts between f16 and f32: the same processors.
+  bool converts_f16() const { return has_fma_; }
 
   Register Constant(ScalarType type, double value);
   Register Integer(ScalarType type, int64_t value);

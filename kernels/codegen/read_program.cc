@@ -16,6 +16,7 @@
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
 #include "kernels/codegen/emit_op.h"
+#include "kernels/codegen/halves.h"
 #include "kernels/codegen/loops.h"
 #include "kernels/cpu/node_key.h"
 
@@ -50,6 +51,10 @@ bool IsExponentOnly(const Graph& body, ValueId input) {
   });
 }
 
+bool IsF32OrHalf(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kBF16 || dtype == DType::kF16;
+}
+
 // The one known element of an operand that is an exponent; null otherwise.
 const HostTensor* KnownExponent(const OpView& node, int operand) {
   const bool is_exponent =
@@ -58,15 +63,29 @@ const HostTensor* KnownExponent(const OpView& node, int operand) {
           : IsExponent(node, operand);
   if (!is_exponent) return nullptr;
   const TensorType& type = node.operand_type(operand);
-  if (type.dtype != DType::kF32 || type.num_elements() != 1) return nullptr;
+  if (!IsF32OrHalf(type.dtype) || type.num_elements() != 1) return nullptr;
   return node.operand(operand).constant();
 }
 
-Register OperandOrExponent(const OpView& node, int operand, ScalarType type,
-                           ProgramBuilder& builder) {
-  const HostTensor* exponent = KnownExponent(node, operand);
-  if (exponent == nullptr) return builder.Load(type, operand);
-  return builder.Constant(type, GetAsDouble(*exponent, 0));
+absl::StatusOr<Register> OperandOrExponent(const OpView& node, int operand,
+                                           ProgramBuilder& builder) {
+  if (const HostTensor* exponent = KnownExponent(node, operand)) {
+    return builder.Constant(ScalarType::kF32, GetAsDouble(*exponent, 0));
+  }
+  const TensorType& type = node.operand_type(operand);
+  const std::optional<ScalarType> scalar = ScalarTypeOf(type.dtype);
+  if (!scalar.has_value()) {
+    return NotGenerated(node, absl::StrCat(type.ToString(), " as operand"));
+  }
+  const Register loaded = builder.Load(*scalar, operand);
+  return IsHalf(*scalar) ? Widen(loaded) : loaded;
+}
+
+// A computed value as its type has it in memory.
+Register Stored(DType dtype, Register value) {
+  const std::optional<ScalarType> scalar = ScalarTypeOf(dtype);
+  const bool is_half = scalar.has_value() && IsHalf(*scalar);
+  return is_half ? Narrow(*scalar, value) : value;
 }
 
 // Registers by value of the body.
@@ -94,7 +113,8 @@ class BodyReader {
       if (body_.type(output).dims != node_.result_type(0).dims) {
         return NotGenerated(node_, "results of other extents");
       }
-      results.push_back(*registers_[output.index]);
+      results.push_back(
+          Stored(body_.type(output).dtype, *registers_[output.index]));
     }
     return results;
   }
@@ -107,39 +127,32 @@ class BodyReader {
     }
     std::vector<Register> operands;
     for (int i = 0; i < op.num_operands(); ++i) {
-      const std::optional<ScalarType> type =
-          ScalarTypeOf(op.operand_type(i).dtype);
-      if (!type.has_value()) return NotGenerated(op, "such a dtype");
-      operands.push_back(OperandOrExponent(op, i, *type, builder));
+      PARTITA_ASSIGN_OR_RETURN(const Register operand,
+                               OperandOrExponent(op, i, builder));
+      operands.push_back(operand);
     }
     const std::optional<Register> result = EmitOp(op, operands);
     if (!result.has_value()) return NotGenerated(op, "such an op or dtype");
-    return *result;
+    return Stored(op.result_type(0).dtype, *result);
   }
 
   ProgramBuilder& builder() { return builder_; }
 
  private:
   absl::Status ReadInput(int input) {
-    const ValueId value = body_.inputs()[input];
-    const std::optional<ScalarType> type =
-        ScalarTypeOf(body_.type(value).dtype);
-    if (!type.has_value()) {
-      return absl::UnimplementedError(
-          absl::StrCat("found ", body_.type(value).ToString(), " as operand"));
-    }
-    registers_[value.index] = OperandOrExponent(node_, input, *type, builder_);
+    PARTITA_ASSIGN_OR_RETURN(registers_[body_.inputs()[input].index],
+                             OperandOrExponent(node_, input, builder_));
     return absl::OkStatus();
   }
 
   absl::Status ReadConstant(const OpView& op) {
     const HostTensor* constant = op.result(0).constant();
-    const std::optional<ScalarType> type =
-        ScalarTypeOf(op.result_type(0).dtype);
+    std::optional<ScalarType> type = ScalarTypeOf(op.result_type(0).dtype);
     if (constant == nullptr || !type.has_value() ||
-        *type == ScalarType::kBF16 || constant->type().num_elements() != 1) {
+        constant->type().num_elements() != 1) {
       return NotGenerated(op, "a constant that is not one known element");
     }
+    if (IsHalf(*type)) type = ScalarType::kF32;
     registers_[op.result(0).id().index] =
         *type == ScalarType::kF32 || *type == ScalarType::kF64
             ? builder_.Constant(*type, GetAsDouble(*constant, 0))

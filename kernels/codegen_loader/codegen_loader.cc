@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include <future>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/host_capacity.h"
@@ -34,7 +36,19 @@ absl::StatusOr<CodegenFunction> Open() {
   return reinterpret_cast<CodegenFunction>(symbol);
 }
 
+const absl::StatusOr<CodegenFunction>& Codegen() {
+  static const absl::StatusOr<CodegenFunction>& function =
+      *new absl::StatusOr<CodegenFunction>(Open());
+  return function;
+}
+
 }  // namespace
+
+// The process does not end before the library is open.
+void OpenCodegenSoon() {
+  static const std::future<void> opening =
+      std::async(std::launch::async, [] { Codegen().IgnoreError(); });
+}
 
 const absl::Status& FindCodegen() {
   static const absl::Status& status = *new absl::Status(
@@ -49,8 +63,7 @@ const absl::Status& FindCodegen() {
 
 absl::StatusOr<std::string> BuildSharedObject(
     const std::vector<ElementwiseProgram>& programs, absl::string_view isa) {
-  static const absl::StatusOr<CodegenFunction>& function =
-      *new absl::StatusOr<CodegenFunction>(Open());
+  const absl::StatusOr<CodegenFunction>& function = Codegen();
   if (!function.ok()) return function.status();
   std::string object;
   std::string error;

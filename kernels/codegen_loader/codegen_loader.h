@@ -20,6 +20,10 @@ namespace partita {
 // runfiles. Unavailable, naming them, if it is not. Does not open it.
 const absl::Status& FindCodegen();
 
+// Begins to open it on a thread of its own, for who will generate code soon:
+// LLVM takes longer to load than many a model to compile. Once a process.
+void OpenCodegenSoon();
+
 // A shared object with one function a program, for the instruction set.
 // Unavailable, naming the folders, if the library is not there or does not
 // open; Internal if it cannot compile a program. Thread safe.

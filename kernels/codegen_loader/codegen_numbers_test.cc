@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -167,23 +168,29 @@ TEST(CodegenNumbers, IntegersBoolsAndCasts) {
       body.Fuse({body.Add(kXor, {less, body.Add(kNot, {equal})})}).node());
 }
 
-// f32 that lie between two bf16, at their middle, and next to it; with all
-// special values, of both signs.
-std::vector<float> AroundBf16() {
-  std::vector<float> values = {
-      NAN,    -NAN,    0.0f,        INFINITY,    1e-45f,         0x1p-126f,
-      1e-40f, 3.4e38f, 0x1.fep127f, 0x1.ffp127f, 0x1.fefffep127f};
-  for (float base : {1.0f, 1.0078125f, 3.140625f, 0x1p-130f, 0x1.8p-133f}) {
-    const float next = std::nextafter(base, 1e30f);
-    const float middle = base * 1.00390625f;
-    for (float value : {base, next, middle, std::nextafter(middle, 0.0f),
-                        std::nextafter(middle, 1e30f)}) {
-      values.push_back(value);
+constexpr DType kHalves[] = {DType::kBF16, DType::kF16};
+
+// Every number of a 16-bit type, the middle up to the next one and the f32 on
+// either side of it, and what lies beyond; an odd number of them.
+std::vector<float> Around(DType half) {
+  std::vector<float> values = {1e-45f, 0x1p-126f, 3.4e38f, -3.4e38f, 65520.0f};
+  HostTensor all({half, {1 << 16}, {}});
+  for (int bits = 0; bits < 1 << 16; ++bits) {
+    all.data<uint16_t>()[bits] = static_cast<uint16_t>(bits);
+  }
+  for (int bits = 0; bits < 1 << 16; ++bits) {
+    const float value = static_cast<float>(GetAsDouble(all, bits));
+    values.push_back(value);
+    if (!std::isfinite(value)) continue;
+    const double next = GetAsDouble(all, bits + 1);
+    const float middle = static_cast<float>(
+        std::isinf(next) ? 1.01 * value : (double{value} + next) / 2);
+    for (float near : {middle, std::nextafter(middle, -INFINITY),
+                       std::nextafter(middle, INFINITY)}) {
+      values.push_back(near);
     }
   }
-  const size_t count = values.size();
-  for (size_t i = 0; i < count; ++i) values.push_back(-values[i]);
-  values.push_back(1);  // an odd number of them
+  if (values.size() % 2 == 0) values.push_back(1);
   return values;
 }
 
@@ -194,33 +201,82 @@ KernelCheckOptions ExactlyOf(const HostTensor& operand) {
   return options;
 }
 
-TEST(CodegenNumbers, CastsToAndFromBf16AreExact) {
-  const std::vector<float> values = AroundBf16();
-  const Shape dims = {static_cast<int64_t>(values.size())};
-  const HostTensor singles = HostTensor::Of<float>(dims, values);
-  HostTensor halves({DType::kBF16, dims, {}});
-  for (size_t i = 0; i < values.size(); ++i) {
-    SetFromDouble(halves, static_cast<int64_t>(i), values[i]);
-  }
-  OneNode narrow(kCast, {singles.type()}, {{"to", DType::kBF16}});
-  ExpectRight(narrow.node(), ExactlyOf(singles));
-  for (DType to : {DType::kF32, DType::kF64}) {
-    OneNode widen(kCast, {halves.type()}, {{"to", to}});
-    ExpectRight(widen.node(), ExactlyOf(halves));
+TEST(CodegenNumbers, CastsToAndFromHalvesAreExact) {
+  for (const DType half : kHalves) {
+    const std::vector<float> values = Around(half);
+    const Shape dims = {static_cast<int64_t>(values.size())};
+    const HostTensor singles = HostTensor::Of<float>(dims, values);
+    HostTensor halves({half, dims, {}});
+    for (size_t i = 0; i < values.size(); ++i) {
+      SetFromDouble(halves, static_cast<int64_t>(i), values[i]);
+    }
+    OneNode narrow(kCast, {singles.type()}, {{"to", half}});
+    ExpectRight(narrow.node(), ExactlyOf(singles));
+    for (DType to : {DType::kF32, DType::kF64}) {
+      OneNode widen(kCast, {halves.type()}, {{"to", to}});
+      ExpectRight(widen.node(), ExactlyOf(halves));
+    }
   }
 }
 
 // Within a fused node a cast rounds as it does outside.
-TEST(CodegenNumbers, ABodyMayRoundToBf16AndGoOn) {
-  const std::vector<float> values = AroundBf16();
+TEST(CodegenNumbers, ABodyMayRoundToAHalfAndGoOn) {
+  for (const DType half : kHalves) {
+    const std::vector<float> values = Around(half);
+    const Shape dims = {static_cast<int64_t>(values.size())};
+    const HostTensor singles = HostTensor::Of<float>(dims, values);
+    Body body({singles.type()});
+    const ValueId narrow = body.Add(kCast, {body.input(0)}, {{"to", half}});
+    const ValueId wide = body.Add(kCast, {narrow}, {{"to", DType::kF32}});
+    OneNode one = body.Fuse({body.Add(kAdd, {wide, body.Constant(0)})});
+    ExpectRight(one.node(), ExactlyOf(singles));
+  }
+}
+
+// Sums, products, quotients and roots of f32 that are rounded once more are
+// those that were rounded once; and so after each op of a body.
+TEST(CodegenNumbers, EveryOpOfHalvesIsRoundedOnce) {
+  KernelCheckOptions exactly;
+  exactly.units = 1e-9;
+  for (const DType half : kHalves) {
+    const TensorType full = {half, {7, 33}, {}};
+    Body body({full, {half, {33}, {}}, full});
+    const ValueId sum = body.Add(kAdd, {body.input(0), body.input(1)});
+    const ValueId product = body.Add(kMul, {sum, body.input(2)});
+    const ValueId third =
+        body.Add(kCast, {body.Constant(1.0f / 3)}, {{"to", half}});
+    const ValueId quotient = body.Add(
+        kDiv, {body.Add(kSub, {product, third}), body.Add(kAbs, {sum})});
+    const ValueId clipped =
+        body.Add(kClip, {quotient}, {{"min", -3.3}, {"max", 3.3}});
+    const ValueId root = body.Add(kSqrt, {body.Add(kAbs, {clipped})});
+    const ValueId less = body.Add(kLess, {root, body.input(1)});
+    ExpectRight(
+        body.Fuse({body.Add(kWhere, {less, root, body.input(0)}), product, less,
+                   body.Add(kCast, {root}, {{"to", DType::kF32}})})
+            .node(),
+        exactly);
+  }
+}
+
+TEST(CodegenNumbers, IntegersAndBoolsAreCastToF16RoundedOnce) {
+  const std::vector<int32_t> values = {
+      0,     1,          -1,
+      2047,  2049,       2050,
+      2051,  -2049,      4098,
+      65503, 65504,      65519,
+      65520, 1073741823, 2147483647,
+      65521, -65520,     std::numeric_limits<int32_t>::min()};
   const Shape dims = {static_cast<int64_t>(values.size())};
-  const HostTensor singles = HostTensor::Of<float>(dims, values);
-  Body body({singles.type()});
-  const ValueId narrow =
-      body.Add(kCast, {body.input(0)}, {{"to", DType::kBF16}});
-  const ValueId wide = body.Add(kCast, {narrow}, {{"to", DType::kF32}});
-  OneNode one = body.Fuse({body.Add(kAdd, {wide, body.Constant(0)})});
-  ExpectRight(one.node(), ExactlyOf(singles));
+  const HostTensor integers = HostTensor::Of<int32_t>(dims, values);
+  OneNode narrow(kCast, {integers.type()}, {{"to", DType::kF16}});
+  ExpectRight(narrow.node(), ExactlyOf(integers));
+  OneNode wide(kCast, {{DType::kI64, {37}, {}}}, {{"to", DType::kF16}});
+  ExpectRight(wide.node());
+  for (const DType half : kHalves) {
+    OneNode bools(kCast, {{DType::kBool, {37}, {}}}, {{"to", half}});
+    ExpectRight(bools.node());
+  }
 }
 
 // A double or an integer would be rounded twice.

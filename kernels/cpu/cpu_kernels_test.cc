@@ -93,6 +93,35 @@ TEST(CpuMove, PadsAndCrops) {
   }
 }
 
+// Several ways there and back, crops on either side, and corners.
+TEST(CpuMove, MirrorsAndEdges) {
+  const std::pair<Ints, Ints> kAmounts[] = {
+      {{0, 0, 2, 3}, {0, 0, 1, 4}},   {{1, 0, 7, 0}, {0, 1, 9, 13}},
+      {{0, 0, -3, 5}, {0, 0, 4, -2}}, {{0, 0, -9, 0}, {0, 0, 11, 0}},
+      {{0, 0, 9, 0}, {0, 0, -9, 0}},  {{0, 16, 0, 0}, {0, 0, 0, 0}}};
+  for (const char* mode : {"reflect", "edge"}) {
+    for (const auto& [before, after] : kAmounts) {
+      const Attributes attributes = {
+          {"before", before}, {"after", after}, {"mode", std::string(mode)}};
+      for (DType dtype : {DType::kI8, DType::kF16, DType::kF32, DType::kF64}) {
+        EXPECT_GT(ExpectRight(
+                      OneNode(kPad, {Type(dtype, {2, 32, 4, 7})}, attributes)),
+                  0);
+        ExpectRight(OneNode(kPad, {Type(dtype, {2, 19, 1, 5})}, attributes));
+      }
+    }
+    const Attributes signal = {{"before", Ints{0, 1023}},
+                               {"after", Ints{0, 1024}},
+                               {"mode", std::string(mode)}};
+    EXPECT_EQ(ExpectRight(OneNode(kPad, {F32({1, 43844})}, signal)), 1);
+  }
+  const OneNode many(kPad, {F32({2})},
+                     {{"before", Ints{50}},
+                      {"after", Ints{50}},
+                      {"mode", std::string("reflect")}});
+  EXPECT_TRUE(CpuCatalog().Choices(many.node(), TestCpu(1)).empty());
+}
+
 TEST(CpuMove, RepeatsAndBlocks) {
   ExpectRight(OneNode(kExpand, {F32({3, 1})}, {{"shape", Ints{2, 3, 5}}}));
   ExpectRight(OneNode(kTile, {F32({3, 2})}, {{"repeats", Ints{2, 3}}}));
@@ -286,6 +315,20 @@ TEST(CpuReduce, LongAndWide) {
     EXPECT_GT(ExpectRight(OneNode(*op, {f64}, {{"axes", Ints{0}}})), 0u);
     ExpectRight(OneNode(*op, {F32({3, 1, 700, 65})}, {{"axes", Ints{2}}}));
   }
+}
+
+// Lines of a few elements, more than one block of them, and lines apart.
+TEST(CpuReduce, ShortLines) {
+  for (const OpDef* op : {&kReduceSum, &kReduceSumSquare, &kReduceMean,
+                          &kReduceMax, &kReduceMin, &kMoments}) {
+    for (int64_t line : {2, 3, 4, 5, 15, 16}) {
+      ExpectRight(OneNode(*op, {F32({5, 601, line})}, {{"axes", Ints{-1}}}));
+    }
+    ExpectRight(OneNode(*op, {F32({33, 40, 19, 3})}, {{"axes", Ints{1, 3}}}));
+    ExpectRight(OneNode(*op, {F32({700, 9, 2})}, {{"axes", Ints{0, 2}}}));
+  }
+  const TensorType f64{DType::kF64, {3, 601, 2}, {}};
+  ExpectRight(OneNode(kReduceMax, {f64}, {{"axes", Ints{2}}}));
 }
 
 TEST(CpuReduce, ImagesAsConvolutionsLeaveThem) {

@@ -13,6 +13,7 @@
 #include "kernels/copy/strided_copy.h"
 #include "kernels/cpu/cpu_family.h"
 #include "kernels/cpu/fill_elements.h"
+#include "kernels/cpu/mirror_runs.h"
 
 namespace partita {
 namespace {
@@ -154,14 +155,40 @@ std::vector<OperandBox> PadBoxes(const OpView& node) {
   return boxes;
 }
 
+// More are not worth a copy each.
+constexpr size_t kMostBoxes = 128;
+
+// Of a mirrored operand, or of its edges: each run of one dimension with each
+// of the others. None if they are too many, or there is nothing to show.
+std::vector<OperandBox> MirrorBoxes(const OpView& node) {
+  std::vector<OperandBox> boxes(1);
+  for (int dim = 0; dim < node.operand_type(0).rank(); ++dim) {
+    std::vector<OperandBox> longer;
+    for (const MirrorRun& run : MirrorRunsOf(node, dim)) {
+      for (OperandBox box : boxes) {
+        box.box.from_start.push_back(run.from);
+        box.box.to_start.push_back(run.to);
+        box.box.size.push_back(run.size);
+        box.box.step.push_back(run.step);
+        longer.push_back(std::move(box));
+      }
+    }
+    if (longer.size() > kMostBoxes) return {};
+    boxes = std::move(longer);
+  }
+  return boxes;
+}
+
+bool HasFill(const OpView& node) {
+  return node.is(kPad) && node.attr_string("mode") == "constant";
+}
+
 // The boxes of ops that work in any one layout; none for others.
 std::vector<OperandBox> BoxesOf(const OpView& node) {
   if (node.is(kConcat)) return ConcatBoxes(node);
   if (node.is(kSplit)) return SplitBoxes(node);
   if (node.is(kSlice)) return SliceBoxes(node);
-  if (node.is(kPad) && node.attr_string("mode") == "constant") {
-    return PadBoxes(node);
-  }
+  if (node.is(kPad)) return HasFill(node) ? PadBoxes(node) : MirrorBoxes(node);
   return {};
 }
 
@@ -258,7 +285,7 @@ bool KeepsBlocks(const OpView& node, const std::vector<OperandBox>& boxes,
   // The value that pads a result must stay out of its layout's padding.
   TensorType result = node.result_type(0);
   result.layout = layout;
-  if (node.is(kPad) && node.attr_number("value") != Number() &&
+  if (HasFill(node) && node.attr_number("value") != Number() &&
       result.num_stored_elements() != result.num_elements()) {
     return false;
   }
@@ -299,7 +326,7 @@ class MoveKernel : public BoundKernel {
                         CopyBox(node.operand_type(box.operand),
                                 node.result_type(box.result), box.box)});
     }
-    if (node.is(kPad)) SetFill(node);
+    if (HasFill(node)) SetFill(node);
   }
 
   absl::Status Launch(const LaunchArgs& args) override {

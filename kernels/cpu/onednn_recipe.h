@@ -16,6 +16,7 @@
 #include "graph/kernel_catalog.h"
 #include "graph/op_view.h"
 #include "kernels/kernel.h"
+#include "kernels/team/openmp_calls.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace partita {
@@ -162,7 +163,8 @@ int TeamOf(const DeviceTraits& device);
 
 // Gives the number of threads of every oneDNN call in its scope: what oneDNN
 // offers depends on it. OMP_THREAD_LIMIT does not count, as a plan is for its
-// devices; what runs is made for a TeamOf them.
+// devices; what runs is made for a TeamOf them. oneDNN's loops run on our own
+// threads (kernels/team).
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -173,6 +175,7 @@ class ThreadScope {
  private:
   int before_;
   int dynamic_;
+  OwnThreadsScope own_threads_;
 };
 
 }  // namespace partita

@@ -68,6 +68,16 @@ int64_t PaddingOf(const TensorType& x, const Layout& layout) {
   return (block.size - x.dims[block.dim] % block.size) % block.size;
 }
 
+// Lines of neighbours too short to be worth a walk each.
+bool HasShortLines(const ReduceLoops& loops) {
+  constexpr int64_t kLongLine = 16;
+  constexpr int64_t kManyLines = 8;
+  return loops.columns.size == 1 && loops.columns.stride == 1 &&
+         !loops.kept.empty() && loops.kept.back().size >= kManyLines &&
+         loops.reduced.back().stride == 1 &&
+         loops.reduced.back().size < kLongLine;
+}
+
 // Blocks that are one dimension with their channels, or a single one, just end
 // earlier.
 void LeaveOutPadding(int64_t padding, const Layout& layout,
@@ -99,6 +109,11 @@ ReduceLoops ReduceLoopsOf(const OpView& node, const Layout& layout) {
     (is_kept ? loops.groups : loops.count) *= dim.size;
   }
   if (loops.reduced.empty()) loops.reduced.push_back({1, 1, 0});
+  if (HasShortLines(loops)) {
+    loops.columns = loops.kept.back();
+    loops.groups /= loops.columns.size;
+    loops.kept.pop_back();
+  }
   LeaveOutPadding(PaddingOf(node.operand_type(0), layout), layout, loops);
   loops.results = loops.groups * loops.columns.size;
   return loops;

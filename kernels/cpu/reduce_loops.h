@@ -21,7 +21,8 @@ struct ReduceLoops {
   };
   std::vector<Dim> kept;
   std::vector<Dim> reduced;  // one of size 1 if there is none
-  // The innermost kept dimension lies in neighbours, and is not in `kept`.
+  // The innermost kept dimension, not in `kept`, where its elements are
+  // neighbours, or only short lines of what is reduced lie between them.
   Dim columns = {1, 1, 1};
   // Columns that only fill up the last block, at the last step of `kept`.
   int64_t padding = 0;

@@ -13,7 +13,7 @@ namespace partita {
 // Calls share(thread, begin, end) for consecutive parts of [0, count), of
 // lengths as equal as can be, each on a thread of its own, numbered from 0;
 // with one thread, once on the caller's. Returns when all are done. The threads
-// are OpenMP's, which keeps them from call to call.
+// are the caller's ThreadTeam, which oneDNN's loops run on too.
 void RunShares(int threads, int64_t count,
                absl::FunctionRef<void(int, int64_t, int64_t)> share);
 

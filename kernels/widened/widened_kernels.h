@@ -1,11 +1,11 @@
-// 16-bit floats on CPUs that do not compute with them: products by kernels of
-// f32, and casts.
+// 16-bit floats on CPUs that do not compute with them: by kernels of f32.
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef PARTITA_KERNELS_WIDENED_WIDENED_KERNELS_H_
 #define PARTITA_KERNELS_WIDENED_WIDENED_KERNELS_H_
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "graph/kernel_catalog.h"
@@ -13,32 +13,43 @@
 
 namespace partita {
 
-// "widened.onednn.matmul": matmul, conv, conv_transpose and
-// conv_weight_gradient of bf16 or f16. Operands are converted to f32 in the
-// workspace, one of `products`' kernels computes the f32 node there, and its
-// result is rounded once: sums are of f32, as in kernels for the dtype. And
-// "widened.cast" (half_cast.h).
+// "widened.onednn.matmul", "widened.cpu.softmax": nodes of one op, not
+// elementwise, with bf16 or f16 among their values. Operands are converted to
+// f32 in the workspace, a kernel of the first of `catalogs` that has one
+// computes the f32 node there, and its results are rounded once: sums are of
+// f32, as in kernels for the dtype. Nodes that only move elements are left to
+// those catalogs. And "widened.cast" (half_cast.h).
 class WidenedCatalog : public KernelCatalog {
  public:
-  explicit WidenedCatalog(std::shared_ptr<const KernelCatalog> products)
-      : products_(std::move(products)) {}
+  using Catalogs = std::vector<std::shared_ptr<const KernelCatalog>>;
+
+  explicit WidenedCatalog(Catalogs catalogs) : catalogs_(std::move(catalogs)) {}
   std::vector<KernelChoice> Choices(const OpView& node,
                                     const DeviceTraits& device) const override;
 
  private:
-  std::shared_ptr<const KernelCatalog> products_;
+  std::vector<KernelChoice> ChoicesInF32(const OpView& node,
+                                         const DeviceTraits& device) const;
+  bool IsMovedAsItIs(const OpView& node, const DeviceTraits& device) const;
+
+  const Catalogs catalogs_;
 };
 
-// Over the library of the same products, which must outlive it.
+// Over the libraries of the same catalogs, which must outlive it.
 class WidenedLibrary : public KernelLibrary {
  public:
-  explicit WidenedLibrary(const KernelLibrary& products)
-      : products_(products) {}
+  explicit WidenedLibrary(std::vector<const KernelLibrary*> libraries)
+      : libraries_(std::move(libraries)) {}
   absl::string_view name() const override { return "widened"; }
   absl::StatusOr<LibraryKernel> Bind(const BindRequest& request) const override;
 
  private:
-  const KernelLibrary& products_;
+  // `twin` is the node in f32, whose values take `room` of the workspace.
+  absl::StatusOr<LibraryKernel> BindInF32(const BindRequest& request,
+                                          const OpView& twin,
+                                          int64_t room) const;
+
+  const std::vector<const KernelLibrary*> libraries_;
 };
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Over oneDNN's products, against eval.
+// Over oneDNN's kernels and our own, against eval.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/widened/widened_kernels.h"
@@ -7,6 +7,7 @@
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
+#include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/onednn_kernels.h"
 
 namespace partita {
@@ -15,13 +16,14 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 const WidenedCatalog& Catalog() {
-  static const auto& catalog =
-      *new WidenedCatalog(std::make_shared<OnednnCatalog>());
+  static const auto& catalog = *new WidenedCatalog(
+      {std::make_shared<OnednnCatalog>(), std::make_shared<CpuCatalog>()});
   return catalog;
 }
 
 const WidenedLibrary& Library() {
-  static const auto& library = *new WidenedLibrary(*new OnednnLibrary);
+  static const auto& library =
+      *new WidenedLibrary({new OnednnLibrary, new CpuLibrary});
   return library;
 }
 
@@ -60,6 +62,28 @@ TEST(Widened, ConvolutionsAndTheirGradients) {
                {"strides", Ints{2, 1}},
                {"pads_before", Ints{1, 1}},
                {"pads_after", Ints{1, 0}}});
+}
+
+TEST(Widened, KernelsOfOurOwnAndSeveralResults) {
+  ExpectRight(kSoftmax, {{5, 33}}, {{"axis", -1}});
+  ExpectRight(kReduceSum, {{5, 33, 4}}, {{"axes", Ints{1}}});
+  ExpectRight(kLayerNorm, {{5, 33}, {33}, {33}});
+  ExpectRight(kMaxPool, {{2, 16, 9, 9}}, {{"kernel", Ints{3, 3}}});
+}
+
+// Operands of other types stay as they are.
+TEST(Widened, OnlyHalvesAreConverted) {
+  const OneNode one(kGatherGradient,
+                    {{DType::kF16, {7, 5}, {}}, {DType::kI64, {7}, {}}},
+                    {{"extent", 4}});
+  const std::vector<int64_t> rows = {3, 0, 0, 2, 1, 3, 3};
+  const HostTensor indices = HostTensor::Of<int64_t>({7}, rows);
+  KernelCheckOptions options;
+  options.operands = {nullptr, &indices};
+  const CheckReport report =
+      CheckKernels(one.node(), Catalog(), Library(), options);
+  EXPECT_TRUE(report.status.ok()) << report.status;
+  EXPECT_FALSE(report.kernels.empty());
 }
 
 TEST(Widened, Casts) {
@@ -110,6 +134,9 @@ TEST(Widened, OtherNodesAreNotOffered) {
       Catalog().Choices(OneNode(kMatmul, {f32, f32}).node(), device).empty());
   EXPECT_TRUE(
       Catalog().Choices(OneNode(kAdd, {bf16, bf16}).node(), device).empty());
+  // What only moves elements needs no f32.
+  const OneNode moved(kTranspose, {f16}, {{"perm", Ints{1, 0}}});
+  EXPECT_TRUE(Catalog().Choices(moved.node(), device).empty());
   DeviceTraits gpu = device;
   gpu.kind = DeviceKind::kCuda;
   EXPECT_TRUE(

@@ -399,10 +399,9 @@ const Subcommand kRunCommand = {
         "of a seed.\nWith --virtual, host threads and memory play every "
         "device of the plan. Exits\nnon-zero if an output is outside the "
         "tolerance or differs from the reference.\n"
-        "Kernels of several threads wait for one another without leaving "
-        "their cores. On a\nhost that other programs keep busy set "
-        "OMP_WAIT_POLICY=passive in the environment:\nwaiting threads then "
-        "sleep, and steps are several times faster.",
+        "Kernels of several threads wait for one another on their cores, for "
+        "a millisecond,\nor less where other programs want the cores; with "
+        "OMP_WAIT_POLICY=passive in the\nenvironment they sleep at once.",
     .operand = "model or plan",
     .flags = kFlags,
     .run = Run,

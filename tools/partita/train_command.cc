@@ -572,8 +572,7 @@ const Subcommand kTrainCommand = {
         "and others.\n"
         "--plan writes the training step's plan, for `partita check`, "
         "`simulate` and `view`,\nand ends there.\n"
-        "On a host that other programs keep busy set OMP_WAIT_POLICY=passive "
-        "in the\nenvironment, as for `partita run`.",
+        "OMP_WAIT_POLICY=passive in the environment is as for `partita run`.",
     .operand = "model",
     .flags = kTrainFlags,
     .groups = kTrainFlagGroups,

@@ -1,0 +1,24 @@
+// 16-bit floats in programs: 16 bits in memory, the f32 of the same value in
+// registers.
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef PARTITA_KERNELS_CODEGEN_HALVES_H_
+#define PARTITA_KERNELS_CODEGEN_HALVES_H_
+
+#include "kernels/codegen/program_builder.h"
+
+namespace partita {
+
+// kBF16 or kF16.
+bool IsHalf(ScalarType type);
+// The f32 of the same value as what is loaded.
+Register Widen(Register half);
+// The f32 of the nearest value that `half` has, of two the even one; a NaN
+// stays one.
+Register RoundTo(ScalarType half, Register x);
+// What is stored of an f32 that RoundTo or Widen gave.
+Register Narrow(ScalarType half, Register x);
+
+}  // namespace partita
+
+#endif  // PARTITA_KERNELS_CODEGEN_HALVES_H_

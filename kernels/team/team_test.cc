@@ -1,0 +1,226 @@
+// Teams of all sizes, what OpenMP's functions say in them, and patience.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/team/team.h"
+
+#include <omp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/team/openmp_calls.h"
+#include "kernels/team/patience.h"
+#include "kernels/team/thread_team.h"
+
+namespace partita {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How often each of `count` was in a share.
+std::vector<int> TimesTaken(int threads, int64_t count) {
+  std::vector<std::atomic<int>> taken(count);
+  RunInTeam(threads, count, [&](int64_t i) { ++taken[i]; });
+  return {taken.begin(), taken.end()};
+}
+
+TEST(Team, EveryShareOnceWhateverTheSizesBefore) {
+  for (const int threads : {1, 2, 5, 3, 8, 2, 1, 4}) {
+    for (const int64_t count : {0, 1, 3, 100}) {
+      EXPECT_EQ(TimesTaken(threads, count), std::vector<int>(count, 1));
+    }
+  }
+}
+
+TEST(Team, ManyShortTurns) {
+  int64_t sum = 0;
+  for (int turn = 0; turn < 200; ++turn) {
+    std::vector<int64_t> parts(3);
+    RunShares(3, 30, [&](int thread, int64_t begin, int64_t end) {
+      parts[thread] = end - begin;
+    });
+    for (int64_t part : parts) sum += part;
+  }
+  EXPECT_EQ(sum, 200 * 30);
+}
+
+TEST(Team, ATeamWithinATeamIsItsCaller) {
+  std::vector<int> inner(4);
+  RunShares(4, 4, [&](int thread, int64_t, int64_t) {
+    const std::thread::id caller = std::this_thread::get_id();
+    RunShares(3, 9, [&](int number, int64_t begin, int64_t end) {
+      const bool all = number == 0 && begin == 0 && end == 9;
+      if (all && std::this_thread::get_id() == caller) ++inner[thread];
+    });
+  });
+  EXPECT_EQ(inner, std::vector<int>(4, 1));
+}
+
+TEST(Team, CallersHaveThreadsOfTheirOwn) {
+  std::vector<std::thread> callers;
+  std::atomic<int> right{0};
+  for (int i = 0; i < 3; ++i) {
+    callers.emplace_back([&] {
+      for (int turn = 0; turn < 20; ++turn) {
+        right += TimesTaken(3, 7) == std::vector<int>(7, 1);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(right, 60);
+}
+
+TEST(Team, AChildOfTheProcessHasItsOwn) {
+  ASSERT_EQ(TimesTaken(3, 7), std::vector<int>(7, 1));
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(TimesTaken(3, 7) == std::vector<int>(7, 1) ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(TimesTaken(3, 7), std::vector<int>(7, 1));
+}
+
+// What a region of `threads` says of itself, by thread.
+struct Region {
+  std::vector<std::thread::id> ids;
+  std::vector<int> sizes, nested;
+  int after_barrier = 0;  // threads that saw all others before it
+};
+Region RunRegion(int threads) {
+  Region region;
+  region.ids.resize(threads);
+  region.sizes.resize(threads);
+  region.nested.resize(threads);
+  std::atomic<int> before{0}, after{0};
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num();
+    region.ids[thread] = std::this_thread::get_id();
+    region.sizes[thread] = omp_get_num_threads();
+    ++before;
+#pragma omp barrier
+    if (before == threads) ++after;
+#pragma omp parallel num_threads(2)
+    if (omp_in_parallel() && omp_get_thread_num() == 0) {
+      region.nested[thread] = omp_get_num_threads();
+    }
+  }
+  region.after_barrier = after;
+  return region;
+}
+
+std::set<std::thread::id> IdsOfTeam(int threads) {
+  std::vector<std::thread::id> ids(threads);
+  RunShares(threads, threads, [&](int thread, int64_t, int64_t) {
+    ids[thread] = std::this_thread::get_id();
+  });
+  return {ids.begin(), ids.end()};
+}
+
+TEST(OpenMp, RegionsInAScopeRunOnTheTeamsThreads) {
+  const std::set<std::thread::id> team = IdsOfTeam(4);
+  ASSERT_EQ(team.size(), 4u);
+  for (int turn = 0; turn < 20; ++turn) {
+    const OwnThreadsScope scope;
+    const Region region = RunRegion(4);
+    EXPECT_EQ(std::set(region.ids.begin(), region.ids.end()), team);
+    EXPECT_EQ(region.sizes, std::vector<int>(4, 4));
+    EXPECT_EQ(region.nested, std::vector<int>(4, 1));
+    EXPECT_EQ(region.after_barrier, 4);
+    EXPECT_FALSE(omp_in_parallel());
+    EXPECT_EQ(omp_get_num_threads(), 1);
+  }
+}
+
+TEST(OpenMp, RegionsOutsideAreLibgomps) {
+  const std::set<std::thread::id> team = IdsOfTeam(2);
+  const Region region = RunRegion(2);
+  EXPECT_EQ(region.sizes, std::vector<int>(2, 2));
+  EXPECT_EQ(region.after_barrier, 2);
+  EXPECT_NE(std::set(region.ids.begin(), region.ids.end()), team);
+}
+
+TEST(OpenMp, InARegionOfLibgompTeamsAreTheirCallers) {
+  std::atomic<int> right{0};
+#pragma omp parallel num_threads(3)
+  {
+    const std::set<std::thread::id> alone = {std::this_thread::get_id()};
+    const OwnThreadsScope scope;
+    std::vector<std::thread::id> ids(2);
+    RunShares(2, 2, [&](int thread, int64_t, int64_t) {
+      ids.resize(static_cast<size_t>(thread) + 1);
+      ids[thread] = std::this_thread::get_id();
+    });
+    right += std::set(ids.begin(), ids.end()) == alone;
+  }
+  EXPECT_EQ(right, 3);
+}
+
+TEST(OpenMp, MostThreadsAreTheCallers) {
+  const int most = omp_get_max_threads();
+  omp_set_num_threads(3);
+  {
+    const OwnThreadsScope scope;
+    std::atomic<int> threads{0}, same{0};
+#pragma omp parallel
+    {
+      ++threads;
+      same += omp_get_max_threads() == 3;
+    }
+    EXPECT_EQ(threads, 3);
+    EXPECT_EQ(same, 3);
+  }
+  omp_set_num_threads(most);
+}
+
+// How long it has none after a loss like this at every so many milliseconds.
+milliseconds Without(milliseconds lost, int times, milliseconds every) {
+  Patience patience(milliseconds(1));
+  auto now = Patience::Clock::now();
+  for (int i = 0; i < times; ++i) {
+    now += every;
+    patience.Lose(lost, now);
+  }
+  milliseconds without{0};
+  while (patience.Of(now + without) == milliseconds(0)) without++;
+  EXPECT_EQ(patience.Of(now + without), milliseconds(1));
+  return without;
+}
+
+TEST(Patience, IsThereUntilCoresAreLost) {
+  const Patience patience(milliseconds(1));
+  EXPECT_EQ(patience.Of(Patience::Clock::now()), milliseconds(1));
+}
+
+TEST(Patience, ALostSliceEndsItForATime) {
+  EXPECT_EQ(Without(milliseconds(3), 1, milliseconds(0)), milliseconds(64));
+  EXPECT_EQ(Without(milliseconds(500), 1, milliseconds(0)), milliseconds(96));
+}
+
+TEST(Patience, SmallLossesCountTogether) {
+  EXPECT_EQ(Without(milliseconds(1), 1, milliseconds(1)), milliseconds(0));
+  EXPECT_EQ(Without(milliseconds(1), 100, milliseconds(32)), milliseconds(0));
+  EXPECT_GT(Without(milliseconds(1), 100, milliseconds(16)), milliseconds(500));
+  EXPECT_EQ(Without(milliseconds(4), 1000, milliseconds(8)),
+            milliseconds(1600 - 32));
+}
+
+TEST(Patience, WhoHasNoneKeepsNone) {
+  Patience patience(milliseconds(0));
+  const auto now = Patience::Clock::now();
+  EXPECT_EQ(patience.Of(now), milliseconds(0));
+  patience.Lose(milliseconds(3), now);
+  EXPECT_EQ(patience.Of(now), milliseconds(0));
+}
+
+}  // namespace
+}  // namespace partita
