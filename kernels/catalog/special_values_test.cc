@@ -17,6 +17,7 @@
 #include "kernels/catalog/host_kernels.h"
 #include "kernels/catalog/ieee_catalog.h"
 #include "kernels/checking/kernel_check.h"
+#include "kernels/cpu/onednn_isa.h"
 
 namespace partita {
 namespace {
@@ -344,6 +345,13 @@ std::vector<KernelChoice> CheckBehind(const OpDef& root,
   return fast;
 }
 
+// Below AVX2 oneDNN has nothing but gemm for a convolution whose channels fill
+// no block: what is behind it is a loop of its own.
+bool IsInParts(const OpDef& root) {
+  const absl::string_view isa = IsaOfOnednn();
+  return &root == &kConv && (isa == "sse4" || isa.empty());
+}
+
 TEST(SpecialValues, BehindConvolutionsAndProductsFiveOpsAreExcepted) {
   for (const OpDef* root : {&kConv, &kMatmul}) {
     for (const OpDef* op : {&kRelu, &kClip, &kHardSigmoid, &kSigmoid, &kSilu}) {
@@ -354,7 +362,7 @@ TEST(SpecialValues, BehindConvolutionsAndProductsFiveOpsAreExcepted) {
     for (const OpDef* op : {&kTanh, &kHardSwish, &kGelu, &kElu, &kLeakyRelu,
                             &kAbs, &kSqrt, &kRound, &kNeg}) {
       const std::vector<KernelChoice> choices = CheckBehind(*root, *op);
-      EXPECT_FALSE(choices.empty()) << op->name;
+      EXPECT_TRUE(!choices.empty() || IsInParts(*root)) << op->name;
       for (const KernelChoice& choice : choices) {
         EXPECT_FALSE(StraysFromIeee(choice)) << op->name;
       }

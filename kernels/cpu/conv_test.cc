@@ -3,6 +3,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "graph/core_ops.h"
 #include "graph/ops/op_list.h"
 #include "gtest/gtest.h"
 #include "kernels/checking/kernel_check.h"
@@ -18,11 +19,18 @@ const Shape kScalar;
 
 TensorType F32(Shape dims) { return {DType::kF32, std::move(dims), {}}; }
 
+// Below AVX2 oneDNN may have nothing but gemm for a fused node, which is then
+// computed in parts.
+bool MayBeInParts(const OpView& node) {
+  return node.is(kFused) && dnnl::get_effective_cpu_isa() < dnnl::cpu_isa::avx2;
+}
+
 std::vector<std::string> ExpectRight(const OneNode& one) {
   const CheckReport report =
       CheckKernels(one.node(), OnednnCatalog(), OnednnLibrary());
   EXPECT_TRUE(report.status.ok()) << report.status;
-  EXPECT_FALSE(report.kernels.empty()) << one.node().ToString();
+  EXPECT_TRUE(!report.kernels.empty() || MayBeInParts(one.node()))
+      << one.node().ToString();
   return report.kernels;
 }
 
@@ -302,7 +310,8 @@ TEST(OnednnConv, OperandsOfEveryBroadcastAreReadRight) {
           CheckKernels(one.node(), OnednnCatalog(), OnednnLibrary());
       EXPECT_TRUE(report.status.ok()) << report.status;
       const bool is_scalar = dims == Shape{1};
-      EXPECT_TRUE(!report.kernels.empty() || (HasVectorsOf8() && !is_scalar))
+      EXPECT_TRUE(!report.kernels.empty() || MayBeInParts(one.node()) ||
+                  (HasVectorsOf8() && !is_scalar))
           << one.node().ToString();
     }
   }
