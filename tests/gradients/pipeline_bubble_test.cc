@@ -33,7 +33,7 @@ TEST_P(OfAModelWithClasses, IsThatOfTheBookOrOfPins) {
     const auto compiled = InStages(GetParam().make(), cut);
     ASSERT_TRUE(compiled.ok()) << compiled.status();
     const double bubble = BubbleOf(*compiled);
-    const auto most = MostBubble(GetParam(), cut, bubble);
+    const auto most = MostBubble(GetParam(), cut, *compiled);
     ASSERT_TRUE(most.ok()) << most.status();
     EXPECT_LE(bubble, *most);
   }

@@ -49,10 +49,10 @@ double BubbleOf(const Compiled& compiled, double seconds);
 double BubbleOf(const Compiled& compiled);
 // Of equal stages, which wait while the pipeline fills and drains.
 double BubbleOfTheBook(const Cut& cut);
-// A point more than that or, if that is not `found`, than what pins have where
-// stages cannot be equal.
+// A point more than that or, where stages cannot be equal, the bubble of a step
+// that takes 4 % more than by pins.
 absl::StatusOr<double> MostBubble(const StagedModel& model, const Cut& cut,
-                                  double found);
+                                  const Compiled& found);
 
 }  // namespace partita
 

@@ -50,7 +50,7 @@ TEST_P(OnTimedDevices, TheBubbleIsThatOfTheBookOrOfPins) {
     SCOPED_TRACE(cut.ToString());
     auto compiled = InStages(GetParam().make(), cut);
     ASSERT_TRUE(compiled.ok()) << compiled.status();
-    const auto most = MostBubble(GetParam(), cut, BubbleOf(*compiled) + 0.01);
+    const auto most = MostBubble(GetParam(), cut, *compiled);
     ASSERT_TRUE(most.ok()) << most.status();
     const double bound = *most + (is_full ? 0 : kBusyHost);
     const auto session = TimedSession(std::move(compiled->plan));
