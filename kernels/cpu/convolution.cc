@@ -126,8 +126,6 @@ void FillLayouts(const OpView& node, const PostOps& post,
   recipe.operands.resize(node.num_operands());
   if (post.summed_operand.has_value()) {
     recipe.operands[*post.summed_operand] = recipe.results[0];
-    recipe.summed_operand = post.summed_operand;
-    recipe.in_place.push_back({*post.summed_operand, 0});
   }
   for (const OnednnRecipe::Argument& argument : post.arguments) {
     if (node.operand_type(argument.index).dims == node.result_type(0).dims) {
@@ -262,16 +260,10 @@ absl::StatusOr<OnednnRecipe> DescribeConvolution(const OpView& node,
   recipe.operands[chain.root_operands[0]] = *source_layout;
   recipe.operands[chain.root_operands[1]] = *weights_layout;
   PARTITA_RETURN_IF_ERROR(CheckReadAgain(post, recipe));
-  recipe.arguments = std::move(post.arguments);
-  recipe.arguments.push_back(
-      {DNNL_ARG_SRC, false, chain.root_operands[0], source});
-  recipe.arguments.push_back(
-      {DNNL_ARG_WEIGHTS, false, chain.root_operands[1], packed});
-  if (post.bias_operand.has_value()) {
-    recipe.arguments.push_back(
-        {DNNL_ARG_BIAS, false, *post.bias_operand, bias_desc});
-  }
-  recipe.arguments.push_back({DNNL_ARG_DST, true, 0, result});
+  AddArguments(post,
+               {chain.root_operands[0], chain.root_operands[1], source, packed,
+                bias_desc, result},
+               recipe);
   return recipe;
 }
 

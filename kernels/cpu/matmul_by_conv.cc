@@ -136,18 +136,7 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   recipe.operands.resize(node.num_operands());
   recipe.operands[b] = *layout;
   recipe.results.resize(1);
-  recipe.arguments = std::move(post.arguments);
-  recipe.arguments.push_back({DNNL_ARG_SRC, false, a, source});
-  recipe.arguments.push_back({DNNL_ARG_WEIGHTS, false, b, weights});
-  if (post.bias_operand.has_value()) {
-    recipe.arguments.push_back(
-        {DNNL_ARG_BIAS, false, *post.bias_operand, bias});
-  }
-  recipe.arguments.push_back({DNNL_ARG_DST, true, 0, result});
-  recipe.summed_operand = post.summed_operand;
-  if (post.summed_operand.has_value()) {
-    recipe.in_place.push_back({*post.summed_operand, 0});
-  }
+  AddArguments(post, {a, b, source, weights, bias, result}, recipe);
   return recipe;
 }
 

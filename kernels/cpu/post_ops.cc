@@ -229,6 +229,23 @@ class PostOpMaker {
 
 }  // namespace
 
+void AddArguments(const PostOps& post, const ProductMemory& memory,
+                  OnednnRecipe& recipe) {
+  recipe.arguments = post.arguments;
+  recipe.arguments.push_back({DNNL_ARG_SRC, false, memory.a, memory.source});
+  recipe.arguments.push_back(
+      {DNNL_ARG_WEIGHTS, false, memory.b, memory.weights});
+  if (post.bias_operand.has_value()) {
+    recipe.arguments.push_back(
+        {DNNL_ARG_BIAS, false, *post.bias_operand, memory.bias});
+  }
+  recipe.arguments.push_back({DNNL_ARG_DST, true, 0, memory.result});
+  recipe.summed_operand = post.summed_operand;
+  if (post.summed_operand.has_value()) {
+    recipe.in_place.push_back({*post.summed_operand, 0});
+  }
+}
+
 absl::Status CheckReadAgain(const PostOps& post, const OnednnRecipe& recipe) {
   for (int operand : post.read_again) {
     if (recipe.operands[operand] != recipe.results[0]) {

@@ -43,6 +43,18 @@ struct PostOps {
 // result.
 absl::Status CheckReadAgain(const PostOps& post, const OnednnRecipe& recipe);
 
+// What a product with post-ops reads and writes: the node's operands a and b.
+struct ProductMemory {
+  int a = 0;
+  int b = 1;
+  dnnl::memory::desc source, weights, bias, result;  // no bias: not read
+};
+
+// Names the memory of the product and of its post-ops, and where the result may
+// be summed in place.
+void AddArguments(const PostOps& post, const ProductMemory& memory,
+                  OnednnRecipe& recipe);
+
 // oneDNN 2.6.3 makes a NaN one of the bounds of relu, clip and hard_sigmoid,
 // and silu of minus infinity a NaN; where it multiplies by gemm, sigmoid of a
 // NaN is 0 and relu of minus infinity a NaN. Of its functions only elu with
