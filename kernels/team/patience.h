@@ -14,8 +14,9 @@ namespace partita {
 // core, as a core that went to sleep comes back late. Where other programs want
 // the cores, what it waits for may itself wait for that core: threads that lost
 // theirs say for how long, and while that is more than a 32nd of the time they
-// park at once. What is lost now and then, to interrupts and the system's own
-// threads, is less.
+// park soon. What is lost now and then, to interrupts and the system's own
+// threads, is less. Soon is not at once: between two loops of one kernel there
+// are microseconds, and who sleeps there wakes on a core that others have.
 //
 // Thread safety: all calls may run in parallel.
 class Patience {
@@ -25,9 +26,11 @@ class Patience {
   // `most`: of a host whose cores nobody else wants.
   explicit Patience(Clock::duration most) : most_(most) {}
 
+  Clock::duration most() const { return most_; }
+
   // How long to look from `now` on.
   Clock::duration Of(Clock::time_point now) const {
-    return OwedAt(now) > kForgiven ? Clock::duration::zero() : most_;
+    return OwedAt(now) > kForgiven ? std::min(most_, kLeast) : most_;
   }
 
   // Until `now` others ran where a thread of ours would have, for so long.
@@ -39,9 +42,12 @@ class Patience {
   }
 
  private:
+  static constexpr Clock::duration kLeast = std::chrono::microseconds(5);
   static constexpr int kFold = 32;
+  // Three slices at once: a step or two among others, or work of the lowest
+  // priority, is no reason to sleep.
   static constexpr Clock::duration kForgiven =
-      kFold * std::chrono::milliseconds(1);
+      kFold * std::chrono::milliseconds(12);
   // About what a scheduler gives another thread at once.
   static constexpr Clock::duration kLongestLoss = std::chrono::milliseconds(4);
   static constexpr Clock::duration kMostOwed = std::chrono::milliseconds(1600);

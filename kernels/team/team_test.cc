@@ -182,18 +182,18 @@ TEST(OpenMp, MostThreadsAreTheCallers) {
   omp_set_num_threads(most);
 }
 
-// How long it has none after a loss like this at every so many milliseconds.
-milliseconds Without(milliseconds lost, int times, milliseconds every) {
+// How long it is short after a loss like this at every so many milliseconds.
+milliseconds Short(milliseconds lost, int times, milliseconds every) {
   Patience patience(milliseconds(1));
   auto now = Patience::Clock::now();
   for (int i = 0; i < times; ++i) {
     now += every;
     patience.Lose(lost, now);
   }
-  milliseconds without{0};
-  while (patience.Of(now + without) == milliseconds(0)) without++;
-  EXPECT_EQ(patience.Of(now + without), milliseconds(1));
-  return without;
+  milliseconds time{0};
+  while (patience.Of(now + time) == std::chrono::microseconds(5)) time++;
+  EXPECT_EQ(patience.Of(now + time), milliseconds(1));
+  return time;
 }
 
 TEST(Patience, IsThereUntilCoresAreLost) {
@@ -201,17 +201,25 @@ TEST(Patience, IsThereUntilCoresAreLost) {
   EXPECT_EQ(patience.Of(Patience::Clock::now()), milliseconds(1));
 }
 
-TEST(Patience, ALostSliceEndsItForATime) {
-  EXPECT_EQ(Without(milliseconds(3), 1, milliseconds(0)), milliseconds(64));
-  EXPECT_EQ(Without(milliseconds(500), 1, milliseconds(0)), milliseconds(96));
+TEST(Patience, ALostSliceIsForgiven) {
+  EXPECT_EQ(Short(milliseconds(3), 1, milliseconds(0)), milliseconds(0));
+  EXPECT_EQ(Short(milliseconds(500), 3, milliseconds(0)), milliseconds(0));
+}
+
+TEST(Patience, SlicesLostInTurnEndItForATime) {
+  EXPECT_EQ(Short(milliseconds(4), 6, milliseconds(8)), milliseconds(344));
+  EXPECT_EQ(Short(milliseconds(4), 1000, milliseconds(8)),
+            milliseconds(1600 - 384));
 }
 
 TEST(Patience, SmallLossesCountTogether) {
-  EXPECT_EQ(Without(milliseconds(1), 1, milliseconds(1)), milliseconds(0));
-  EXPECT_EQ(Without(milliseconds(1), 100, milliseconds(32)), milliseconds(0));
-  EXPECT_GT(Without(milliseconds(1), 100, milliseconds(16)), milliseconds(500));
-  EXPECT_EQ(Without(milliseconds(4), 1000, milliseconds(8)),
-            milliseconds(1600 - 32));
+  EXPECT_EQ(Short(milliseconds(1), 100, milliseconds(32)), milliseconds(0));
+  EXPECT_GT(Short(milliseconds(1), 100, milliseconds(16)), milliseconds(500));
+}
+
+// What takes a hundredth of a core, as work of the lowest priority does.
+TEST(Patience, WhatTakesLittleTakesNone) {
+  EXPECT_EQ(Short(milliseconds(4), 1000, milliseconds(400)), milliseconds(0));
 }
 
 TEST(Patience, WhoHasNoneKeepsNone) {

@@ -5,6 +5,7 @@
 #include "kernels/team/watched_word.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -63,21 +64,28 @@ bool WatchedWord::Changes(uint32_t seen, int looks) const {
   return false;
 }
 
-// False when it is time to sleep.
+// Who changes the word last ran on this core, and cannot while it is kept.
+bool WatchedWord::SharesCore() const {
+  return changer_core_.load(std::memory_order_relaxed) == sched_getcpu();
+}
+
+// False when it is time to sleep. A core that is shared is given up without
+// sleeping: the system moves one of two threads that want to run, and none that
+// sleeps by turns.
 bool WatchedWord::Look(uint32_t seen, Clock::time_point start) const {
   Patience& patience = HostPatience();
   const Clock::duration most = patience.Of(start);
-  for (Clock::time_point last = start; last - start < most;) {
-    const bool changed = Changes(seen, kLooks);
+  for (Clock::time_point last = start;;) {
+    const bool shares = SharesCore();
+    if (last - start >= (shares ? patience.most() : most)) return false;
+    if (shares) sched_yield();
+    const bool changed = Changes(seen, shares ? 1 : kLooks);
     const Clock::time_point now = Clock::now();
-    if (now - last > kLostCore) {
-      patience.Lose(now - last, now);
-      return changed;
-    }
-    if (changed) return true;
+    const bool lost = !shares && now - last > kLostCore;
+    if (lost) patience.Lose(now - last, now);
+    if (changed || lost) return changed;
     last = now;
   }
-  return false;
 }
 
 void WatchedWord::WaitForChange(uint32_t seen, WaitFor what, bool is_crowded) {
@@ -85,7 +93,7 @@ void WatchedWord::WaitForChange(uint32_t seen, WaitFor what, bool is_crowded) {
   const Clock::time_point start = Clock::now();
   if (!is_crowded && Look(seen, start)) return;
   Sleep(seen);
-  if (what == WaitFor::kNext) return;
+  if (what == WaitFor::kNext || SharesCore()) return;
   const Clock::time_point now = Clock::now();
   if (now - start > kLongWait && OthersTookACore()) {
     HostPatience().Lose(now - start, now);

@@ -4,6 +4,8 @@
 #ifndef PARTITA_KERNELS_TEAM_WATCHED_WORD_H_
 #define PARTITA_KERNELS_TEAM_WATCHED_WORD_H_
 
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,6 +22,7 @@ class WatchedWord {
   // Makes it another number, and all that this thread wrote visible to those
   // who see it.
   void Change() {
+    changer_core_.store(sched_getcpu(), std::memory_order_relaxed);
     value_.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) != 0) Wake();
   }
@@ -30,11 +33,13 @@ class WatchedWord {
  private:
   bool Look(uint32_t seen, std::chrono::steady_clock::time_point start) const;
   bool Changes(uint32_t seen, int looks) const;
+  bool SharesCore() const;
   void Sleep(uint32_t seen);
   void Wake();
 
   std::atomic<uint32_t> value_{0};
   std::atomic<uint32_t> sleepers_{0};
+  std::atomic<int> changer_core_{-1};
 };
 
 }  // namespace partita
