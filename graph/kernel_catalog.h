@@ -31,7 +31,9 @@ struct KernelChoice {
   std::vector<InPlacePair> in_place;
   double seconds = 0;      // on this device, launch included
   std::string arithmetic;  // see KernelBinding
-  bool fallback = false;   // eval: right but slow, named in the summary
+  // Plain loops, eval's or a library's reference implementation: right but
+  // slow, and named in the summary.
+  bool fallback = false;
   // `operands` and `results` say row-major, but every value with the extents of
   // result 0 may have any one layout instead, as long as all have the same.
   bool any_layout = false;

@@ -106,7 +106,7 @@ struct StageTime {
 struct Fallbacks {
   std::vector<std::string> nodes;
   std::vector<std::string> kernels;  // of these nodes, each once, sorted
-  double seconds = 0;  // of all of them, each once, predicted
+  double seconds = 0;                // of all of them, each once, predicted
   // Why none of them has generated code, if the generator was not found.
   std::string no_codegen;
 };

@@ -244,7 +244,7 @@ absl::Status TakeOrder(Graph& graph, const OpView& op) {
 
 // --- positions before heads ---
 
-bool ExchangesHeads(const OpView& transpose) {
+bool SwapsHeads(const OpView& transpose) {
   return transpose.attr_ints("perm") == std::vector<int64_t>{0, 2, 1, 3};
 }
 
@@ -253,7 +253,7 @@ void CancelReaders(Graph& graph, ValueId result, ValueId attended) {
   const auto uses = graph.value(result).uses;
   for (const Use& use : uses) {
     const OpView reader = graph.view(use.node);
-    if (!reader.is(kTranspose) || !ExchangesHeads(reader) ||
+    if (!reader.is(kTranspose) || !SwapsHeads(reader) ||
         !Join(graph, reader, {})) {
       continue;
     }
@@ -266,7 +266,7 @@ absl::Status ReadPositionsFirst(Graph& graph, const OpView& op) {
   std::vector<OpView> transposes;
   for (int i = 0; i < 3; ++i) {
     const std::optional<OpView> made = MadeBy(op.operand(i), kTranspose);
-    if (!made.has_value() || !ExchangesHeads(*made)) return absl::OkStatus();
+    if (!made.has_value() || !SwapsHeads(*made)) return absl::OkStatus();
     transposes.push_back(*made);
   }
   if (!Join(graph, op, transposes)) return absl::OkStatus();

@@ -10,7 +10,7 @@
 namespace partita {
 
 // Lets attention read keys and values before their heads are repeated, and all
-// operands before their heads and positions are exchanged; a mask that hides
+// operands before their heads and positions are swapped; a mask that hides
 // later positions becomes an attribute, and one that hides nothing goes away.
 //
 //   before                                 after

@@ -56,8 +56,8 @@ std::optional<ImportOption> MendingOption(const absl::Status& status);
 // The same error, mended by `option`.
 absl::Status MendedBy(ImportOption option, absl::Status status);
 
-// The error of what the caller gave, which OptionOf (graph/option_error.h) knows
-// as that of the field.
+// The error of what the caller gave, which OptionOf (graph/option_error.h)
+// knows as that of the field.
 absl::Status GivenWrongly(ImportOption option, absl::string_view message);
 
 // The error of a node that asks for the elements of a value: kValues would mend

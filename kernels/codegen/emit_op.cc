@@ -144,8 +144,8 @@ Result Not(const OpView&, Operands x) {
   return x[0] ^ x[0].builder->Integer(ScalarType::kBool, 1);
 }
 Result BitwiseNot(const OpView&, Operands x) { return x[0] ^ Like(x[0], -1); }
-// An integer as an f32 that rounds to the same f16: what lies beyond these
-// bounds is infinite.
+// An integer as an f32 that rounds to the same f16: what is outside
+// these bounds becomes infinite.
 Register BoundedForF16(Register x) {
   const Register most = Like(x, 1 << 17);
   const Register least = Like(x, -(1 << 17));

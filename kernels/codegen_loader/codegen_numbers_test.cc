@@ -171,7 +171,7 @@ TEST(CodegenNumbers, IntegersBoolsAndCasts) {
 constexpr DType kHalves[] = {DType::kBF16, DType::kF16};
 
 // Every number of a 16-bit type, the middle up to the next one and the f32 on
-// either side of it, and what lies beyond; an odd number of them.
+// either side of it, and numbers outside its range; an odd number of them.
 std::vector<float> Around(DType half) {
   std::vector<float> values = {1e-45f, 0x1p-126f, 3.4e38f, -3.4e38f, 65520.0f};
   HostTensor all({half, {1 << 16}, {}});

@@ -1,8 +1,8 @@
 // cpu.attention: f32 attention, row-major, and the family with its gradient.
-// As in FlashAttention (Dao et al. 2022), blocks of queries meet blocks of keys
-// one behind the other, and a running softmax rescales what the earlier ones
-// gave: scores stay in a core's caches. Scores stand as [key, query], which
-// spares transposing keys and makes the softmax of 16 queries one of lanes.
+// As in FlashAttention (Dao et al. 2022), a block of queries goes through the
+// blocks of keys in turn, and a running softmax rescales the sums so far, so
+// that scores stay in a core's caches. Scores are stored as [key, query]: keys
+// need no transposing, and 16 queries share the lanes of one softmax.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
@@ -245,8 +245,8 @@ class BlockAttention {
               .part = part});
   }
 
-  // Keys of which a query sees those up to its own: what it does not see does
-  // not reach it, whatever it is.
+  // The block on the diagonal: a query sees the keys up to its own. The others
+  // must not change its result, even where they hold NaN.
   void AddSquare(const QueryBlock& b) const {
     Score(b.square, b.side);
     for (int64_t j = 1; j < b.side; ++j) {

@@ -36,7 +36,7 @@ class ConvolutionWeights {
 
  private:
   Shape Extents() const;
-  // Exchanges input and output channels; its own inverse.
+  // Swaps input and output channels; its own inverse.
   std::vector<int> Axes() const;
 
   TensorType type_;

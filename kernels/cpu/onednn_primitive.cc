@@ -23,7 +23,7 @@ dnnl::memory::desc WithoutPadding(const dnnl::memory::desc& desc) {
   return RowMajorDesc({elements});
 }
 
-// Where the image lies in the whole.
+// The image as a part of the padded one.
 dnnl::memory::desc Inside(const OnednnRecipe::Padded& padded) {
   dnnl::memory::dims offsets(padded.image.dims().size(), 0);
   offsets.back() = padded.before;

@@ -136,8 +136,8 @@ double GemmTraffic(const OpView& node, const OnednnRecipe& recipe) {
   return bytes;
 }
 
-// Rows of the right side at such a distance fall into few sets of the first
-// cache, out of which gemm's narrow vectors gather their columns.
+// Rows of the right side at this distance map to few sets of the L1 cache, and
+// gemm's narrow vectors gather their columns from there.
 constexpr dnnl::memory::dim kFewSets = 1024;  // floats
 double GemmExcess(const OnednnRecipe& recipe) {
   const auto* right = DescOf(recipe, DNNL_ARG_WEIGHTS);

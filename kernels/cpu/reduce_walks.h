@@ -175,8 +175,8 @@ struct JoinColumns {
       std::copy_n(lanes.of[n], c.columns, totals->of[n]);
     }
   }
-  // One behind the other; with `more` of them for each time that totals in
-  // memory are loaded and stored.
+  // Row after row; with `more` rows for each time that totals in memory are
+  // loaded and stored.
   template <int more>
   [[gnu::always_inline]] static inline void Rows(Pairs<E> pairs, int64_t stride,
                                                  int64_t rows, int columns,

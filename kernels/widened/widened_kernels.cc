@@ -198,7 +198,7 @@ class WidenedKernel : public BoundKernel {
 
   const DType half_;
   const size_t num_operands_;
-  const std::unique_ptr<Twin> twin_;  // of which the kernel may keep views
+  const std::unique_ptr<Twin> twin_;  // the kernel may keep views of it
   const std::unique_ptr<BoundKernel> kernel_;
   const int threads_;
   std::vector<Value> values_;  // the operands, then the results
