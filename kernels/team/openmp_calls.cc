@@ -44,8 +44,7 @@ const Libgomp& Theirs() {
 void RunOnOurs(Region region, void* data, unsigned num_threads) {
   const int most = Theirs().max_threads();
   const int asked = num_threads == 0 ? most : static_cast<int>(num_threads);
-  ThreadTeam::OfThisThread().Run(WithinThreadLimit(asked), most,
-                                 [&](int) { region(data); });
+  ThreadTeam::Run(WithinThreadLimit(asked), most, [&](int) { region(data); });
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void RunShares(int threads, int64_t count,
   if (team == 1 || ThreadTeam::ThisMember() != nullptr || IsInLibgompRegion()) {
     return share(0, 0, count);
   }
-  ThreadTeam::OfThisThread().Run(
+  ThreadTeam::Run(
       static_cast<int>(team), static_cast<int>(team), [&](int thread) {
         share(thread, thread * count / team, (thread + 1) * count / team);
       });

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -75,6 +76,33 @@ TEST(Team, CallersHaveThreadsOfTheirOwn) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(right, 60);
+}
+
+struct AtEnd {
+  ~AtEnd() { taken = TimesTaken(3, 7); }
+  std::vector<int>& taken;
+};
+
+// As a static object's destructor does, on the main thread.
+TEST(Team, WhatRunsWhileItsThreadEndsHasOne) {
+  std::vector<int> taken;
+  std::thread([&] {
+    thread_local const AtEnd made_before_the_team{taken};
+    TimesTaken(3, 7);
+  }).join();
+  EXPECT_EQ(taken, std::vector<int>(7, 1));
+}
+
+TEST(TeamDeathTest, AnExceptionEndsTheProcessOnAnyThread) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (const int thrower : {0, 1}) {
+    EXPECT_DEATH(RunShares(2, 2,
+                           [&](int thread, int64_t, int64_t) {
+                             if (thread != thrower) return;
+                             throw std::runtime_error("of a share");
+                           }),
+                 "of a share");
+  }
 }
 
 TEST(Team, AChildOfTheProcessHasItsOwn) {

@@ -11,15 +11,18 @@ namespace {
 constinit thread_local const ThreadTeam::Member* this_member = nullptr;
 
 std::atomic<int> forks{0};
-
-int CountForks() {
-  static const bool counts =
-      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); }) == 0;
-  return counts ? forks.load(std::memory_order_relaxed) : 0;
-}
-
 // Threads of teams; more than there are cores must not keep them.
 std::atomic<int> team_threads{0};
+
+void BeginChild() {
+  forks.fetch_add(1);
+  team_threads.store(0);
+}
+
+int CountForks() {
+  static const bool counts = pthread_atfork(nullptr, nullptr, BeginChild) == 0;
+  return counts ? forks.load(std::memory_order_relaxed) : 0;
+}
 
 bool IsCrowded() {
   static const int cores =
@@ -35,30 +38,43 @@ void WaitForChange(WatchedWord& word, uint32_t seen, WaitFor what) {
 
 const ThreadTeam::Member* ThreadTeam::ThisMember() { return this_member; }
 
-ThreadTeam& ThreadTeam::OfThisThread() {
-  thread_local ThreadTeam team;
-  return team;
+void ThreadTeam::Run(int size, int most,
+                     absl::FunctionRef<void(int thread)> work) noexcept {
+  if (const Member* const outer = this_member) {
+    const Member alone = {nullptr, 0, 1, most};
+    this_member = &alone;
+    work(0);
+    this_member = outer;
+    return;
+  }
+  // Other thread-local objects may end later, and static ones do.
+  constinit static thread_local bool has_ended = false;
+  struct Own : ThreadTeam {
+    ~Own() { has_ended = true; }
+  };
+  if (has_ended) return ThreadTeam().RunTurn(size, most, work);
+  thread_local Own own;
+  own.RunTurn(size, most, work);
 }
 
 ThreadTeam::~ThreadTeam() {
+  LeaveThoseOfTheParent();
   if (workers_.empty()) return;
   team_threads.fetch_sub(static_cast<int>(workers_.size()) + 1);
-  if (forks_ != CountForks()) {  // they are the parent's
-    for (auto& worker : workers_) worker.release();
-    return;
-  }
   stop_.store(true, std::memory_order_relaxed);
   for (auto& worker : workers_) worker->turn.Change();
   for (auto& worker : workers_) worker->thread.join();
 }
 
+void ThreadTeam::LeaveThoseOfTheParent() {
+  if (forks_ == CountForks()) return;
+  for (auto& worker : workers_) worker.release();
+  workers_.clear();
+  forks_ = CountForks();
+}
+
 void ThreadTeam::Grow(int workers) {
-  if (forks_ != CountForks()) {
-    for (auto& worker : workers_) worker.release();
-    workers_.clear();
-    team_threads.store(0);
-    forks_ = CountForks();
-  }
+  LeaveThoseOfTheParent();
   const int before = static_cast<int>(workers_.size());
   if (before >= workers) return;
   team_threads.fetch_add(workers - before + (before == 0 ? 1 : 0));
@@ -87,15 +103,8 @@ void ThreadTeam::Work(Worker& worker, int number) {
   }
 }
 
-void ThreadTeam::Run(int size, int most,
-                     absl::FunctionRef<void(int thread)> work) {
-  if (const Member* const outer = this_member) {
-    const Member alone = {nullptr, 0, 1, most};
-    this_member = &alone;
-    work(0);
-    this_member = outer;
-    return;
-  }
+void ThreadTeam::RunTurn(int size, int most,
+                         absl::FunctionRef<void(int thread)> work) {
   Grow(size - 1);
   work_ = &work;
   size_ = size;

@@ -15,7 +15,8 @@
 namespace partita {
 
 // The threads that one calling thread keeps from call to call; they end with
-// it. In a child of fork() they are made anew.
+// it. In a child of fork() they are made anew, and for what runs while the
+// thread ends.
 class ThreadTeam {
  public:
   // What a thread is while it works: of a team, or alone in a nested one.
@@ -28,18 +29,18 @@ class ThreadTeam {
 
   // Null outside of Run.
   static const Member* ThisMember();
-  // The calling thread's own.
-  static ThreadTeam& OfThisThread();
+
+  // Calls work(0) here and work(1), ... work(size - 1) on threads of the
+  // calling thread's team; returns when all are done. Within a member of any
+  // team: work(0) alone, of size 1. `most` is for Member. An exception of
+  // `work` ends the process, as it does in OpenMP's regions.
+  static void Run(int size, int most,
+                  absl::FunctionRef<void(int thread)> work) noexcept;
 
   ThreadTeam() = default;
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
-
-  // Calls work(0) here and work(1), ... work(size - 1) on threads of their own;
-  // returns when all are done. Within a member of any team: work(0) alone, of
-  // size 1. `most` is for Member.
-  void Run(int size, int most, absl::FunctionRef<void(int thread)> work);
 
   // From all members of a Run: returns when each has called it.
   void Barrier();
@@ -50,7 +51,9 @@ class ThreadTeam {
     std::thread thread;
   };
 
+  void RunTurn(int size, int most, absl::FunctionRef<void(int thread)> work);
   void Grow(int workers);
+  void LeaveThoseOfTheParent();
   void Work(Worker& worker, int number);
   void Do(int thread);
 
