@@ -20,9 +20,12 @@ using GetNumber = int (*)();
 
 constinit thread_local int scopes = 0;
 
+// Behind this library, or in front of it.
 template <typename Function>
 Function Next(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  void* const next = dlsym(RTLD_NEXT, name);
+  return reinterpret_cast<Function>(
+      next != nullptr ? next : dlsym(RTLD_DEFAULT, name));
 }
 
 // libgomp's own.

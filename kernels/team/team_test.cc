@@ -169,30 +169,6 @@ TEST(OpenMp, RegionsInAScopeRunOnTheTeamsThreads) {
   }
 }
 
-TEST(OpenMp, RegionsOutsideAreLibgomps) {
-  const std::set<std::thread::id> team = IdsOfTeam(2);
-  const Region region = RunRegion(2);
-  EXPECT_EQ(region.sizes, std::vector<int>(2, 2));
-  EXPECT_EQ(region.after_barrier, 2);
-  EXPECT_NE(std::set(region.ids.begin(), region.ids.end()), team);
-}
-
-TEST(OpenMp, InARegionOfLibgompTeamsAreTheirCallers) {
-  std::atomic<int> right{0};
-#pragma omp parallel num_threads(3)
-  {
-    const std::set<std::thread::id> alone = {std::this_thread::get_id()};
-    const OwnThreadsScope scope;
-    std::vector<std::thread::id> ids(2);
-    RunShares(2, 2, [&](int thread, int64_t, int64_t) {
-      ids.resize(static_cast<size_t>(thread) + 1);
-      ids[thread] = std::this_thread::get_id();
-    });
-    right += std::set(ids.begin(), ids.end()) == alone;
-  }
-  EXPECT_EQ(right, 3);
-}
-
 TEST(OpenMp, MostThreadsAreTheCallers) {
   const int most = omp_get_max_threads();
   omp_set_num_threads(3);
