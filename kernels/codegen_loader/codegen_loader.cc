@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <future>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -44,10 +45,16 @@ const absl::StatusOr<CodegenFunction>& Codegen() {
 
 }  // namespace
 
-// The process does not end before the library is open.
+// The process does not end before the library is open. Where it may have no
+// more threads, who generates code first opens it.
 void OpenCodegenSoon() {
-  static const std::future<void> opening =
-      std::async(std::launch::async, [] { Codegen().IgnoreError(); });
+  static const std::future<void> opening = []() -> std::future<void> {
+    try {
+      return std::async(std::launch::async, [] { Codegen().IgnoreError(); });
+    } catch (const std::system_error&) {
+      return {};
+    }
+  }();
 }
 
 const absl::Status& FindCodegen() {

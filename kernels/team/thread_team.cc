@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include "graph/host_capacity.h"
+
 namespace partita {
 namespace {
 
@@ -25,8 +27,7 @@ int CountForks() {
 }
 
 bool IsCrowded() {
-  static const int cores =
-      static_cast<int>(std::thread::hardware_concurrency());
+  static const int cores = ThisHost().threads;
   return team_threads.load(std::memory_order_relaxed) > cores;
 }
 

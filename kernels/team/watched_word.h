@@ -27,7 +27,8 @@ class WatchedWord {
     if (sleepers_.load(std::memory_order_seq_cst) != 0) Wake();
   }
   // Until it is another than `seen`. Looks for a while (patience.h), but where
-  // the process has more than a thread for each core; then sleeps.
+  // the process has more than a thread for each core that it may use; then
+  // sleeps.
   void WaitForChange(uint32_t seen, WaitFor what, bool is_crowded);
 
  private:
