@@ -3,6 +3,7 @@
 
 #include "passes/recognise_attention.h"
 
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -205,6 +206,12 @@ bool SameLeading(const Graph& graph, const Attention& a) {
   return q == leading(k) && q == leading(graph.type(a.v).dims);
 }
 
+// As f32, which kernels compute in.
+bool HasFiniteNumbers(const Attention& a) {
+  return std::isfinite(static_cast<float>(a.scale)) &&
+         std::isfinite(static_cast<float>(a.softcap));
+}
+
 std::optional<Attention> Match(const OpView& product) {
   if (product.attr_bool("transpose_a") || product.attr_bool("transpose_b") ||
       !IsFloats(product.operand(0)) || !IsFloats(product.operand(1))) {
@@ -228,7 +235,9 @@ std::optional<Attention> Match(const OpView& product) {
   a.members.push_back(*softmax);
   a.scores = shares.type().dims;
   if (!ScoreWalk(a).Take(softmax->operand(0))) return std::nullopt;
-  if (!SameLeading(product.graph(), a)) return std::nullopt;
+  if (!HasFiniteNumbers(a) || !SameLeading(product.graph(), a)) {
+    return std::nullopt;
+  }
   return a;
 }
 
@@ -274,7 +283,7 @@ class Writer {
                            before_);
   }
 
-  // With the last two dimensions exchanged.
+  // With the last two dimensions swapped.
   absl::StatusOr<ValueId> Transposed(ValueId x) {
     std::vector<int64_t> perm(graph_.type(x).rank());
     std::iota(perm.begin(), perm.end(), 0);

@@ -32,20 +32,26 @@ class NormWalk {
     if (normalised.result_type(0).dtype != DType::kF32) return false;
     norm_.members.push_back(normalised);
     if (normalised.is(kDiv)) {
-      norm_.x = normalised.operand(0).id();
-      return TakeRoot(normalised.operand(1));
+      return TakeX(normalised, 0) && TakeRoot(normalised.operand(1));
     }
     const size_t members = norm_.members.size();
     for (int side : {0, 1}) {
       norm_.members.resize(members, normalised);
-      norm_.x = normalised.operand(side).id();
-      if (TakeRate(normalised.operand(1 - side))) return true;
+      if (TakeX(normalised, side) && TakeRate(normalised.operand(1 - side))) {
+        return true;
+      }
     }
     return false;
   }
   const Norm& norm() const { return norm_; }
 
  private:
+  // Numbers of more dimensions would give the result more than x has.
+  bool TakeX(const OpView& normalised, int operand) {
+    norm_.x = normalised.operand(operand).id();
+    return normalised.operand_type(operand) == normalised.result_type(0);
+  }
+
   // The op that makes the value for one reader.
   std::optional<OpView> Inner(const ValueView& value, const OpDef& op) {
     const std::optional<OpView> made = MadeBy(value, op);
@@ -81,7 +87,7 @@ class NormWalk {
     if (!add.has_value()) return false;
     for (int side : {0, 1}) {
       const std::optional<double> epsilon = NumberIn(add->operand(1 - side));
-      if (!epsilon.has_value() || *epsilon < 0) continue;
+      if (!epsilon.has_value() || !(*epsilon >= 0)) continue;
       norm_.epsilon = *epsilon;
       return TakeMean(add->operand(side));
     }

@@ -135,20 +135,25 @@ std::optional<int64_t> FirstShown(const ValueView& mask, const AttentionDims& d,
   return first;
 }
 
-// A mask as a condition that shows keys, and what is added to the others.
+// A mask as a condition that shows keys or hides them, and what is added to
+// those that it hides.
 struct Condition {
-  ValueView shown;
+  ValueView value;
+  bool shows;
   double hidden;
   OpView where;
 };
 std::optional<Condition> ConditionOf(const ValueView& mask) {
   const std::optional<OpView> where = MadeBy(mask, kWhere);
-  if (!where.has_value() || NumberIn(where->operand(1)) != 0.0) {
-    return std::nullopt;
+  if (!where.has_value()) return std::nullopt;
+  for (int shown : {1, 2}) {
+    const std::optional<double> hidden = NumberIn(where->operand(3 - shown));
+    if (NumberIn(where->operand(shown)) == 0.0 && hidden.has_value() &&
+        Hides(*hidden)) {
+      return Condition{where->operand(0), shown == 1, *hidden, *where};
+    }
   }
-  const std::optional<double> hidden = NumberIn(where->operand(2));
-  if (!hidden.has_value() || !Hides(*hidden)) return std::nullopt;
-  return Condition{where->operand(0), *hidden, *where};
+  return std::nullopt;
 }
 
 // A mask's order, and the condition that is left of it, if one is.
@@ -158,17 +163,22 @@ struct Ordered {
   std::vector<OpView> taken;
 };
 
-// Of a condition that is true for earlier positions, alone or beside another.
+// Of a condition on the order of positions, alone, or beside another one if it
+// is true for earlier positions.
 std::optional<Ordered> OrderIn(const Condition& condition,
                                const AttentionDims& d) {
-  const auto first = [&](const ValueView& shown) {
-    return FirstShown(shown, d, [](double element) { return element != 0; });
+  const auto first = [&](const ValueView& value) {
+    return FirstShown(value, d, [&](double element) {
+      return (element != 0) == condition.shows;
+    });
   };
-  if (const auto alone = first(condition.shown)) {
+  if (const auto alone = first(condition.value)) {
     return Ordered{*alone, std::nullopt, {condition.where}};
   }
-  const std::optional<OpView> both = MadeBy(condition.shown, kAnd);
-  if (!both.has_value() || condition.hidden != -kInfinity) return std::nullopt;
+  const std::optional<OpView> both = MadeBy(condition.value, kAnd);
+  if (!both.has_value() || !condition.shows || condition.hidden != -kInfinity) {
+    return std::nullopt;
+  }
   for (int side : {0, 1}) {
     if (const auto beside = first(both->operand(side))) {
       return Ordered{
@@ -248,13 +258,14 @@ bool SwapsHeads(const OpView& transpose) {
   return transpose.attr_ints("perm") == std::vector<int64_t>{0, 2, 1, 3};
 }
 
-// Readers that exchange heads and positions back read `attended`.
+// Readers that swap heads and positions back read `attended`.
 void CancelReaders(Graph& graph, ValueId result, ValueId attended) {
+  const OpView attention = graph.view(graph.value(attended).defining_node);
   const auto uses = graph.value(result).uses;
   for (const Use& use : uses) {
     const OpView reader = graph.view(use.node);
     if (!reader.is(kTranspose) || !SwapsHeads(reader) ||
-        !Join(graph, reader, {})) {
+        !Join(graph, attention, {reader})) {
       continue;
     }
     graph.ReplaceAllUses(reader.result(0).id(), attended);

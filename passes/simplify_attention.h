@@ -21,9 +21,9 @@ namespace partita {
 //                                              {perm = [0, 2, 1, 3]}
 //
 // Of a condition that is true for earlier positions only and another one, the
-// other stays as mask, if what is hidden is minus infinity. Leaves: what made
-// the operands, perhaps unread, for `remove_dead`; a transpose of the result
-// for `cancel_transpose_pair`. Skips: what is pinned apart.
+// other stays as mask, if what is hidden is minus infinity. Readers that swap
+// heads and positions back take the attention's own result. Leaves: what made
+// the operands, perhaps unread, for `remove_dead`. Skips: what is pinned apart.
 absl::Status SimplifyAttention(Graph& graph);
 
 }  // namespace partita

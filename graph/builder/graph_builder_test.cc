@@ -100,6 +100,17 @@ TEST(GraphBuilder, TheFirstErrorNamesItsLine) {
                          "-2..1; use axis = -1 for the innermost dimension");
 }
 
+TEST(GraphBuilder, AttentionTakesQueriesKeysAndValuesInOne) {
+  for (const Shape& dims : {Shape{2, 5, 3}, Shape{2, 5, 4, 2, 8}}) {
+    GraphBuilder b("f");
+    EXPECT_FALSE(Attention(b.Input("x", DType::kF32, dims)).valid());
+    EXPECT_NE(b.Build().status().message().find(
+                  "expected queries, keys and values as [n, positions, 3, "
+                  "heads, size]; reshape or concatenate them"),
+              absl::string_view::npos);
+  }
+}
+
 TEST(GraphBuilder, FunctionsShareVariables) {
   GraphBuilder b("train");
   Tensor x = b.Input("x", DType::kF32, {2});

@@ -137,10 +137,18 @@ Tensor LogSoftmax(Tensor x, int64_t axis, CallSite site) {
 }
 
 Tensor Attention(Tensor x, AttentionOptions options, CallSite site) {
+  if (!x.valid()) return {};
+  if (x.rank() != 5 || x.dim(2) != 3) {
+    x.builder()->Fail(
+        absl::StrCat("attention: found ", x.type().ToString(),
+                     "; expected queries, keys and values as [n, positions, 3, "
+                     "heads, size]; reshape or concatenate them"),
+        site);
+    return {};
+  }
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < 3; ++i) {
     const Tensor part = Slice(x, 2, i, 1, site);
-    if (!part.valid()) return {};
     parts.push_back(Reshape(
         part, {part.dim(0), part.dim(1), part.dim(3), part.dim(4)}, site));
   }

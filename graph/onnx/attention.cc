@@ -75,7 +75,7 @@ absl::StatusOr<DType> SoftmaxDType(NodeImport& node) {
 absl::StatusOr<Options> ReadOptions(NodeImport& node, int64_t size) {
   Options options;
   PARTITA_RETURN_IF_ERROR(ReadScales(node, size, options));
-  options.causal = node.Int("is_causal", 0) != 0;
+  options.causal = node.Flag("is_causal", false);
   PARTITA_ASSIGN_OR_RETURN(options.left, WindowSize(node, "left_window_size"));
   PARTITA_ASSIGN_OR_RETURN(options.right,
                            WindowSize(node, "right_window_size"));

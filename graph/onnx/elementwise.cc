@@ -82,13 +82,13 @@ absl::Status Gelu(NodeImport& node) {
 absl::Status IsInf(NodeImport& node) {
   return node.Return(
       node.Add(kIsInf, {node.input(0)},
-               {{"positive", node.Int("detect_positive", 1) != 0},
-                {"negative", node.Int("detect_negative", 1) != 0}}));
+               {{"positive", node.Flag("detect_positive", true)},
+                {"negative", node.Flag("detect_negative", true)}}));
 }
 
 absl::Status Mod(NodeImport& node) {
   return node.Return(node.Add(kMod, {node.input(0), node.input(1)},
-                              {{"fmod", node.Int("fmod", 0) != 0}}));
+                              {{"fmod", node.Flag("fmod", false)}}));
 }
 
 absl::Status BitShift(NodeImport& node) {

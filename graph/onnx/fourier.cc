@@ -176,8 +176,8 @@ absl::StatusOr<DftSpec> ReadDft(NodeImport& node) {
     return node.Invalid(x.ToString(),
                         "a last dimension of 1, or of 2 for complex numbers");
   }
-  DftSpec spec = {0, 0, node.Int("inverse", 0) != 0,
-                  node.Int("onesided", 0) != 0};
+  DftSpec spec = {0, 0, node.Flag("inverse", false),
+                  node.Flag("onesided", false)};
   int64_t axis = node.opset() < 20 ? node.Int("axis", 1) : -2;
   if (node.has_input(2)) {
     PARTITA_ASSIGN_OR_RETURN(axis,
@@ -262,7 +262,7 @@ absl::StatusOr<StftSpec> ReadStft(NodeImport& node) {
   if (x.rank() != 3 || (x.dims[2] != 1 && !complex)) {
     return node.Invalid(x.ToString(), "a signal [n, length, 1 or 2]");
   }
-  StftSpec spec = {0, x.dims[1], 0, node.Int("onesided", 1) != 0};
+  StftSpec spec = {0, x.dims[1], 0, node.Flag("onesided", true)};
   constexpr int64_t kMost = int64_t{1} << 30;
   PARTITA_ASSIGN_OR_RETURN(spec.step, node.IntInput(1, "frame_step", 1, kMost));
   if (node.has_input(3)) {

@@ -211,6 +211,24 @@ TEST(ImportErrors, OpsOfAnyNumberOfOperandsHaveThemAll) {
   }
 }
 
+TEST(ImportErrors, FlagsAreZeroOrOne) {
+  for (int64_t value : {0, 1, 2, -1}) {
+    onnx::ModelProto model = ReluModel();
+    onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
+    node.set_op_type("ArgMax");
+    onnx::AttributeProto& flag = *node.add_attribute();
+    flag.set_name("select_last_index");
+    flag.set_type(onnx::AttributeProto::INT);
+    flag.set_i(value);
+    const bool is_flag = value == 0 || value == 1;
+    EXPECT_EQ(ErrorOf(model),
+              is_flag ? "OK"
+                      : absl::StrCat("INVALID_ARGUMENT: m: ArgMax (node act): "
+                                     "found attribute select_last_index = ",
+                                     value, "; expected 0 or 1"));
+  }
+}
+
 TEST(ImportErrors, EveryUnsupportedOpIsListedAtOnce) {
   onnx::ModelProto model = ReluModel();
   model.mutable_graph()->mutable_node(0)->set_op_type("Frob");

@@ -82,10 +82,9 @@ absl::Status TopK(NodeImport& node) {
                            node.Axis(node.Int("axis", -1), node.rank(0)));
   PARTITA_ASSIGN_OR_RETURN(
       const ValueIds results,
-      node.AddAll(kTopK, {node.input(0)},
-                  {{"k", k},
-                   {"axis", axis},
-                   {"largest", node.Int("largest", 1) != 0}}));
+      node.AddAll(
+          kTopK, {node.input(0)},
+          {{"k", k}, {"axis", axis}, {"largest", node.Flag("largest", true)}}));
   for (int i = 0; i < node.num_outputs(); ++i) {
     PARTITA_RETURN_IF_ERROR(node.Set(i, results[i]));
   }

@@ -37,8 +37,8 @@ absl::Status Gemm(NodeImport& node) {
   }
   PARTITA_ASSIGN_OR_RETURN(
       ValueId value, node.Add(kMatmul, {node.input(0), node.input(1)},
-                              {{"transpose_a", node.Int("transA", 0) != 0},
-                               {"transpose_b", node.Int("transB", 0) != 0}}));
+                              {{"transpose_a", node.Flag("transA", false)},
+                               {"transpose_b", node.Flag("transB", false)}}));
   PARTITA_ASSIGN_OR_RETURN(
       value, Scaled(node, value, "alpha", node.Float("alpha", 1)));
   const double beta = node.Float("beta", 1);

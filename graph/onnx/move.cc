@@ -307,9 +307,8 @@ absl::Status Trilu(NodeImport& node) {
     PARTITA_ASSIGN_OR_RETURN(const Ints values, node.Ints(1, "k"));
     if (!values.empty()) k = values[0];
   }
-  return node.Return(
-      node.Add(kTrilu, {node.input(0)},
-               {{"upper", node.Int("upper", 1) != 0}, {"k", k}}));
+  return node.Return(node.Add(kTrilu, {node.input(0)},
+                              {{"upper", node.Flag("upper", true)}, {"k", k}}));
 }
 
 template <const OpDef& op>
@@ -320,8 +319,8 @@ absl::Status Running(NodeImport& node) {
                            node.Axis(axes[0], node.rank(0)));
   return node.Return(node.Add(op, {node.input(0)},
                               {{"axis", axis},
-                               {"exclusive", node.Int("exclusive", 0) != 0},
-                               {"reverse", node.Int("reverse", 0) != 0}}));
+                               {"exclusive", node.Flag("exclusive", false)},
+                               {"reverse", node.Flag("reverse", false)}}));
 }
 
 constexpr ConverterRow kRows[] = {

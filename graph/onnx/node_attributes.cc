@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "graph/onnx/tensor_proto.h"
+#include "graph/status_macros.h"
 #include "onnx/onnx_pb.h"
 
 namespace partita {
@@ -152,11 +153,7 @@ absl::Status CheckAttributes(const NodeImport& node, const ConverterRow& row) {
 
 absl::Status CheckAttributesRead(const NodeImport& node,
                                  const ConverterRow& row) {
-  if (node.mistyped().has_value()) {
-    return node.Invalid(
-        absl::StrCat("attribute ", *node.mistyped(), " of another kind"),
-        "the kind of value that the ONNX standard gives it");
-  }
+  PARTITA_RETURN_IF_ERROR(node.misread());
   for (const AttributeProto& value : node.node().attribute()) {
     if (node.has_asked(value.name()) || !ReadsAttribute(row, value.name())) {
       continue;

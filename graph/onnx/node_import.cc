@@ -214,7 +214,8 @@ const onnx::AttributeProto* NodeImport::AttrOfType(absl::string_view name,
       attribute->type() == onnx::AttributeProto::UNDEFINED) {
     return attribute;
   }
-  if (!mistyped_.has_value()) mistyped_ = std::string(name);
+  misread_.Update(Invalid(absl::StrCat("attribute ", name, " of another kind"),
+                          "the kind of value that the ONNX standard gives it"));
   return nullptr;
 }
 
@@ -222,6 +223,15 @@ int64_t NodeImport::Int(absl::string_view name, int64_t otherwise) {
   const onnx::AttributeProto* attribute =
       AttrOfType(name, onnx::AttributeProto::INT);
   return attribute == nullptr ? otherwise : attribute->i();
+}
+
+bool NodeImport::Flag(absl::string_view name, bool otherwise) {
+  const int64_t value = Int(name, otherwise ? 1 : 0);
+  if (value != 0 && value != 1) {
+    misread_.Update(
+        Invalid(absl::StrCat("attribute ", name, " = ", value), "0 or 1"));
+  }
+  return value != 0;
 }
 
 double NodeImport::Float(absl::string_view name, double otherwise) {

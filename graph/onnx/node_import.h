@@ -97,6 +97,8 @@ class NodeImport {
   // --- attributes ---
   bool has_attr(absl::string_view name) const;
   int64_t Int(absl::string_view name, int64_t otherwise);
+  // 0 or 1: what others mean by another value differs.
+  bool Flag(absl::string_view name, bool otherwise);
   double Float(absl::string_view name, double otherwise);
   std::string String(absl::string_view name, absl::string_view otherwise);
   std::vector<int64_t> IntList(absl::string_view name);
@@ -107,8 +109,8 @@ class NodeImport {
   absl::StatusOr<std::string> Choice(
       absl::string_view name, absl::string_view otherwise,
       absl::Span<const absl::string_view> choices);
-  // The first attribute that a call above found with another kind of value.
-  const std::optional<std::string>& mistyped() const { return mistyped_; }
+  // What the calls above found first: another kind of value, or no flag.
+  const absl::Status& misread() const { return misread_; }
   bool has_asked(absl::string_view name) const {
     return asked_.contains(std::string(name));
   }
@@ -152,7 +154,7 @@ class NodeImport {
   KnownValues& known_;
   WeightFiles& weights_;
   std::set<std::string> asked_;
-  std::optional<std::string> mistyped_;
+  absl::Status misread_;
 };
 
 // A node's name, or that of its first output that has one.

@@ -38,7 +38,7 @@ absl::Status TrainedBatchNorm(NodeImport& node, double epsilon,
 absl::Status BatchNorm(NodeImport& node) {
   const double epsilon = node.Float("epsilon", 1e-5f);
   const double momentum = node.Float("momentum", 0.9f);
-  if (node.Int("training_mode", 0) != 0) {
+  if (node.Flag("training_mode", false)) {
     return TrainedBatchNorm(node, epsilon, momentum);
   }
   for (int i = 1; i < node.num_outputs(); ++i) {

@@ -54,7 +54,7 @@ Expr Indices(Composition& c, const Attributes& attributes, bool row_major) {
 
 absl::Status MaxPool(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const Attributes attributes, PoolAttributes(node));
-  const bool row_major = node.Int("storage_order", 0) == 0;
+  const bool row_major = !node.Flag("storage_order", false);
   Composition c(node);
   if (node.has_output(1)) c.Set(1, Indices(c, attributes, row_major));
   return c.Return(c.Input(0).Apply(kMaxPool, attributes));
@@ -88,7 +88,7 @@ absl::Status LpPool(NodeImport& node) {
 
 absl::Status AveragePool(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(Attributes attributes, PoolAttributes(node));
-  attributes.Set("count_include_pad", node.Int("count_include_pad", 0) != 0);
+  attributes.Set("count_include_pad", node.Flag("count_include_pad", false));
   return node.Return(
       node.Add(kAvgPool, {node.input(0)}, std::move(attributes)));
 }

@@ -226,11 +226,11 @@ Attributes AttributesOf(NodeImport& node, const Kind& kind,
     attributes.Set("betas", std::move(betas));
   }
   if (kind.op == &kLstm) {
-    attributes.Set("input_forget", node.Int("input_forget", 0) != 0);
+    attributes.Set("input_forget", node.Flag("input_forget", false));
   }
   if (kind.op == &kGru) {
     attributes.Set("linear_before_reset",
-                   node.Int("linear_before_reset", 0) != 0);
+                   node.Flag("linear_before_reset", false));
   }
   return attributes;
 }
@@ -302,7 +302,7 @@ absl::Status Convert(NodeImport& node, const Kind& kind) {
                   {"forward", "reverse", "bidirectional"}));
   PARTITA_RETURN_IF_ERROR(CheckAttributes(node));
   PARTITA_RETURN_IF_ERROR(CheckRanks(node));
-  const bool batch_first = node.Int("layout", 0) == 1;
+  const bool batch_first = node.Flag("layout", false);
   const std::vector<int64_t> reverse = ReversedDirections(direction);
   const Extents e = ExtentsOf(node, reverse.size(), batch_first);
   PARTITA_RETURN_IF_ERROR(CheckExtents(node, kind, e, batch_first));
@@ -312,7 +312,7 @@ absl::Status Convert(NodeImport& node, const Kind& kind) {
       ReadGateActivations(node, kind.functions, e.directions));
   Composition c(node);
   const bool late_reset =
-      kind.op == &kGru && node.Int("linear_before_reset", 0) != 0;
+      kind.op == &kGru && node.Flag("linear_before_reset", false);
   const Recurrence recurrence(c, kind, e, batch_first, late_reset);
   const std::vector<Expr> results =
       Results(c, kind, recurrence.Gates(), recurrence.Operands(all_whole),

@@ -20,8 +20,8 @@ absl::Status Reduce(NodeImport& node) {
   if (node.has_input(1)) {
     PARTITA_ASSIGN_OR_RETURN(axes, node.Ints(1, "axes"));
   }
-  const bool keep = node.Int("keepdims", 1) != 0;
-  const bool none_is_none = node.Int("noop_with_empty_axes", 0) != 0;
+  const bool keep = node.Flag("keepdims", true);
+  const bool none_is_none = node.Flag("noop_with_empty_axes", false);
   if (axes.empty() && !none_is_none) {
     axes.resize(node.rank(0));
     std::iota(axes.begin(), axes.end(), 0);
@@ -38,8 +38,8 @@ absl::Status ArgExtreme(NodeImport& node) {
   return node.Return(
       node.Add(op, {node.input(0)},
                {{"axis", axis},
-                {"keep_dims", node.Int("keepdims", 1) != 0},
-                {"last_index", node.Int("select_last_index", 0) != 0}}));
+                {"keep_dims", node.Flag("keepdims", true)},
+                {"last_index", node.Flag("select_last_index", false)}}));
 }
 
 template <const OpDef& op>

@@ -137,7 +137,7 @@ absl::StatusOr<ValueId> AddResize(NodeImport& node, ValueId x, ResizeSpec spec,
                    {"coordinates", sampling.coordinates},
                    {"nearest", sampling.nearest},
                    {"cubic_a", node.Float("cubic_coeff_a", -0.75)},
-                   {"exclude_outside", node.Int("exclude_outside", 0) != 0}});
+                   {"exclude_outside", node.Flag("exclude_outside", false)}});
 }
 
 // Leaves dimensions as they are that shrink, or all others.
@@ -209,7 +209,7 @@ absl::Status ByTables(NodeImport& node, const ResizeSpec& spec,
       .coordinates = sampling.coordinates,
       .nearest = sampling.nearest,
       .cubic_a = node.Float("cubic_coeff_a", -0.75),
-      .exclude_outside = node.Int("exclude_outside", 0) != 0,
+      .exclude_outside = node.Flag("exclude_outside", false),
       .antialias = antialias,
       .beyond = beyond};
   if (sampling.coordinates == "tf_crop_and_resize") {
@@ -241,7 +241,7 @@ absl::Status Resize(NodeImport& node) {
   }
   PARTITA_ASSIGN_OR_RETURN(const Sampling sampling, ReadSampling(node));
   PARTITA_ASSIGN_OR_RETURN(ResizeSpec spec, SpecOf(node, 2, 3));
-  const bool antialias = Filters(spec, sampling, node.Int("antialias", 0) != 0);
+  const bool antialias = Filters(spec, sampling, node.Flag("antialias", false));
   const double beyond = node.Float("extrapolation_value", 0);
   if (antialias || sampling.coordinates == "tf_crop_and_resize") {
     return ByTables(node, spec, sampling, antialias, beyond);

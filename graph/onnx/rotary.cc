@@ -30,7 +30,7 @@ absl::StatusOr<Sizes> ReadSizes(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(sizes.x, ReadHeads(node, kX, "num_heads"));
   sizes.turned = node.Int("rotary_embedding_dim", 0);
   if (sizes.turned == 0) sizes.turned = sizes.x.size;
-  sizes.interleaved = node.Int("interleaved", 0) != 0;
+  sizes.interleaved = node.Flag("interleaved", false);
   if (sizes.turned >= 0 && sizes.turned <= sizes.x.size &&
       sizes.turned % 2 == 0) {
     return sizes;

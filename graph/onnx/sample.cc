@@ -36,7 +36,7 @@ absl::Status GridSample(NodeImport& node) {
       node.Add(kGridSample, {node.input(0), node.input(1)},
                {{"mode", std::move(mode)},
                 {"padding", std::move(padding)},
-                {"align_corners", node.Int("align_corners", 0) != 0}}));
+                {"align_corners", node.Flag("align_corners", false)}}));
 }
 
 // From -1 to 1: the middles of `extent` elements, or, with aligned corners, of
@@ -85,7 +85,7 @@ absl::Status AffineGrid(NodeImport& node) {
     line[d] = extents[d];
     parts.push_back(
         c.Numbers(dtype, line,
-                  Evenly(extents[d], node.Int("align_corners", 0) != 0))
+                  Evenly(extents[d], node.Flag("align_corners", false)))
             .Expanded(column));
   }
   parts.push_back(c.Filled(dtype, column, 1));

@@ -177,8 +177,7 @@ absl::Status Unique(NodeImport& node) {
     values = values.Reshaped({x->type().num_elements()});
   }
   const Uniques sorted = Sorted(Slices(*x, axis));
-  const Uniques found =
-      node.Int("sorted", 1) != 0 ? sorted : AsTheyCome(sorted);
+  const Uniques found = node.Flag("sorted", true) ? sorted : AsTheyCome(sorted);
   const int64_t count = Count(found.first);
   const Expr first = c.Ints({count}, found.first);
   c.Set(1, first);
@@ -277,7 +276,7 @@ absl::Status NonMaxSuppression(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(const HostTensor* scores,
                            node.Constant(1, "the scores"));
   PARTITA_ASSIGN_OR_RETURN(const Suppression limits, ReadLimits(node));
-  const bool by_centre = node.Int("center_point_box", 0) != 0;
+  const bool by_centre = node.Flag("center_point_box", false);
   Ints selected;
   for (int64_t n = 0; n < dims[0]; ++n) {
     std::vector<Box> of_image;

@@ -53,7 +53,7 @@ absl::StatusOr<Ints> ResolveShape(NodeImport& node, Ints shape, bool zeros) {
 absl::Status Reshape(NodeImport& node) {
   PARTITA_ASSIGN_OR_RETURN(Ints shape, node.Ints(1, "shape"));
   PARTITA_ASSIGN_OR_RETURN(shape, ResolveShape(node, std::move(shape),
-                                               node.Int("allowzero", 0) != 0));
+                                               node.Flag("allowzero", false)));
   return node.Return(node.Reshape(node.input(0), shape));
 }
 

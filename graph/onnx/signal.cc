@@ -32,7 +32,7 @@ absl::Status Window(NodeImport& node, absl::Span<const double> coefficients) {
   PARTITA_ASSIGN_OR_RETURN(const int64_t size,
                            node.IntInput(0, "size", 0, kMaxTable));
   PARTITA_ASSIGN_OR_RETURN(const DType dtype, OutputType(node));
-  const int64_t steps = size - (node.Int("periodic", 1) != 0 ? 0 : 1);
+  const int64_t steps = size - (node.Flag("periodic", true) ? 0 : 1);
   std::vector<double> values;
   for (int64_t i = 0; i < size; ++i) {
     // A window of one element is its middle.

@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/onnx/declared_type.h"
 #include "graph/onnx/graph_import.h"
 #include "graph/onnx/graph_inputs.h"
 #include "graph/onnx/import.h"
@@ -58,14 +59,27 @@ void AddShapes(const std::vector<const onnx::ValueInfoProto*>& inputs,
 }
 
 // False if the data say nothing that is not said already.
-bool BindDeciding(const absl::Status& refusal,
-                  const std::map<std::string, HostTensor>& tensors,
-                  ImportOptions& options) {
+absl::StatusOr<bool> BindDeciding(
+    const absl::Status& refusal,
+    const std::vector<const onnx::ValueInfoProto*>& inputs,
+    const std::map<std::string, HostTensor>& tensors, ImportOptions& options) {
+  const std::vector<std::string> deciding = DecidingInputs(refusal);
   bool more = false;
-  for (const std::string& name : DecidingInputs(refusal)) {
+  for (const onnx::ValueInfoProto* input : inputs) {
+    const std::string& name = input->name();
     const auto it = tensors.find(name);
-    if (it == tensors.end()) continue;
-    more |= options.values.try_emplace(name, NumbersOf(it->second)).second;
+    if (it == tensors.end() || options.values.contains(name) ||
+        !absl::c_linear_search(deciding, name)) {
+      continue;
+    }
+    // A file of any size may be given.
+    if (!IsDeclaredAs(*input, it->second.type())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", name, ": found ",
+                       FoundAndDeclared(it->second.type(), *input)));
+    }
+    options.values.emplace(name, NumbersOf(it->second));
+    more = true;
   }
   return more;
 }
@@ -87,14 +101,18 @@ absl::Status CheckNames(const std::vector<const onnx::ValueInfoProto*>& inputs,
 }
 
 absl::StatusOr<TestedModel> ImportDecided(
-    const ModelFile& model, std::map<std::string, HostTensor> tensors,
-    ImportOptions options) {
+    const ModelFile& model,
+    const std::vector<const onnx::ValueInfoProto*>& inputs,
+    std::map<std::string, HostTensor> tensors, ImportOptions options) {
   for (;;) {
     absl::StatusOr<Module> module = ImportGraph(model, options);
-    if (!module.ok() && BindDeciding(module.status(), tensors, options)) {
-      continue;
+    if (!module.ok()) {
+      PARTITA_ASSIGN_OR_RETURN(
+          const bool more,
+          BindDeciding(module.status(), inputs, tensors, options));
+      if (more) continue;
+      return module.status();
     }
-    PARTITA_RETURN_IF_ERROR(module.status());
     TestedModel tested{*std::move(module), {}};
     const Graph& graph = tested.module.main();
     for (ValueId input : graph.inputs()) {
@@ -115,7 +133,7 @@ absl::StatusOr<TestedModel> ImportWith(
   if (!names.ok()) return AtFile(path, names);
   AddShapes(inputs, tensors, options);
   absl::StatusOr<TestedModel> tested =
-      ImportDecided(model, std::move(tensors), std::move(options));
+      ImportDecided(model, inputs, std::move(tensors), std::move(options));
   if (!tested.ok()) return AtFile(path, tested.status());
   return tested;
 }

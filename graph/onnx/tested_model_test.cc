@@ -101,6 +101,22 @@ TEST_F(TestDataTest, InputsByNameDecideAsFilesDo) {
             "x, shape");
 }
 
+TEST_F(TestDataTest, ValuesThatDecideAreOfTheInputsType) {
+  Model(kReshape);
+  const auto import = [this](HostTensor shape) {
+    std::map<std::string, HostTensor> tensors;
+    tensors.emplace("x", TensorType{DType::kF32, {2, 6}, {}});
+    tensors.emplace("shape", std::move(shape));
+    return ImportNamed(std::move(tensors));
+  };
+  EXPECT_EQ(import(HostTensor::Of<float>({2}, {3, -1})),
+            "F/model.onnx: input shape: found f32[2]; expected i64[2], as the "
+            "model declares it");
+  EXPECT_EQ(import(HostTensor::Of<int64_t>({1, 2}, {3, -1})),
+            "F/model.onnx: input shape: found i64[1, 2]; expected i64[2], as "
+            "the model declares it");
+}
+
 // One that is left out is open as it was.
 TEST_F(TestDataTest, SomeInputsByName) {
   Model(R"(g (float[N] x, float[M] y) => (float[A] z) {

@@ -86,7 +86,7 @@ absl::StatusOr<OnnxWindow> ReadWindow(
     return node.Invalid(absl::StrCat("auto_pad ", auto_pad),
                         "NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   }
-  if (node.Int("ceil_mode", 0) != 0) {
+  if (node.Flag("ceil_mode", false)) {
     window.ceil_extra = CeilExtra(window, dims);
   }
   return window;

@@ -154,10 +154,7 @@ extern constinit const OpDef kAttention = {
         "causal, query i sees keys 0 to i + past. A query that sees none gets "
         "NaN, or 0 if zero_blind.",
     .operands = {{{"q"}, {"k"}, {"v"}, {"mask", kOptional}}},
-    .attrs = {{RequiredAttr("scale", AttributeKind::kFloat),
-               BoolAttr("causal", false), IntAttr("past", 0),
-               FloatAttr("softcap", 0), BoolAttr("zero_blind", false),
-               BoolAttr("positions_first", false)}},
+    .attrs = kAttentionAttrs,
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,

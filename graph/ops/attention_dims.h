@@ -23,8 +23,7 @@ struct AttentionStrides {
 struct AttentionDims {
   explicit AttentionDims(const OpView& op)
       : positions_first(op.attr_bool("positions_first")),
-        causal(op.attr_bool("causal")),
-        past(op.attr_int("past")) {
+        causal(op.attr_bool("causal")) {
     const Shape& q = op.operand_type(0).dims;
     const Shape& k = op.operand_type(1).dims;
     samples = q[0];
@@ -32,6 +31,7 @@ struct AttentionDims {
     kv_heads = k[HeadsDim()];
     queries = q[PositionsDim()];
     keys = k[PositionsDim()];
+    past = std::min(op.attr_int("past"), keys);
     size = q[3];
     value_size = op.operand_type(2).dims[3];
   }
@@ -43,6 +43,13 @@ struct AttentionDims {
   // The keys that a query sees, if no mask hides them: the first ones.
   int64_t Seen(int64_t query) const {
     return causal && query < keys - past ? query + past + 1 : keys;
+  }
+  // The sum of what all queries of a head see.
+  double SeenByAll() const {
+    const int64_t limited = causal ? std::min(queries, keys - past) : 0;
+    const double rows = static_cast<double>(limited);
+    return rows * static_cast<double>(past) + rows * (rows + 1) / 2 +
+           static_cast<double>(queries - limited) * static_cast<double>(keys);
   }
 
   // Of queries, keys, values or results with these extents.
@@ -67,7 +74,7 @@ struct AttentionDims {
   int64_t value_size = 0;  // of a value and a result
   bool positions_first;
   bool causal;
-  int64_t past;  // keys before the first query's own
+  int64_t past = 0;  // keys before the first query's own, at most all
 };
 
 // Where a mask's element for a sample, head, query and key is stored: strides

@@ -1,6 +1,7 @@
 // The gradient of attention by queries, keys and values.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <array>
 #include <vector>
 
 #include "graph/ops/arithmetic.h"
@@ -91,8 +92,9 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const Tensors tensors(d, in);
   for (int64_t n = 0; n < d.samples; ++n) {
     for (int64_t h = 0; h < d.heads; ++h) {
-      for (int64_t i = 0; i < d.queries; ++i)
+      for (int64_t i = 0; i < d.queries; ++i) {
         AddQuery(scores, tensors, n, h, i);
+      }
     }
   }
   for (int i = 0; i < 3; ++i) FromDoubles(tensors.slopes[i], out[i]);
@@ -132,10 +134,7 @@ extern constinit const OpDef kAttentionGradient = {
         "has the gradient dy.",
     .operands = {{{"q"}, {"k"}, {"v"}, {"dy"}, {"mask", kOptional}}},
     .num_results = 3,
-    .attrs = {{RequiredAttr("scale", AttributeKind::kFloat),
-               BoolAttr("causal", false), IntAttr("past", 0),
-               FloatAttr("softcap", 0), BoolAttr("zero_blind", false),
-               BoolAttr("positions_first", false)}},
+    .attrs = kAttentionAttrs,
     .tolerance = Tolerance::kReduction,
     .infer = Infer,
     .eval = Evaluate,

@@ -90,14 +90,8 @@ absl::Status CheckAttention(const OpView& op, int mask_operand) {
 
 double AttentionFlops(const OpView& op, int products, int value_products) {
   const AttentionDims d(op);
-  double pairs = 0;
-  for (int64_t i = 0; i < d.queries && d.causal; ++i) {
-    pairs += static_cast<double>(d.Seen(i));
-  }
-  if (!d.causal) {
-    pairs = static_cast<double>(d.queries) * static_cast<double>(d.keys);
-  }
-  return pairs * static_cast<double>(d.samples) * static_cast<double>(d.heads) *
+  return d.SeenByAll() * static_cast<double>(d.samples) *
+         static_cast<double>(d.heads) *
          (2.0 * products * static_cast<double>(d.size) +
           2.0 * value_products * static_cast<double>(d.value_size) + 5);
 }

@@ -5,6 +5,7 @@
 #ifndef PARTITA_GRAPH_OPS_ATTENTION_HEAD_H_
 #define PARTITA_GRAPH_OPS_ATTENTION_HEAD_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,12 @@
 #include "graph/ops/rule_builder.h"
 
 namespace partita {
+
+// Of both ops.
+inline constexpr std::array<AttrDef, kMaxAttrDefs> kAttentionAttrs = {
+    {RequiredAttr("scale", AttributeKind::kFloat), BoolAttr("causal", false),
+     IntAttr("past", 0), FloatAttr("softcap", 0), BoolAttr("zero_blind", false),
+     BoolAttr("positions_first", false)}};
 
 // Operands 0 to 2, and the mask where there is one; after it their extents are
 // those that AttentionDims says.

@@ -74,6 +74,26 @@ TEST(EvalMovingTest, PadModes) {
   EXPECT_EQ(pad("constant", -1, 1), "f32[3] 1 2 9");
 }
 
+// An empty result may have an extent that is too long to count through.
+TEST(EvalMovingTest, ResultsWithoutElementsTakeNoTime) {
+  constexpr int64_t kLong = int64_t{1} << 40;
+  const auto none = [] { return F({0, kLong}, {}); };
+  const std::string empty = absl::StrCat("f32[0, ", kLong, "]");
+  EXPECT_EQ(Show(kTile, List(none()), {{"repeats", Ints{3, 1}}}), empty);
+  EXPECT_EQ(
+      Show(kPad, List(none()), {{"before", Ints{0, 0}}, {"after", Ints{0, 0}}}),
+      empty);
+  EXPECT_EQ(Show(kResize, List(F({0, 1}, {})),
+                 {{"sizes", Ints{0, kLong}}, {"mode", "nearest"}}),
+            empty);
+  EXPECT_EQ(Show(kCumsum, List(none()), {{"axis", 0}}), empty);
+  EXPECT_EQ(Show(kLpNorm, List(none()), {{"axis", 0}}), empty);
+  EXPECT_EQ(Show(kTopK, List(none()), {{"k", 3}}), "f32[0, 3]");
+  EXPECT_EQ(
+      Show(kGather, List(F({kLong, 1, 0}, {}), I({1}, {0})), {{"axis", 1}}),
+      absl::StrCat("f32[", kLong, ", 1, 0]"));
+}
+
 TEST(EvalMovingTest, GathersChooseByIndex) {
   EXPECT_EQ(
       Show(kGather, List(Counting({2, 3}), I({2}, {-1, 0})), {{"axis", 1}}),

@@ -36,6 +36,7 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
   const AxisLines lines(in[0].type().dims, Axis(op));
   PARTITA_ASSIGN_OR_RETURN(const std::vector<int64_t> indices,
                            ReadIndices(op, in[1], {lines.extent}));
+  if (out[0].type().num_elements() == 0) return absl::OkStatus();
   const int64_t bytes = lines.inner * BitsOf(in[0].type().dtype) / 8;
   std::byte* to = out[0].bytes();
   for (int64_t o = 0; o < lines.outer; ++o) {

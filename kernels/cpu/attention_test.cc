@@ -15,6 +15,8 @@
 namespace partita {
 namespace {
 
+constexpr int64_t kMostPast = std::numeric_limits<int64_t>::max();
+
 TensorType F32(const Shape& dims) { return {DType::kF32, dims, {}}; }
 
 struct Extents {
@@ -77,7 +79,7 @@ TEST(CpuAttention, GroupsAndKeysOfAnotherNumber) {
     for (bool gradient : {false, true}) {
       ExpectRight(Attention(e, gradient, {}));
       ExpectRight(Attention(e, gradient, {{"positions_first", true}}));
-      for (int64_t past : {0, 3, 60}) {
+      for (int64_t past : {int64_t{0}, int64_t{3}, int64_t{60}, kMostPast}) {
         ExpectRight(Attention(e, gradient, {{"causal", true}, {"past", past}}));
       }
     }

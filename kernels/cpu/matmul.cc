@@ -52,13 +52,8 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   const FusedChain chain = *ReadChain(node);
   const int a = chain.root_operands[0];
   const int b = chain.root_operands[1];
-  for (int i = 0; i < node.num_operands(); ++i) {
-    const bool plain =
-        wish.operands[i].has_value() && wish.operands[i]->is_row_major();
-    if (i != b && !plain) return NotOffered("a layout other than row-major");
-  }
-  if (!wish.results[0].has_value() || !wish.results[0]->is_row_major()) {
-    return NotOffered("a result that is not row-major");
+  if (!IsRowMajorBesideWeights(chain, wish)) {
+    return NotOffered("a layout other than row-major");
   }
   const MatrixProduct product = MakeProduct(
       chain.root, node.operand_type(a).dims, node.operand_type(b).dims);

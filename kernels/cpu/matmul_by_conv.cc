@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
 #include "graph/status_macros.h"
@@ -111,9 +112,9 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   const FusedChain chain = *ReadChain(node);
   const int a = chain.root_operands[0];
   const int b = chain.root_operands[1];
-  LayoutWish others = wish;
-  others.operands[b] = Layout();
-  if (!IsRowMajor(others)) return NotOffered("a layout other than row-major");
+  if (!IsRowMajorBesideWeights(chain, wish)) {
+    return NotOffered("a layout other than row-major");
+  }
   const MatrixProduct product = ProductOf(node, chain);
   PARTITA_ASSIGN_OR_RETURN(PostOps post, PostOpsOf(node, chain, product));
   const auto given =
@@ -128,6 +129,11 @@ absl::StatusOr<OnednnRecipe> Describe(const OpView& node,
   recipe.primitive =
       WithoutKnownFault(Primitive(source, *given, bias, result, post.ops));
   if (!recipe.primitive) return NotOffered("no such convolution");
+  // See ReadsPostOpsRight in convolution.cc.
+  if (!post.arguments.empty() &&
+      absl::StrContains(ImplementationName(recipe.primitive), "gemm")) {
+    return NotOffered("a post-op that gemm would read wrongly");
+  }
   const memory::desc weights =
       recipe.primitive.query_md(dnnl::query::weights_md);
   const std::optional<Layout> layout = WeightsLayout(weights, product);

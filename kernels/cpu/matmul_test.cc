@@ -124,6 +124,44 @@ TEST(OnednnMatmul, AnOperandThatIsReadTwiceIsFusedAndNeverInPlace) {
   }
 }
 
+OneNode Scaled(int64_t rows, int64_t columns, const Shape& scales) {
+  auto pool = std::make_unique<LiteralPool>();
+  auto body = std::make_unique<Graph>("body", pool.get());
+  const ValueId x = body->AddInput("x", F32({rows, 8}));
+  const ValueId w = body->AddInput("w", F32({8, columns}));
+  const ValueId s = body->AddInput("s", F32(scales));
+  const ValueId y = *body->AddValue({.op = &kMatmul, .operands = {x, w}});
+  body->SetOutputs({*body->AddValue({.op = &kMul, .operands = {y, s}})});
+  return OneNode(std::move(pool), std::move(body));
+}
+
+// Few elements, for which a slow post-op costs less than a loop of its own.
+TEST(OnednnMatmul, OperandsOfEveryBroadcastAreReadRight) {
+  for (int64_t rows : {1, 4, 33}) {
+    for (int64_t columns : {1, 16, 19}) {
+      for (const Shape& scales : {Shape{rows, 1}, Shape{1, columns},
+                                  Shape{columns}, Shape{1}, Shape{}}) {
+        ExpectRightIfOffered(Scaled(rows, columns, scales));
+      }
+    }
+  }
+}
+
+// One operand of the node, which cannot have the layouts of both sides.
+TEST(OnednnMatmul, ASquareIsRight) {
+  for (bool transposed : {false, true}) {
+    auto pool = std::make_unique<LiteralPool>();
+    auto body = std::make_unique<Graph>("body", pool.get());
+    const ValueId x = body->AddInput("x", F32({32, 32}));
+    const ValueId y =
+        *body->AddValue({.op = &kMatmul,
+                         .operands = {x, x},
+                         .attributes = {{"transpose_b", transposed}}});
+    body->SetOutputs({*body->AddValue({.op = &kTanh, .operands = {y}})});
+    ExpectRight(OneNode(std::move(pool), std::move(body)));
+  }
+}
+
 TEST(OnednnMatmul, AMaskBroadcastOverHeadsIsRightIfOffered) {
   ExpectRightIfOffered(
       Fused({2, 3, 7, 13}, {2, 3, 13, 7}, {2, 1, 1, 7}, false, kRelu));

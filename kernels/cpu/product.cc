@@ -8,7 +8,6 @@
 
 #include "graph/op_def.h"
 #include "graph/ops/op_list.h"
-#include "kernels/cpu/fused_chain.h"
 #include "kernels/cpu/memory_desc.h"
 #include "kernels/cpu/post_ops.h"
 
@@ -17,7 +16,7 @@ namespace {
 
 Matrix RowMajor(const Shape& dims) { return {dims, RowMajorStrides(dims)}; }
 
-// Row-major as stored; the last two exchanged if `transposed`; ones in front up
+// Row-major as stored; the last two swapped if `transposed`; ones in front up
 // to `rank`.
 Matrix View(const Shape& stored, bool transposed, int rank) {
   const int missing = rank - static_cast<int>(stored.size());
@@ -78,6 +77,12 @@ MatrixProduct MakeProduct(const OpView& matmul, const Shape& a,
   dims[rank - 1] = product.b.dims[rank - 1];
   product.y = RowMajor(dims);
   return product;
+}
+
+bool IsRowMajorBesideWeights(const FusedChain& chain, LayoutWish wish) {
+  const int b = chain.root_operands[1];
+  if (b != chain.root_operands[0]) wish.operands[b] = Layout();
+  return IsRowMajor(wish);
 }
 
 std::optional<Shape> LinkExtents(const Shape& dims, const TensorType& result,

@@ -8,6 +8,8 @@
 
 #include "graph/op_view.h"
 #include "graph/tensor_type.h"
+#include "kernels/cpu/fused_chain.h"
+#include "kernels/cpu/onednn_recipe.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace partita {
@@ -28,12 +30,16 @@ struct MatrixProduct {
   bool transpose_b = false;
 };
 
-// True if the node is a matmul, or a fused chain behind one, of no vector
-// without extents.
+// True if the node is a matmul, alone or with a fused chain after it, and
+// neither operand is a scalar.
 bool IsProduct(const OpView& node);
 
 // Of operands with these extents.
 MatrixProduct MakeProduct(const OpView& matmul, const Shape& a, const Shape& b);
+
+// True if all values are asked for row-major. The right side may have any
+// layout, unless it is the left one too.
+bool IsRowMajorBesideWeights(const FusedChain& chain, LayoutWish wish);
 
 // How an operand of a link meets the result: where rows were joined, only one
 // value, one per column, or one per element do.

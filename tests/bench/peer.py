@@ -1,7 +1,9 @@
-"""Times a model in ONNX Runtime or OpenVINO, on the inputs of a folder of ONNX test data.
+"""Times a model in ONNX Runtime or OpenVINO, on ONNX test data or on random numbers.
 
-    peer.py onnxruntime|openvino MODEL.onnx FOLDER THREADS RUNS
+    peer.py onnxruntime|openvino MODEL.onnx THREADS RUNS FOLDER
+    peer.py onnxruntime|openvino MODEL.onnx THREADS RUNS [NAME=N,N,..  ...]
 
+FOLDER has input_0.pb and so on. Without it inputs are random f32, of the shapes that are given or that the model fixes.
 Prints the seconds that creating the session took, and the median of RUNS steps in f32 after three others.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -11,22 +13,37 @@ import statistics
 import sys
 import time
 
+import numpy
 import onnx
 
 WARM_UP = 3
 
 
-def inputs_of(model, folder):
-    """By name: input_I.pb is that of the I-th input that no initializer gives."""
+def inputs_of(model):
+    """Those that no initializer gives."""
     graph = onnx.load(model, load_external_data=False).graph
     given = {tensor.name for tensor in graph.initializer}
-    names = [value.name for value in graph.input if value.name not in given]
-    files = [pathlib.Path(folder) / f"input_{i}.pb" for i in range(len(names))]
+    return [value for value in graph.input if value.name not in given]
+
+
+def recorded(values, folder):
+    """By name: input_I.pb is that of the I-th input."""
+    files = [pathlib.Path(folder) / f"input_{i}.pb" for i in range(len(values))]
     return {
-        name: onnx.numpy_helper.to_array(onnx.load_tensor(file))
-        for name, file in zip(names, files, strict=True)
+        value.name: onnx.numpy_helper.to_array(onnx.load_tensor(file))
+        for value, file in zip(values, files)
         if file.exists()
     }
+
+
+def random(values, shapes):
+    """By name, the same for each."""
+    feed = {}
+    for value in values:
+        fixed = [d.dim_value for d in value.type.tensor_type.shape.dim]
+        shape = [int(d) for d in shapes[value.name].split(",")] if value.name in shapes else fixed
+        feed[value.name] = numpy.random.default_rng(0).uniform(-1, 1, shape).astype(numpy.float32)
+    return feed
 
 
 def onnxruntime_step(model, threads):
@@ -60,8 +77,12 @@ def seconds(action):
     return time.perf_counter() - start, result
 
 
-def main(peer, model, folder, threads, runs):
-    feed = inputs_of(model, folder)
+def main(peer, model, threads, runs, *inputs):
+    values = inputs_of(model)
+    if len(inputs) == 1 and pathlib.Path(inputs[0]).is_dir():
+        feed = recorded(values, inputs[0])
+    else:
+        feed = random(values, dict(text.split("=") for text in inputs))
     creating, step = seconds(lambda: PEERS[peer](model, int(threads)))
     for _ in range(WARM_UP):
         step(feed)

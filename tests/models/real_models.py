@@ -2,8 +2,7 @@
 # Runs real models, from PyPI's wheels and as exporters write them, and writes which pass, and why the others do not.
 #
 #   python3 -m venv v && v/bin/pip install numpy onnx onnxruntime torch transformers onnxscript
-#   v/bin/python tests/models/real_models.py --folder FOLDER --partita bazel-bin/tools/partita/partita \
-#       --table docs/real_models.md
+#   v/bin/python tests/models/real_models.py --folder FOLDER --table docs/real_models.md
 #
 # What is fetched and exported stays in FOLDER. Each model runs on one device and on three, by list and by pipeline,
 # every run equal to its plan's reference bit for bit, and is held against ONNX Runtime (wheels) or PyTorch (exports) by
@@ -19,7 +18,8 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "models"))
 
 import models_page  # noqa: E402
 from program import Program  # noqa: E402
@@ -78,7 +78,7 @@ def judged(program, kind, name, place):
 def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=pathlib.Path, required=True)
-    parser.add_argument("--partita", type=pathlib.Path, required=True)
+    parser.add_argument("--partita", type=pathlib.Path, default=ROOT / "bazel-bin/tools/partita/partita")
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--only", type=lambda text: text.split(","), help="names of models; nothing is written then")
     return parser.parse_args()
