@@ -43,7 +43,7 @@ struct CompileOptions {
   // which order; nothing: one forward, one backward.
   int micro_batches = 1;
   std::optional<PipelineSchedule> schedule;
-  // Of gradients that replicas exchange at once: docs/data_parallel.md. 0: each
+  // Of gradients that replicas exchange at once: docs/guide/data_parallel.md. 0: each
   // by itself; nothing: kUsualBucketBytes.
   std::optional<int64_t> bucket_bytes;
   // Where the step's outputs are brought; empty: where they are made, or, of
@@ -51,7 +51,7 @@ struct CompileOptions {
   std::string output_device;
   std::string plan_name;  // empty: the first function's name
   PipelineOptions passes;
-  bool ieee = false;  // no kernel that strays from IEEE 754: docs/numerics.md
+  bool ieee = false;  // no kernel that strays from IEEE 754: docs/internals/numerics.md
   // Called before each stage with its name, for progress; may be empty.
   std::function<void(absl::string_view stage)> progress;
 };

@@ -19,7 +19,7 @@ namespace partita {
 // For sums and means of f32 and f64 that keep their dimensions and alone read
 // the product. The gradients of batch normalisation have many. A sum may
 // overflow where its product would not, and rounds otherwise: see
-// docs/numerics.md. Skips: ops that are pinned apart.
+// docs/internals/numerics.md. Skips: ops that are pinned apart.
 absl::Status FactorSums(Graph& graph);
 
 }  // namespace partita

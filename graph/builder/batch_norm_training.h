@@ -26,7 +26,7 @@ struct BatchNormTrainingOptions {
 // 2015), through which gradients flow. The variables `mean` and `variance`,
 // declared as [channels], move toward the batch's mean and unbiased variance:
 // what BatchNorm reads in evaluation. The variance is of two elements a channel
-// or more, and follows from sums in f64 (docs/numerics.md).
+// or more, and follows from sums in f64 (docs/internals/numerics.md).
 Tensor BatchNormTraining(Tensor x, Tensor scale, Tensor bias,
                          const std::string& mean, const std::string& variance,
                          BatchNormTrainingOptions options = {},

@@ -109,7 +109,7 @@ absl::Status CheckReached(const Module& module, const Graph& graph) {
       absl::StrCat("output ", graph.output_names()[0]),
       absl::StrCat("no weight that it depends on smoothly: ", last_end),
       "ops that have a gradient between weights and output "
-      "(docs/gradients.md)");
+      "(docs/internals/gradients.md)");
 }
 
 // Inputs and nodes, to an empty function: what the output is there.

@@ -151,7 +151,7 @@ TEST(Dropout, GradientsAreSlopes) {
   }
 }
 
-// The step that docs/gradients.md shows.
+// The step that docs/internals/gradients.md shows.
 TEST(Training, TheStepOfThePageRuns) {
   GraphBuilder b("train");
   Tensor step = CountSteps(b);

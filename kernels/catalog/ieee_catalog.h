@@ -11,7 +11,7 @@
 namespace partita {
 
 // True if the choice's arithmetic says that NaN or infinities come out
-// otherwise than eval's: see docs/numerics.md.
+// otherwise than eval's: see docs/internals/numerics.md.
 bool StraysFromIeee(const KernelChoice& choice);
 
 // Offers what `all` offers but for such choices; `all` must outlive it.

@@ -34,7 +34,7 @@ struct CpuFamily {
                        int threads) = nullptr;
   // What is computed and moved, where it is not what the op says.
   Cost (*cost)(const OpView& node, int threads) = nullptr;
-  // Sums are Winograd's, over tiles: see docs/numerics.md.
+  // Sums are Winograd's, over tiles: see docs/internals/numerics.md.
   bool has_tiles = false;
   int row_major_operand = -1;      // whatever layout the others have
   bool in_place = false;           // result 0 may be operand 0

@@ -64,14 +64,14 @@ struct OnednnRecipe {
   // The implementation's order of summation may depend on the threads.
   bool bits_depend_on_threads = true;
   // False if a post-op treats a NaN or an infinity otherwise than eval: see
-  // docs/numerics.md.
+  // docs/internals/numerics.md.
   bool ieee = true;
   // The processor's instructions for the dtype take denormals for zero.
   bool flushes = false;
   std::optional<Winograd> winograd;
   std::optional<Padded> padded;
   // Results along a side of a tile of Winograd's; 0 if it is not by his
-  // algorithm, which has sums of its own: see docs/numerics.md.
+  // algorithm, which has sums of its own: see docs/internals/numerics.md.
   int tile = 0;
 };
 

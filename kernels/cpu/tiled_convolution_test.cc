@@ -20,7 +20,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Of the largest result; docs/numerics.md.
+// Of the largest result; docs/internals/numerics.md.
 constexpr double kTolerance = 5e-5;
 
 TensorType F32(const Shape& dims) { return {DType::kF32, dims, {}}; }

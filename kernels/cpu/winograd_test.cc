@@ -19,7 +19,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Of the largest result; docs/numerics.md.
+// Of the largest result; docs/internals/numerics.md.
 constexpr double kTolerance = 6e-6;
 constexpr double kTrainingTolerance = 5e-5;
 

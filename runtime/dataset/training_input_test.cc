@@ -1,4 +1,4 @@
-// What docs/datasets.md shows: from files to batches, and a checkpoint.
+// What docs/guide/datasets.md shows: from files to batches, and a checkpoint.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #   python3 -m venv v && v/bin/pip install onnx==1.22.0
 #   v/bin/backend-test-tools generate-data -o DATA
 #   python3 tests/conformance/node_tests.py --data DATA/node --partita bazel-bin/tools/partita/partita \
-#       --table docs/node_tests.md
+#       --table docs/reference/node_tests.md
 #
 # Without --table nothing is written. The exit code is 1 where a case gives wrong numbers or the program dies, and where
 # one does not pass that the table, as it was, did not list.
@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-# Data that contradict ONNX Runtime and PyTorch alike (docs/numerics.md).
+# Data that contradict ONNX Runtime and PyTorch alike (docs/internals/numerics.md).
 CONTRADICTED = {
     "test_resize_downsample_scales_cubic_align_corners",
     "test_resize_downsample_scales_linear_align_corners",

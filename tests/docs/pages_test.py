@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """pages_test.py PROGRAM ANY_FILE_OF_ROOT [--update]"""
 
+import glob
 import os
 import sys
 import unittest
 
 import console_blocks
 
-PAGES = ["README.md", "docs/how_a_graph_runs.md", "docs/your_model.md",
-         "docs/machine_file.md", "docs/data_parallel.md", "docs/model_parallel.md",
-         "docs/pipeline_training.md", "docs/errors.md",
-         "docs/plan_format.md", "docs/proof.md",
+PAGES = ["README.md", "docs/internals/how_a_graph_runs.md", "docs/guide/placing_a_model.md",
+         "docs/reference/machine_file.md", "docs/guide/data_parallel.md", "docs/guide/model_parallel.md",
+         "docs/guide/pipeline_parallel.md", "docs/guide/errors.md",
+         "docs/reference/plan_format.md", "docs/internals/proof.md",
          "tests/docs/program_errors.md", "tests/docs/program_reports.md"]
 
 
@@ -61,8 +62,8 @@ class Pages(unittest.TestCase):
                                  "\nif that is meant: bazel run //tests/docs:pages_test -- --update")
 
     def docs(self):
-        return ["docs/" + name for name in os.listdir(os.path.join(ROOT, "docs"))
-                if name.endswith(".md")]
+        return sorted(os.path.relpath(path, ROOT)
+                      for path in glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True))
 
     def test_the_readme_lists_every_page(self):
         with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
@@ -84,5 +85,5 @@ if __name__ == "__main__":
         sys.argv.remove("--update")
     PROGRAM = os.path.realpath(sys.argv.pop(1))
     assert os.access(PROGRAM, os.X_OK), PROGRAM
-    ROOT = os.path.dirname(os.path.dirname(os.path.realpath(sys.argv.pop(1))))
+    ROOT = os.path.dirname(os.path.realpath(sys.argv.pop(1)))
     unittest.main()

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-PAGE, FOLDER = "docs/your_program.md", "docs/your_program/"
+PAGE, FOLDER = "docs/guide/from_cpp.md", "docs/guide/from_cpp/"
 MACHINE = "examples/machines/two_small_cpus.json"
 
 
@@ -33,7 +33,7 @@ class YourProgram(unittest.TestCase):
 
     def test_the_page_has_what_it_prints(self):
         printed = subprocess.run([PROGRAM, MACHINE], check=True, text=True, stdout=subprocess.PIPE).stdout
-        command = "$ bazel-bin/docs/your_program/two_layers %s\n" % MACHINE
+        command = "$ bazel-bin/docs/guide/from_cpp/two_layers %s\n" % MACHINE
         self.assertEqual(command + printed, block_of("console").partition("two_layers\n")[2])
 
 

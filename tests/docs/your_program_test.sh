@@ -4,4 +4,4 @@
 set -eu
 export PYTHONDONTWRITEBYTECODE=1
 export OMP_WAIT_POLICY=passive  # as tests run beside each other
-exec python3 tests/docs/your_program_test.py docs/your_program/two_layers
+exec python3 tests/docs/your_program_test.py docs/guide/from_cpp/two_layers

@@ -379,7 +379,7 @@ TEST(ImportedTraining, WhatCannotBeTrainedIsRefused) {
             "output y: found no weight that it depends on smoothly: no node "
             "reads a float initializer of one dimension or more; expected ops "
             "that have a gradient between weights and output "
-            "(docs/gradients.md)");
+            "(docs/internals/gradients.md)");
 }
 
 SketchedModel BatchNormOperands() {
@@ -449,7 +449,7 @@ TEST(ImportedTraining, AnOpWithoutAGradientIsNamed) {
   EXPECT_EQ(Refusal(model, "mse"),
             "output y: found no weight that it depends on smoothly: node n "
             "(arg_max) has no gradient; expected ops that have a gradient "
-            "between weights and output (docs/gradients.md)");
+            "between weights and output (docs/internals/gradients.md)");
   SketchedModel integers(17);
   integers.Input("x", kFloat, {3, 2})
       .Constant("w", kFloat, Filled({2, 4}, 3))

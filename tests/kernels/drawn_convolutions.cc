@@ -12,7 +12,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// By tiles of Winograd's, the digits that docs/numerics.md says; of 16 bits,
+// By tiles of Winograd's, the digits that docs/internals/numerics.md says; of 16 bits,
 // those of one rounding.
 constexpr double kTolerance = 2e-4;
 constexpr double kToleranceOf16Bits = 2e-2;

@@ -1,4 +1,4 @@
-# Holds every #include and header of a source tree against docs/layers.txt.
+# Holds every #include and header of a source tree against docs/internals/layers.txt.
 # SPDX-License-Identifier: Apache-2.0
 """Faults are lines such as
 passes/foo.cc:7 includes placement/cost.h; passes may include only graph
@@ -29,7 +29,7 @@ LIBRARIES = {
     "zlib": ("zlib.h",),
 }
 
-# Words that say nothing about the thing they name (docs/words.md).
+# Words that say nothing about the thing they name (docs/reference/glossary.md).
 EMPTY_WORDS = {
     "manager", "helper", "helpers", "util", "utils", "handler", "info", "data",
     "impl", "common", "misc", "process",
@@ -75,7 +75,7 @@ class Layers:
             if not quoted:
                 return None  # the system's
             return ("%s:%d includes %s; found neither a folder of "
-                    "docs/layers.txt nor a library" % (path, line, header))
+                    "docs/internals/layers.txt nor a library" % (path, line, header))
         source = self.folder_of(path)
         names = self.allowed[source]
         if target in (source, EVERYWHERE) or target in names:
@@ -123,13 +123,13 @@ def opening_faults(path, lines):
 def name_faults(path):
     words = re.split(r"[_./]", path)
     return ["%s: found the word %r in its name; expected one that says what "
-            "it is (docs/words.md)" % (path, word)
+            "it is (docs/reference/glossary.md)" % (path, word)
             for word in words if word in EMPTY_WORDS]
 
 
 def file_faults(layers, path, text):
     if layers.folder_of(path) is None:
-        return ["%s: found no line for its folder in docs/layers.txt" % path]
+        return ["%s: found no line for its folder in docs/internals/layers.txt" % path]
     lines = text.splitlines()
     faults = opening_faults(path, lines) + name_faults(path)
     if path.endswith(".h"):
@@ -178,7 +178,7 @@ def same_name_faults(seen, path, text):
 
 
 def tree_faults(root):
-    with open(os.path.join(root, "docs/layers.txt")) as f:
+    with open(os.path.join(root, "docs/internals/layers.txt")) as f:
         layers = Layers(f.read())
     faults, count, seen = [], 0, {}
     for path in source_files(root):

@@ -67,12 +67,12 @@ class Arrows(unittest.TestCase):
     def test_a_quoted_header_of_nowhere_is_a_fault(self):
         self.assertEqual(
             ["graph/a.cc:3 includes elsewhere/x.h; found neither a folder of "
-             "docs/layers.txt nor a library"],
+             "docs/internals/layers.txt nor a library"],
             faults("graph/a.cc", '#include "elsewhere/x.h"'))
         self.assertEqual([], faults("graph/a.cc", "#include <sys/mman.h>", "#include <vector>"))
 
     def test_a_file_outside_every_folder_is_a_fault(self):
-        self.assertEqual(["new/a.cc: found no line for its folder in docs/layers.txt"],
+        self.assertEqual(["new/a.cc: found no line for its folder in docs/internals/layers.txt"],
                          faults("new/a.cc"))
 
     def test_the_page_itself_is_read_strictly(self):
@@ -103,7 +103,7 @@ class Headers(unittest.TestCase):
     def test_names_that_say_nothing_are_refused(self):
         self.assertEqual(
             ["graph/string_util.cc: found the word 'util' in its name; expected "
-             "one that says what it is (docs/words.md)"], faults("graph/string_util.cc"))
+             "one that says what it is (docs/reference/glossary.md)"], faults("graph/string_util.cc"))
 
 
 class Types(unittest.TestCase):
@@ -129,5 +129,5 @@ class Tree(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ROOT = os.path.dirname(os.path.dirname(os.path.realpath(sys.argv.pop(1))))
+    ROOT = os.path.dirname(os.path.realpath(sys.argv.pop(1)))
     unittest.main()

@@ -2,7 +2,7 @@
 # Runs real models, from PyPI's wheels and as exporters write them, and writes which pass, and why the others do not.
 #
 #   python3 -m venv v && v/bin/pip install numpy onnx onnxruntime torch transformers onnxscript
-#   v/bin/python tests/models/real_models.py --folder FOLDER --table docs/real_models.md
+#   v/bin/python tests/models/real_models.py --folder FOLDER --table docs/reference/real_models.md
 #
 # What is fetched and exported stays in FOLDER. Each model runs on one device and on three, by list and by pipeline,
 # every run equal to its plan's reference bit for bit, and is held against ONNX Runtime (wheels) or PyTorch (exports) by

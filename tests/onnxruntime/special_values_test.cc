@@ -89,7 +89,7 @@ void PutBehindMatMul(RecordedCase& c) {
              {"Gather", {"rows", "seventh"}, {"y"}, {"axis i 1"}}};
 }
 
-// Where kernels that stray from IEEE 754 are left out (docs/numerics.md).
+// Where kernels that stray from IEEE 754 are left out (docs/internals/numerics.md).
 TEST(SpecialValues, BehindAMatMulAreAsRecorded) {
   CompileOptions options;
   options.ieee = true;

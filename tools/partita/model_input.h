@@ -102,7 +102,7 @@ inline constexpr FlagDef kPlacementFlags[] = {
      "of micro-batches: 1f1b (default), backward as soon as can be, or gpipe, "
      "forward of all and then backward",
      PipelineScheduleNames},
-    // docs/numerics.md: no kernel that strays from IEEE 754.
+    // docs/internals/numerics.md: no kernel that strays from IEEE 754.
     {"ieee", nullptr,
      "keep NaN and infinities in and behind convolutions and matmuls too; "
      "slower"},

@@ -259,7 +259,7 @@ std::string DividedUpdatesText(absl::string_view entry,
   if (updates->divided == 0) {
     return absl::StrCat("none of @", entry, "'s ",
                         CountText(updates->all, "weight"),
-                        " is updated in parts; docs/data_parallel.md says "
+                        " is updated in parts; docs/guide/data_parallel.md says "
                         "which can be\n");
   }
   return absl::StrCat(updates->divided, " of @", entry, "'s ",

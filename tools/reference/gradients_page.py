@@ -1,13 +1,13 @@
-# Prints docs/gradient_table.md: every op with a gradient, and the graphs by which it is compared with PyTorch.
+# Prints docs/reference/gradients.md: every op with a gradient, and the graphs by which it is compared with PyTorch.
 # SPDX-License-Identifier: Apache-2.0
-"""usage: gradients_page.py OPS_PAGE TORCH_OPS   (docs/ops.md and tests/gradients/torch_ops.txt)"""
+"""usage: gradients_page.py OPS_PAGE TORCH_OPS   (docs/reference/ops.md and tests/gradients/torch_ops.txt)"""
 
 import re
 import sys
 
 HEAD = """# Gradients, op by op
 
-Made from [the ops](ops.md) and [what PyTorch computed](../tests/gradients/torch_ops.txt) by
+Made from [the ops](ops.md) and [what PyTorch computed](../../tests/gradients/torch_ops.txt) by
 `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares.
 
 Every gradient here is held against central differences of fourth order of the op's `eval`, in f64, element by element over
@@ -20,7 +20,7 @@ against what PyTorch 2.15 computes for the graphs named in the second column, in
 """
 
 TAIL = """
-Zero, and so in no graph: %s. None, for the reasons [here](gradients.md#which-ops-have-a-gradient): %s.
+Zero, and so in no graph: %s. None, for the reasons [here](../internals/gradients.md#which-ops-have-a-gradient): %s.
 
 Losses, optimizers, schedules, recurrent networks, batch norm in training, clipping and products in bf16 are compared with
 PyTorch by `//tests/gradients:torch_training_test`, whole training steps of a GPT and of ResNet-18, on one device and as

@@ -1,4 +1,4 @@
-# Prints docs/passes.md: every pass in the order of the pipeline, from its header.
+# Prints docs/reference/passes.md: every pass in the order of the pipeline, from its header.
 # SPDX-License-Identifier: Apache-2.0
 """usage: passes_page.py ROOT   (the root of the tree)"""
 
@@ -8,14 +8,14 @@ import sys
 
 HEAD = """# Passes
 
-Made from [passes/pipeline.cc](../passes/pipeline.cc) and the headers of the passes by
+Made from [passes/pipeline.cc](../../passes/pipeline.cc) and the headers of the passes by
 `bazel run --config=opt //tests/docs:reference_test -- --update`; a test compares. They run in this order on every model;
 `--skip NAME` leaves one out, `--passes N` stops after N, `--dump FOLDER` writes the graph after each.
 
 """
 
-BEHIND = """
-Of a model that goes [in micro-batches](pipeline_training.md) these run behind them, whatever is skipped:
+AFTER = """
+Of a model that goes [in micro-batches](../guide/pipeline_parallel.md) these run after them, whatever is skipped:
 
 """
 
@@ -76,7 +76,7 @@ def numbered(rows):
 def page(root):
     rows = pass_names(root, "kSourcePasses")
     divided = pass_names(root, "kMicroBatchPasses")
-    text = HEAD + numbered(rows) + BEHIND + numbered(divided)
+    text = HEAD + numbered(rows) + AFTER + numbered(divided)
     for name, function in dict.fromkeys(rows + divided):
         text += "\n## %s\n%s\n" % (name, as_markdown(contract(root, name, function)))
     return text

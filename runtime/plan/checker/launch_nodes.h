@@ -1,4 +1,4 @@
-// The nodes of the happens-before relation (docs/proof.md): commands,
+// The nodes of the happens-before relation (docs/internals/proof.md): commands,
 // collectives with all their parts, and messages that meet; and which commands
 // belong together.
 // SPDX-License-Identifier: Apache-2.0
