@@ -16,12 +16,20 @@
 namespace partita {
 namespace {
 
-// Exporters write 1/6 in float or with few digits.
-bool Near(double a, double b) { return std::fabs(a - b) < 1e-6; }
+// The same number of this dtype, but for its last bits: exporters write 1/6 of
+// an f32 with 7 to 16 digits.
+bool IsNumber(double found, double wanted, DType dtype) {
+  const double unit = dtype == DType::kF64    ? 0x1p-52
+                      : dtype == DType::kF16  ? 0x1p-10
+                      : dtype == DType::kBF16 ? 0x1p-7
+                                              : 0x1p-23;
+  return std::fabs(found - wanted) <= 2 * unit * std::fabs(wanted);
+}
 
 bool IsScalar(const ValueView& value, double wanted) {
   return value.is_constant() && value.type().num_elements() == 1 &&
-         Near(GetAsDouble(*value.constant(), 0), wanted);
+         IsNumber(GetAsDouble(*value.constant(), 0), wanted,
+                  value.type().dtype);
 }
 
 // The op that makes `value`, if it is `op` and nothing else reads its result.
@@ -83,8 +91,9 @@ std::optional<Gate> GateOf(const ValueView& value) {
     return Gate{*x, &kGelu, 2};
   }
   if (std::optional<OpView> gate = OnlyReadBy(value, kHardSigmoid)) {
-    if (Near(gate->attr_float("alpha"), 1.0 / 6) &&
-        Near(gate->attr_float("beta"), 0.5)) {
+    const DType dtype = value.type().dtype;
+    if (IsNumber(gate->attr_float("alpha"), 1.0 / 6, dtype) &&
+        IsNumber(gate->attr_float("beta"), 0.5, dtype)) {
       return Gate{gate->operand(0), &kHardSwish, 1};
     }
   }

@@ -27,10 +27,25 @@ constexpr int kMaxDepth = 64;
 constexpr int64_t kMaxExpansion = 1000;
 constexpr int64_t kSmallExpansion = 10'000;
 
+// With those inside of nodes, which a call copies too.
+int64_t CountNodes(
+    const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  int64_t count = nodes.size();
+  for (const onnx::NodeProto& node : nodes) {
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) count += CountNodes(attribute.g().node());
+      for (const auto& graph : attribute.graphs()) {
+        count += CountNodes(graph.node());
+      }
+    }
+  }
+  return count;
+}
+
 int64_t MaxExpanded(const onnx::ModelProto& model) {
-  int64_t nodes = model.graph().node_size();
+  int64_t nodes = CountNodes(model.graph().node());
   for (const onnx::FunctionProto& function : model.functions()) {
-    nodes += function.node_size();
+    nodes += CountNodes(function.node());
   }
   return kSmallExpansion + kMaxExpansion * nodes;
 }
@@ -197,7 +212,7 @@ absl::Status BodyImporter::GatherCall(const onnx::FunctionProto& function,
                           "each once");
     }
   }
-  expanded_ += function.node_size();
+  expanded_ += CountNodes(function.node());
   if (expanded_ > max_expanded_) {
     return call.Unsupported(
         absl::StrCat("functions that become more than ", max_expanded_,

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -315,6 +316,20 @@ TEST(ComposedNodes, DropoutOfTrainingDropsItsShare) {
   EXPECT_NEAR(static_cast<double>(kept) / kCount, 0.75, 0.03);
   EXPECT_EQ(run(1)[1].byte_span(), first[1].byte_span());
   EXPECT_NE(run(2)[1].byte_span(), first[1].byte_span());
+}
+
+TEST(ComposedNodes, AxesOfAnySizeAreRefused) {
+  std::vector<HostTensor> inputs;
+  inputs.push_back(HostTensor::Of<float>({2, 1}, {1, 2}));
+  inputs.push_back(HostTensor::Of<int64_t>({1}, {3}));
+  const std::string message =
+      Floats(10, {{2, 1}})
+          .Input("n", Proto::INT64, {1})
+          .Node("ReverseSequence", {"a", "n"}, {"y"})
+          .Attr("time_axis", std::numeric_limits<int64_t>::max())
+          .Output("y")
+          .Run(inputs);
+  EXPECT_TRUE(absl::StrContains(message, "expected axes 0 and 1")) << message;
 }
 
 TEST(ComposedNodes, LengthsBeyondASequenceAreAnError) {

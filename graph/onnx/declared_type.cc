@@ -98,9 +98,11 @@ bool IsDeclaredAs(const onnx::ValueInfoProto& declared,
 std::string FoundAndDeclared(const TensorType& type,
                              const onnx::ValueInfoProto& declared) {
   const onnx::TypeProto::Tensor& tensor = declared.type().tensor_type();
-  return absl::StrCat(type.ToString(), "; expected ",
-                      DTypeText(tensor.elem_type()), "[",
-                      ShapeText(tensor.shape()), "], as the model declares it");
+  return absl::StrCat(
+      type.ToString(), "; expected ", DTypeText(tensor.elem_type()),
+      tensor.has_shape() ? absl::StrCat("[", ShapeText(tensor.shape()), "]")
+                         : " of any shape",
+      ", as the model declares it");
 }
 
 }  // namespace partita

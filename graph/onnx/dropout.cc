@@ -23,7 +23,7 @@ absl::StatusOr<double> RatioOf(NodeImport& node) {
       ratio->type().num_elements() == 1 ? GetAsDouble(*ratio, 0) : -1;
   if (value >= 0 && value < 1) return value;
   return node.Invalid(absl::StrCat("ratio ", value),
-                      "one of 0 up to but not 1");
+                      "one from 0 up to 1 and less than 1");
 }
 
 // Which elements are kept: the numbers follow from the seed, the place of the

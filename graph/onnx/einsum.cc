@@ -265,8 +265,7 @@ Named Repeated(const Named& x, const Named& other, const Labels& summed) {
     if (!Has(summed, x.labels[d])) continue;
     const int64_t at =
         absl::c_find(other.labels, x.labels[d]) - other.labels.begin();
-    dims[d] = std::max(dims[d] == 0 ? 0 : other.value.dim(static_cast<int>(at)),
-                       dims[d]);
+    if (dims[d] == 1) dims[d] = other.value.dim(static_cast<int>(at));
   }
   return {x.value.Expanded(dims), x.labels};
 }

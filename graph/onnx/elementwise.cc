@@ -148,8 +148,10 @@ absl::StatusOr<ValueId> CastTo(NodeImport& node, ValueId value, DType dtype) {
 }
 
 absl::Status Cast(NodeImport& node) {
-  const std::optional<DType> to =
-      DTypeOfOnnx(static_cast<int>(node.Int("to", 0)));
+  if (!node.has_attr("to")) {
+    return node.Invalid("no attribute to", "the type to cast to");
+  }
+  const std::optional<DType> to = DTypeOfOnnx(node.Int("to", 0));
   if (!to.has_value()) {
     return node.Unsupported("a cast to strings or an unknown type",
                             "a cast to numbers or bool");
@@ -162,8 +164,7 @@ absl::Status CastLike(NodeImport& node) {
 }
 
 absl::Status BitCast(NodeImport& node) {
-  const std::optional<DType> to =
-      DTypeOfOnnx(static_cast<int>(node.Int("to", 0)));
+  const std::optional<DType> to = DTypeOfOnnx(node.Int("to", 0));
   if (!to.has_value()) {
     return node.Unsupported("a bit cast to an unknown type",
                             "a bit cast to numbers or bool");

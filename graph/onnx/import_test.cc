@@ -475,14 +475,19 @@ TEST(ImportErrors, ExternalDataStayInTheFolderAndInTheFile) {
   EXPECT_EQ(ErrorOfExternal("w.bin", "0"), "OK");
   EXPECT_EQ(ErrorOfExternal("../secret.bin", "0"),
             "found external data at ../secret.bin; expected a file inside the "
-            "model's folder");
+            "model's folder, or beside the file that a link to the model leads "
+            "to; copy it there");
   EXPECT_EQ(ErrorOfExternal("/etc/passwd", "0"),
             "found external data at /etc/passwd; expected a file inside the "
-            "model's folder");
+            "model's folder, or beside the file that a link to the model leads "
+            "to; copy it there");
   EXPECT_EQ(ErrorOfExternal("gone.bin", "0"),
             "found no file gone.bin; expected external data in the model's "
             "folder");
   EXPECT_EQ(ErrorOfExternal("", "0"),
+            "found external data without a location; expected the name of a "
+            "file in the model's folder");
+  EXPECT_EQ(ErrorOfExternal(std::string("w.bin\0x", 7), "0"),
             "found external data without a location; expected the name of a "
             "file in the model's folder");
   EXPECT_EQ(ErrorOfExternal("w.bin", "-4"),
@@ -494,6 +499,41 @@ TEST(ImportErrors, ExternalDataStayInTheFolderAndInTheFile) {
                                "expected a file that long; it has 16"))
         << ErrorOfExternal("w.bin", offset);
   }
+}
+
+// blobs/ has the files, and another folder links to them by their names.
+TEST(ImportErrors, ExternalDataMayBeBesideWhatTheModelIsALinkTo) {
+  namespace fs = std::filesystem;
+  const fs::path cache = fs::path(testing::TempDir()) / "cache";
+  fs::remove_all(cache);
+  fs::create_directories(cache / "blobs");
+  fs::create_directories(cache / "model");
+  onnx::ModelProto model = ReluModel();
+  onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.add_dims(4);
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+  entry.set_key("location");
+  entry.set_value("w.bin");
+  std::ofstream(cache / "blobs/1") << model.SerializeAsString();
+  std::ofstream(cache / "blobs/2") << std::string(16, 'w');
+  std::ofstream(cache / "secret") << std::string(16, 's');
+  fs::create_symlink("../blobs/1", cache / "model/model.onnx");
+  fs::create_symlink("../blobs/2", cache / "model/w.bin");
+  const std::string path = (cache / "model/model.onnx").string();
+  EXPECT_TRUE(ImportOnnx(path, {}).ok()) << ImportOnnx(path, {}).status();
+  fs::remove(cache / "model/w.bin");
+  fs::create_symlink("../secret", cache / "model/w.bin");
+  EXPECT_EQ(ImportOnnx(path, {}).status().message(),
+            absl::StrCat(path,
+                         ": tensor w: found external data at w.bin, "
+                         "which is ",
+                         (cache / "secret").string(),
+                         "; expected a file inside the model's folder, or "
+                         "beside the file that a link to the model leads to; "
+                         "copy it there"));
 }
 
 }  // namespace

@@ -144,7 +144,8 @@ absl::Status ReverseSequence(NodeImport& node) {
   const int64_t time_axis = node.Int("time_axis", 0);
   const int64_t batch_axis = node.Int("batch_axis", 1);
   const TensorType& x = node.type(0);
-  const bool axes = time_axis + batch_axis == 1 && time_axis * batch_axis == 0;
+  const bool axes = (time_axis == 0 && batch_axis == 1) ||
+                    (time_axis == 1 && batch_axis == 0);
   if (!axes || x.rank() < 2 || node.type(1).dims != Shape{x.dims[batch_axis]}) {
     return node.Invalid(
         absl::StrCat("time_axis ", time_axis, ", batch_axis ", batch_axis,

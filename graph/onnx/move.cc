@@ -27,6 +27,9 @@ absl::Status Transpose(NodeImport& node) {
 }
 
 absl::Status Concat(NodeImport& node) {
+  if (!node.has_attr("axis")) {
+    return node.Invalid("no attribute axis", "the dimension to join along");
+  }
   ValueIds operands;
   for (int i = 0; i < node.num_inputs(); ++i) operands.push_back(node.input(i));
   PARTITA_ASSIGN_OR_RETURN(const int64_t axis,

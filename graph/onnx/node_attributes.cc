@@ -43,7 +43,7 @@ bool CastsToNoSmallFloat(const NodeImport&, const AttributeProto&) {
 bool IsStashType(const NodeImport& node, const AttributeProto& value) {
   if (!HasType(value, AttributeProto::INT)) return false;
   return value.i() == onnx::TensorProto::FLOAT ||
-         DTypeOfOnnx(static_cast<int>(value.i())) == node.type(0).dtype;
+         DTypeOfOnnx(value.i()) == node.type(0).dtype;
 }
 
 // The standard gives it a meaning for 16-bit floats alone.

@@ -121,7 +121,7 @@ Expr InverseScale(Expr x, const std::vector<int64_t>& axes, double epsilon) {
 // The mean and one over the deviation, in the type of statistics, which
 // NeutralAttributes() lets be f32 or the type of the operand.
 absl::Status SetStatistics(NodeImport& node, int64_t axis) {
-  const DType stash = *DTypeOfOnnx(static_cast<int>(node.Int("stash_type", 1)));
+  const DType stash = *DTypeOfOnnx(node.Int("stash_type", 1));
   const std::vector<int64_t> axes = AxesFrom(axis, node.rank(0));
   Composition c(node);
   const Expr x = c.Input(0).Cast(AtLeastF32(node.type(0).dtype));

@@ -211,6 +211,7 @@ absl::Status ByTables(NodeImport& node, const ResizeSpec& spec,
       .cubic_a = node.Float("cubic_coeff_a", -0.75),
       .exclude_outside = node.Flag("exclude_outside", false),
       .antialias = antialias,
+      .of_f64 = node.type(0).dtype == DType::kF64,
       .beyond = beyond};
   if (sampling.coordinates == "tf_crop_and_resize") {
     PARTITA_RETURN_IF_ERROR(ReadPart(node, tables));

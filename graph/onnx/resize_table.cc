@@ -24,27 +24,17 @@ struct Axis {
   double to;
 };
 
-// The coordinate in the operand of position i of the result.
-double Coordinate(const TableSampling& sampling, const Axis& axis, int64_t i) {
-  const std::string& mode = sampling.coordinates;
-  const double at = static_cast<double>(i);
-  const double extent = static_cast<double>(axis.extent);
-  const double size = axis.scale * extent;  // before it is rounded
-  if (mode == "tf_crop_and_resize") {
-    const double part = axis.to - axis.from;
-    const double within = size == 1 ? part * (extent - 1) / 2
-                                    : at * part * (extent - 1) / (size - 1);
-    return within + axis.from * (extent - 1);
+// The position in the operand of element i of the result.
+double Position(const TableSampling& sampling, const Axis& axis, int64_t i) {
+  if (sampling.coordinates != "tf_crop_and_resize") {
+    const AxisMap map = {axis.extent, axis.size, axis.scale, sampling.of_f64};
+    return ResampledPosition(sampling.coordinates, map, i);
   }
-  if (mode == "align_corners") {
-    return size == 1 ? 0 : at * (extent - 1) / (size - 1);
-  }
-  if (mode == "asymmetric") return at / axis.scale;
-  if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / axis.scale;
-  if (mode == "pytorch_half_pixel" && size == 1) return -0.5;
-  const double centre = (at + 0.5) / axis.scale - 0.5;
-  if (mode != "half_pixel_symmetric") return centre;
-  return extent / 2 * (1 - static_cast<double>(axis.size) / size) + centre;
+  const double last = static_cast<double>(axis.extent - 1);
+  if (axis.size == 1) return (axis.from + axis.to) / 2 * last;
+  const double steps = static_cast<double>(axis.size - 1);
+  return axis.from * last +
+         static_cast<double>(i) * (axis.to - axis.from) * last / steps;
 }
 
 bool IsBeyond(const TableSampling& sampling, const Axis& axis, double at) {
@@ -94,13 +84,8 @@ void AddWeights(const TableSampling& sampling, const Axis& axis, double at,
 }
 
 int64_t NearestIndex(const std::string& rounding, const Axis& axis, double at) {
-  const double nearest = rounding == "floor"  ? std::floor(at)
-                         : rounding == "ceil" ? std::ceil(at)
-                         : rounding == "round_prefer_ceil"
-                             ? std::floor(at + 0.5)
-                             : std::ceil(at - 0.5);
-  return static_cast<int64_t>(
-      std::clamp(nearest, 0.0, static_cast<double>(axis.extent - 1)));
+  return static_cast<int64_t>(std::clamp(NearestElement(rounding, at), 0.0,
+                                         static_cast<double>(axis.extent - 1)));
 }
 
 class Tables {
@@ -113,7 +98,7 @@ class Tables {
       std::vector<int64_t> indices;
       for (int64_t i = 0; i < axis.size; ++i) {
         indices.push_back(NearestIndex(sampling_.nearest, axis,
-                                       Coordinate(sampling_, axis, i)));
+                                       Position(sampling_, axis, i)));
       }
       return x.Gathered(c_.Ints({axis.size}, indices), d);
     }
@@ -125,7 +110,7 @@ class Tables {
     std::vector<double> inside;
     for (int64_t i = 0; i < axis.size; ++i) {
       inside.push_back(
-          !IsBeyond(sampling_, axis, Coordinate(sampling_, axis, i)));
+          !IsBeyond(sampling_, axis, Position(sampling_, axis, i)));
     }
     Shape line(rank, 1);
     line[d] = axis.size;
@@ -137,7 +122,7 @@ class Tables {
   std::vector<double> Weights(const Axis& axis) const {
     std::vector<double> table(axis.size * axis.extent, 0);
     for (int64_t i = 0; i < axis.size; ++i) {
-      const double at = std::clamp(Coordinate(sampling_, axis, i), -4.0 - 1e6,
+      const double at = std::clamp(Position(sampling_, axis, i), -4.0 - 1e6,
                                    static_cast<double>(axis.extent) + 1e6);
       AddWeights(sampling_, axis, at, table.data() + i * axis.extent);
     }
@@ -173,7 +158,7 @@ absl::Status CheckAxis(const NodeImport& node, const Axis& axis) {
       !std::isfinite(axis.from) || !std::isfinite(axis.to)) {
     return node.Invalid(
         absl::StrCat("an extent of ", axis.extent, " with scale ", axis.scale),
-        "elements, and a scale and a part that are numbers");
+        "an extent of 1 or more, a scale above 0, and a finite part");
   }
   if (axis.size <= kMaxTable / axis.extent) return absl::OkStatus();
   return node.Unsupported(

@@ -27,6 +27,7 @@ struct TableSampling {
   double cubic_a = -0.75;
   bool exclude_outside = false;
   bool antialias = false;
+  bool of_f64 = false;  // positions are computed in f64, else in f32
   // Of tf_crop_and_resize: the part of each dimension, and what stands beyond
   // its elements.
   std::vector<double> from = {};

@@ -19,7 +19,7 @@ constexpr double kTurn = 2 * std::numbers::pi;
 
 absl::StatusOr<DType> OutputType(NodeImport& node) {
   const std::optional<DType> dtype =
-      DTypeOfOnnx(static_cast<int>(node.Int("output_datatype", 1)));
+      DTypeOfOnnx(node.Int("output_datatype", 1));
   if (dtype.has_value()) return *dtype;
   return node.Unsupported("attribute output_datatype", "a type of numbers");
 }

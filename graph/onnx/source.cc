@@ -127,8 +127,7 @@ absl::Status EyeLike(NodeImport& node) {
   if (x.rank() != 2) return node.Invalid(x.ToString(), "a matrix");
   DType dtype = x.dtype;
   if (node.has_attr("dtype")) {
-    const std::optional<DType> named =
-        DTypeOfOnnx(static_cast<int>(node.Int("dtype", 0)));
+    const std::optional<DType> named = DTypeOfOnnx(node.Int("dtype", 0));
     if (!named.has_value())
       return node.Unsupported("dtype", "a number or bool");
     dtype = *named;
@@ -137,7 +136,7 @@ absl::Status EyeLike(NodeImport& node) {
     return node.Unsupported(x.ToString(), "a smaller matrix");
   }
   HostTensor eye(TensorType{dtype, x.dims, {}});
-  const int64_t k = node.Int("k", 0);
+  const int64_t k = std::clamp(node.Int("k", 0), -x.dims[0], x.dims[1]);
   for (int64_t row = 0; row < x.dims[0]; ++row) {
     const int64_t column = row + k;
     if (column < 0 || column >= x.dims[1]) continue;

@@ -94,7 +94,7 @@ absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
       "tensor ", NameOf(proto), ": found ", found, "; expected ", expected));
 }
 
-std::optional<DType> DTypeOfOnnx(int data_type) {
+std::optional<DType> DTypeOfOnnx(int64_t data_type) {
   for (int i = 0; i < kNumDTypes; ++i) {
     const DType dtype = static_cast<DType>(i);
     if (OnnxOfDType(dtype) == data_type) return dtype;

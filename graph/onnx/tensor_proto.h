@@ -23,7 +23,7 @@ absl::Status BadTensor(const onnx::TensorProto& proto, absl::string_view found,
 
 // The dtype of a TensorProto::DataType; nothing for strings and complex
 // numbers.
-std::optional<DType> DTypeOfOnnx(int data_type);
+std::optional<DType> DTypeOfOnnx(int64_t data_type);
 
 // The other way round.
 int OnnxOfDType(DType dtype);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "graph/onnx/model_skeleton.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 struct External {
   std::string location;
   int64_t offset = 0;
-  int64_t length = -1;
+  std::optional<int64_t> length;
 };
 
 absl::StatusOr<External> ExternalOf(const onnx::TensorProto& proto) {
@@ -36,9 +37,9 @@ absl::StatusOr<External> ExternalOf(const onnx::TensorProto& proto) {
       good = absl::SimpleAtoi(entry.value(), &external.offset);
     }
     if (entry.key() == "length") {
-      good = absl::SimpleAtoi(entry.value(), &external.length);
+      good = absl::SimpleAtoi(entry.value(), &external.length.emplace());
     }
-    if (!good || external.offset < 0) {
+    if (!good || external.offset < 0 || external.length.value_or(0) < 0) {
       return BadTensor(
           proto, absl::StrCat("external ", entry.key(), " ", entry.value()),
           "a number of bytes");
@@ -59,11 +60,21 @@ HostTensor CopyOf(TensorType type, const std::byte* bytes) {
   return tensor;
 }
 
+bool IsWithin(const fs::path& folder, const fs::path& path) {
+  const auto [end, _] =
+      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return !folder.empty() && end == folder.end();
+}
+
 }  // namespace
 
 WeightFiles::WeightFiles(std::shared_ptr<const MappedFile> model)
     : model_(std::move(model)),
-      folder_(fs::absolute(model_->path()).parent_path().string()) {}
+      folder_(fs::absolute(model_->path()).parent_path().string()) {
+  std::error_code error;
+  const fs::path linked = fs::canonical(model_->path(), error);
+  if (!error) linked_folder_ = linked.parent_path().string();
+}
 
 absl::StatusOr<LiteralId> WeightFiles::Add(const onnx::TensorProto& proto,
                                            LiteralPool& literals) {
@@ -115,8 +126,8 @@ absl::StatusOr<WeightFiles::Place> WeightFiles::ExternalPlace(
                            FileAt(proto, external.location));
   const int64_t size = type.num_bytes();
   const int64_t available = static_cast<int64_t>(file->bytes().size());
-  if (external.length >= 0 && external.length != size) {
-    return BadTensor(proto, absl::StrCat(external.length, " external bytes"),
+  if (external.length.value_or(size) != size) {
+    return BadTensor(proto, absl::StrCat(*external.length, " external bytes"),
                      absl::StrCat(size, " for ", type.ToString()));
   }
   if (external.offset > available || size > available - external.offset) {
@@ -129,12 +140,13 @@ absl::StatusOr<WeightFiles::Place> WeightFiles::ExternalPlace(
 }
 
 // Links are followed before the paths are compared, so none leads out of the
-// folder.
+// folder. Where the model itself is a link, as in the cache of Hugging Face,
+// its data may be beside what it leads to.
 absl::StatusOr<std::shared_ptr<const MappedFile>> WeightFiles::FileAt(
     const onnx::TensorProto& proto, const std::string& location) {
   std::error_code error;
   const fs::path root = fs::canonical(folder_, error);
-  if (location.empty()) {
+  if (location.empty() || absl::StrContains(location, '\0')) {
     return BadTensor(proto, "external data without a location",
                      "the name of a file in the model's folder");
   }
@@ -147,11 +159,15 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> WeightFiles::FileAt(
     return BadTensor(proto, absl::StrCat("no file ", location),
                      "external data in the model's folder");
   }
-  const auto [end, _] =
-      std::mismatch(root.begin(), root.end(), path.begin(), path.end());
-  if (end != root.end()) {
-    return BadTensor(proto, absl::StrCat("external data at ", location),
-                     "a file inside the model's folder");
+  if (!IsWithin(root, path) && !IsWithin(linked_folder_, path)) {
+    return BadTensor(
+        proto,
+        absl::StrCat("external data at ", location,
+                     path == (root / location).lexically_normal()
+                         ? ""
+                         : absl::StrCat(", which is ", path.string())),
+        "a file inside the model's folder, or beside the file that a link to "
+        "the model leads to; copy it there");
   }
   std::shared_ptr<const MappedFile>& file = external_[path.string()];
   if (file == nullptr) {

@@ -18,8 +18,8 @@ class TensorProto;
 
 namespace partita {
 
-// Reads tensors of a ModelFile. External data must lie inside the folder of the
-// model; each file is mapped once.
+// Reads tensors of a ModelFile. External data must be inside the folder of the
+// model, or of the file that the model is a link to; each file is mapped once.
 class WeightFiles {
  public:
   explicit WeightFiles(std::shared_ptr<const MappedFile> model);
@@ -45,6 +45,8 @@ class WeightFiles {
 
   std::shared_ptr<const MappedFile> model_;
   std::string folder_;
+  // Of the file that the model is a link to; empty if there is none.
+  std::string linked_folder_;
   // By paths without links.
   absl::flat_hash_map<std::string, std::shared_ptr<const MappedFile>> external_;
 };

@@ -54,25 +54,21 @@ double CoordinateIn(const std::string& mode, const AxisMap& map, int64_t i) {
                              static_cast<Real>(map.to - 1);
   }
   if (mode == "pytorch_half_pixel" && map.to == 1) return 0;
-  const Real centre = (at + kHalf) / scale - kHalf;
-  if (mode != "half_pixel_symmetric") return centre;
-  // The middle stays where it is, though the extent is rounded.
+  if (mode != "half_pixel_symmetric") return (at + kHalf) / scale - kHalf;
+  // The middle stays where it is, though the extent is rounded. ONNX Runtime
+  // adds in f64.
   const Real from = static_cast<Real>(map.from);
   const Real rounded = static_cast<Real>(map.to) / (scale * from);
-  return from * kHalf * (1 - rounded) + centre;
-}
-
-// ONNX Runtime computes positions in f32. Of f64 tensors PyTorch does not, and
-// is nearer to what is meant.
-double RawCoordinate(const std::string& mode, const AxisMap& map, int64_t i) {
-  return map.of_f64 ? CoordinateIn<double>(mode, map, i)
-                    : CoordinateIn<float>(mode, map, i);
+  const double offset = from * kHalf * (1 - rounded);
+  const double edge =
+      (static_cast<double>(i) + 0.5) / static_cast<double>(scale);
+  return static_cast<Real>(offset + edge - 0.5);
 }
 
 // Beyond three elements outside the tensor every position is the same; so
 // absurd scales stay within what an integer can hold.
 double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
-  const double at = RawCoordinate(mode, map, i);
+  const double at = ResampledPosition(mode, map, i);
   if (std::isnan(at)) return 0;
   return std::clamp(at, -4.0, static_cast<double>(map.from) + 3);
 }
@@ -80,15 +76,6 @@ double Coordinate(const std::string& mode, const AxisMap& map, int64_t i) {
 // What lies this near the middle of two elements is in the middle, as f32 may
 // miss it: ONNX Runtime's figure.
 constexpr double kMiddle = 1e-6;
-
-int64_t Nearest(const std::string& rounding, double at) {
-  if (rounding == "floor") return static_cast<int64_t>(std::floor(at));
-  if (rounding == "ceil") return static_cast<int64_t>(std::ceil(at));
-  if (rounding == "round_prefer_floor") {
-    return static_cast<int64_t>(std::ceil(at - 0.5 - kMiddle));
-  }
-  return static_cast<int64_t>(std::floor(at + 0.5 + kMiddle));
-}
 
 double CoordinateOf(const OpView& op, const AxisMap& map, int64_t i) {
   if (IsIdentity(map)) return static_cast<double>(i);
@@ -119,6 +106,23 @@ Sample BlendAt(const OpView& op, const AxisMap& map, double at) {
 }
 
 }  // namespace
+
+// ONNX Runtime computes positions in f32. Of f64 tensors PyTorch does not, and
+// is nearer to what is meant.
+double ResampledPosition(const std::string& mode, const AxisMap& map,
+                         int64_t i) {
+  return map.of_f64 ? CoordinateIn<double>(mode, map, i)
+                    : CoordinateIn<float>(mode, map, i);
+}
+
+double NearestElement(const std::string& rounding, double position) {
+  if (rounding == "floor") return std::floor(position);
+  if (rounding == "ceil") return std::ceil(position);
+  if (rounding == "round_prefer_floor") {
+    return std::ceil(position - 0.5 - kMiddle);
+  }
+  return std::floor(position + 0.5 + kMiddle);
+}
 
 int64_t ResizedExtent(int64_t extent, double scale) {
   const float size = static_cast<float>(extent) * static_cast<float>(scale);
@@ -183,8 +187,9 @@ Attributes BackToOperand(const OpView& op) {
 
 int64_t NearestTo(const OpView& op, const AxisMap& map, int64_t i) {
   return std::clamp<int64_t>(
-      Nearest(op.attr_string("nearest"), CoordinateOf(op, map, i)), 0,
-      map.from - 1);
+      static_cast<int64_t>(
+          NearestElement(op.attr_string("nearest"), CoordinateOf(op, map, i))),
+      0, map.from - 1);
 }
 
 Weights CubicWeights(double r, double a) {

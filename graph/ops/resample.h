@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "graph/op_def.h"
 
@@ -35,6 +36,14 @@ struct AxisMap {
 };
 AxisMap MapOf(const OpView& op, int dim, int64_t from, int64_t to);
 bool IsIdentity(const AxisMap& map);
+
+// The position in the operand of element i of the result, by any coordinate
+// transformation of Resize but tf_crop_and_resize. `to` is the result's extent,
+// rounded as it is.
+double ResampledPosition(const std::string& mode, const AxisMap& map,
+                         int64_t i);
+// The element nearest to a position, which may be outside of the operand.
+double NearestElement(const std::string& rounding, double position);
 
 // The element that position i shows in mode "nearest".
 int64_t NearestTo(const OpView& op, const AxisMap& map, int64_t i);

@@ -1,6 +1,10 @@
 // Resize: a tensor sampled at other positions, one axis after another.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "graph/ops/arithmetic.h"
 #include "graph/ops/byte_moves.h"
@@ -54,6 +58,16 @@ double Weighted(const Sample& sample, const double* line, int64_t step) {
   return sum;
 }
 
+// Rounding may leave a blend of integers just below the whole number that it
+// is; it must not be truncated to the one before.
+double WholeIfNear(double value) {
+  const double whole = std::round(value);
+  constexpr double kNear = 1e-6;
+  return std::abs(value - whole) <= kNear * std::max(1.0, std::abs(whole))
+             ? whole
+             : value;
+}
+
 std::vector<double> ResizeAxis(const OpView& op, const AxisMap& map,
                                const AxisLines& lines,
                                const std::vector<double>& x) {
@@ -84,6 +98,9 @@ absl::Status Evaluate(const OpView& op, absl::Span<const HostTensor> in,
     if (IsIdentity(map)) continue;
     values = ResizeAxis(op, map, AxisLines(dims, static_cast<int>(d)), values);
     dims[d] = map.to;
+  }
+  if (!IsFloat(out[0].type().dtype)) {
+    for (double& value : values) value = WholeIfNear(value);
   }
   FromDoubles(values, out[0]);
   return absl::OkStatus();

@@ -135,7 +135,8 @@ absl::StatusOr<FileTensor> OpenNpy(const FileBytes& file) {
   const std::optional<absl::string_view> order =
       Field(header.text, "fortran_order");
   if (!order.has_value() || !absl::StartsWith(*order, "False")) {
-    return BadFile(source, "Fortran order", "C order; save it with order='C'");
+    return BadFile(source, "Fortran order",
+                   "C order; save numpy.ascontiguousarray(array)");
   }
   if (absl::Status status = CheckType(type); !status.ok()) {
     return AtPlace(source, status);
@@ -157,9 +158,8 @@ absl::StatusOr<HostTensor> ParseNpy(absl::string_view bytes,
 
 std::string NpyText(const HostTensor& tensor) {
   const auto* const row = std::find_if(
-      std::begin(kDescrs), std::end(kDescrs), [&](const Descr& descr) {
-        return descr.dtype == tensor.type().dtype;
-      });
+      std::begin(kDescrs), std::end(kDescrs),
+      [&](const Descr& descr) { return descr.dtype == tensor.type().dtype; });
   std::string shape;
   for (int64_t extent : tensor.type().dims)
     absl::StrAppend(&shape, extent, ",");

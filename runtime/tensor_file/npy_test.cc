@@ -84,8 +84,8 @@ TEST(Npy, FaultsAreTold) {
             "t.npy: found element type '>f4'; expected little-endian numbers; "
             "save it with array.astype(array.dtype.newbyteorder('<'))");
   EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"False", "True "}})),
-            "t.npy: found Fortran order; expected C order; save it with "
-            "order='C'");
+            "t.npy: found Fortran order; expected C order; save "
+            "numpy.ascontiguousarray(array)");
   EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"shape", "shade"}})),
             "t.npy: found a header without shape; expected 'shape': (N, ...)");
   EXPECT_EQ(Fault(absl::StrReplaceAll(text, {{"(2,)", "(x,)"}})),

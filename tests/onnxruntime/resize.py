@@ -9,7 +9,7 @@ import onnx
 import onnxruntime
 from onnx import helper
 
-COORDINATES = ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"]
+COORDINATES = ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"]
 ROUNDINGS = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
 BLENDS = [{"mode": "linear"}, {"mode": "cubic"}, {"mode": "cubic", "exclude_outside": 1},
           {"mode": "cubic", "cubic_coeff_a": -0.5}]

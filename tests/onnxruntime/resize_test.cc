@@ -43,9 +43,9 @@ struct Kind {
   int opset = 19;
 };
 
-const std::string kCoordinates[] = {"half_pixel", "pytorch_half_pixel",
-                                    "align_corners", "asymmetric",
-                                    "tf_half_pixel_for_nn"};
+const std::string kCoordinates[] = {
+    "half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
+    "align_corners", "asymmetric",           "tf_half_pixel_for_nn"};
 
 // A model of many resizes of one line, each an output.
 class Resizes {

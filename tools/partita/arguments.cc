@@ -147,11 +147,11 @@ std::vector<std::string> Arguments::GetAll(absl::string_view flag) const {
 }
 
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>>
-Arguments::GetBindings(absl::string_view flag) const {
+Arguments::GetBindings(absl::string_view flag, BindingValue value) const {
   std::vector<std::pair<std::string, std::string>> bindings;
   absl::flat_hash_set<std::string> names;
   for (const std::string& text : GetAll(flag)) {
-    PARTITA_ASSIGN_OR_RETURN(auto binding, SplitBinding(flag, text));
+    PARTITA_ASSIGN_OR_RETURN(auto binding, SplitBinding(flag, text, value));
     if (!names.insert(binding.first).second) {
       return CalledWrongly(absl::StrCat("--", flag, ": found ", binding.first,
                                         " twice; expected one value for it"));
@@ -238,11 +238,12 @@ std::string FlagsHelp(absl::Span<const FlagDef> flags) {
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
-    absl::string_view flag, absl::string_view text) {
-  // The name may hold an equals sign, the value may not.
-  const size_t equals = text.rfind('=');
+    absl::string_view flag, absl::string_view text, BindingValue value) {
+  const size_t equals =
+      value == BindingValue::kPath ? text.find('=') : text.rfind('=');
+  const bool is_empty = equals + 1 == text.size();
   if (equals == absl::string_view::npos || equals == 0 ||
-      equals + 1 == text.size()) {
+      (is_empty && value != BindingValue::kList)) {
     return CalledWrongly(
         absl::StrCat("--", flag, ": found ", text, "; expected NAME=VALUE"));
   }

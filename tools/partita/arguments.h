@@ -61,6 +61,10 @@ constexpr std::array<FlagDef, (kSizes + ...)> JoinFlags(
 absl::Status CalledWrongly(absl::string_view message);
 bool IsCalledWrongly(const absl::Status& status);
 
+// The value of a "NAME=VALUE". A path may hold an equals sign, so the name
+// before it must not; before others it may.
+enum class BindingValue : uint8_t { kWord, kList, kPath };
+
 class Arguments {
  public:
   // CalledWrongly for an unknown flag, a missing, a stray or a second value,
@@ -76,7 +80,7 @@ class Arguments {
   // Each "NAME=VALUE" as a pair; CalledWrongly for another text, and for a name
   // with two values.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> GetBindings(
-      absl::string_view flag) const;
+      absl::string_view flag, BindingValue value = BindingValue::kWord) const;
   // The same, but with these values of a flag and no others.
   Arguments With(absl::string_view flag,
                  const std::vector<std::string>& values) const;
@@ -107,9 +111,10 @@ std::string NearestText(absl::string_view name,
                         const std::vector<std::string>& names,
                         absl::string_view dashes = "");
 
-// "NAME=VALUE" as a pair; CalledWrongly otherwise.
+// "NAME=VALUE" as a pair; CalledWrongly otherwise. A list may be empty.
 absl::StatusOr<std::pair<std::string, std::string>> SplitBinding(
-    absl::string_view flag, absl::string_view text);
+    absl::string_view flag, absl::string_view text,
+    BindingValue value = BindingValue::kWord);
 // "1,3,640,640".
 absl::StatusOr<std::vector<int64_t>> ParseInts(absl::string_view flag,
                                                absl::string_view text);

@@ -11,7 +11,7 @@ scratch=${TEST_TMPDIR:-$(mktemp -d)}
 
 PYTHONPATH=tools/partita python3 - "$scratch" << 'END'
 import sys
-from tiny_onnx import f32, node, without_shape, write_model
+from tiny_onnx import f32, i64, node, without_shape, write_model
 
 folder = sys.argv[1]
 relu = [node("Relu", ["x"], "y")]
@@ -20,6 +20,8 @@ write_model(folder + "/scalar.onnx", relu, [("x", f32(8))], [("y", f32())])
 write_model(folder + "/shapeless.onnx", relu, [("x", without_shape())], [("y", without_shape())])
 write_model(folder + "/unnamed.onnx", [node("Add", ["x", "z"], "y")],
             [("x", f32(None)), ("z", f32(None))], [("y", f32(None))])
+write_model(folder + "/empty.onnx", [node("Reshape", ["x", "s"], "y")],
+            [("x", f32(1)), ("s", i64(0))], [("y", without_shape())])
 END
 
 compile() { "$partita" compile "$1" --machine "$cpus" "${@:2}"; }
@@ -47,6 +49,8 @@ expect 1 "found inputs without a shape: x; expected the whole shape of each inpu
 expect 0 "%x: f32[] on cpu:0) -> f32[]" onnx shapeless --shape x=scalar --stop-after plan
 expect 0 "%x: f32[2, 3] on cpu:0) -> f32[2, 3]" onnx shapeless --shape x=2,3 --stop-after plan
 expect 2 "--shape: found x=; expected NAME=VALUE" onnx shapeless --shape x=
+# A shape without elements is that of a scalar.
+expect 0 "%x: f32[1] on cpu:0) -> f32[]" onnx empty --bind s= --stop-after plan
 expect 2 "--shape: found" onnx shapeless --shape x=scale
 
 # Two dimensions without a name are two.

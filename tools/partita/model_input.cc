@@ -64,7 +64,8 @@ absl::StatusOr<ImportOptions> ReadImportOptions(const Arguments& arguments) {
         options.shapes[input],
         ParseInts("shape", text == "scalar" ? "" : absl::string_view(text)));
   }
-  PARTITA_ASSIGN_OR_RETURN(const auto values, arguments.GetBindings("bind"));
+  PARTITA_ASSIGN_OR_RETURN(const auto values,
+                           arguments.GetBindings("bind", BindingValue::kList));
   for (const auto& [input, text] : values) {
     PARTITA_ASSIGN_OR_RETURN(options.values[input], ParseNumbers("bind", text));
   }
@@ -125,7 +126,8 @@ absl::StatusOr<Module> ReadOnnx(const std::string& path,
 absl::StatusOr<std::map<std::string, HostTensor>> ReadNamedInputs(
     const Arguments& arguments, const ImportOptions& options) {
   std::map<std::string, HostTensor> tensors;
-  PARTITA_ASSIGN_OR_RETURN(const auto files, arguments.GetBindings("input"));
+  PARTITA_ASSIGN_OR_RETURN(const auto files,
+                           arguments.GetBindings("input", BindingValue::kPath));
   for (const auto& [name, path] : files) {
     if (options.values.contains(name)) {
       return CalledWrongly(

@@ -58,6 +58,9 @@ expect 1 "input \`x\`: found f32[3, 64]; expected f32[4, 64]" \
   "$partita" run "$open" --input "x=$scratch/three.npy" --shape x=4,64
 expect 1 "input z: found no such input; expected one of: x" \
   "$partita" run "$open" --input "z=$scratch/three.npy"
+mkdir "$scratch/lr=0.1"
+cp "$scratch/three.npy" "$scratch/lr=0.1/x.npy"
+expect 0 "ran 1 step" "$partita" run "$open" --input "x=$scratch/lr=0.1/x.npy"
 expect 2 "--input: found x, which --bind gives too; expected one of them" \
   "$partita" run "$open" --input "x=$scratch/three.npy" --bind x=1
 

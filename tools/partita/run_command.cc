@@ -173,12 +173,21 @@ absl::StatusOr<std::vector<OutputComparison>> CompareTestData(
 }
 
 absl::Status CheckTolerances(const RunReport& report) {
-  const int bad = absl::c_count_if(
-      report.outputs,
-      [](const OutputComparison& output) { return !output.difference.within; });
-  if (bad == 0) return absl::OkStatus();
+  int typed = 0;
+  int far = 0;
+  for (const OutputComparison& output : report.outputs) {
+    typed += !output.difference.problem.empty();
+    far += !output.difference.within;
+  }
+  if (typed > 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("found ", typed, " of ", report.outputs.size(),
+                     " outputs of another type than the test data; expected "
+                     "none; look for the data of another model"));
+  }
+  if (far == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("found ", bad, " of ", report.outputs.size(),
+      absl::StrCat("found ", far, " of ", report.outputs.size(),
                    " outputs outside the tolerances; expected ",
                    "none; --rtol and --atol widen them"));
 }

@@ -52,7 +52,8 @@ absl::Status SetReadInputs(Session& session,
 absl::Status SetNamedInputs(Session& session, const Arguments& arguments,
                             const TestInputs& inputs) {
   if (inputs.has_value()) return SetReadInputs(session, *inputs);
-  PARTITA_ASSIGN_OR_RETURN(const auto files, arguments.GetBindings("input"));
+  PARTITA_ASSIGN_OR_RETURN(const auto files,
+                           arguments.GetBindings("input", BindingValue::kPath));
   for (const auto& [input, path] : files) {
     PARTITA_ASSIGN_OR_RETURN(const HostTensor tensor, ReadTensor(path));
     PARTITA_RETURN_IF_ERROR(session.SetInput(input, tensor));

@@ -19,12 +19,14 @@ double Median(const RunReport& report) {
 
 std::string ComparisonText(const OutputComparison& output) {
   const Difference& difference = output.difference;
+  if (!difference.problem.empty()) {
+    return absl::StrCat("output ", output.output, ": ", difference.problem,
+                        "\n");
+  }
   return absl::StrFormat(
-      "output %s: largest difference %.3g absolute, %.3g relative: %s%s\n",
+      "output %s: largest difference %.3g absolute, %.3g relative: %s\n",
       output.output, difference.absolute, difference.relative,
-      difference.within ? "within tolerance" : "TOO FAR",
-      difference.problem.empty() ? ""
-                                 : absl::StrCat(" (", difference.problem, ")"));
+      difference.within ? "within tolerance" : "TOO FAR");
 }
 
 std::string SlowNodesText(const std::vector<std::string>& nodes) {

@@ -15,11 +15,19 @@ def node(op, inputs, output):
     return b"".join(field(1, name) for name in inputs) + field(2, output) + field(4, op)
 
 
-def f32(*dims):
+def tensor(element, *dims):
     """A number, or a name, for each dimension; None for one without either."""
     kinds = {int: 1, str: 2}
     dims = [b"" if dim is None else field(kinds[type(dim)], dim) for dim in dims]
-    return field(2, field(1, field(1, 1) + field(2, b"".join(field(1, dim) for dim in dims))))
+    return field(2, field(1, field(1, element) + field(2, b"".join(field(1, dim) for dim in dims))))
+
+
+def f32(*dims):
+    return tensor(1, *dims)
+
+
+def i64(*dims):
+    return tensor(7, *dims)
 
 
 def without_shape():

@@ -244,7 +244,8 @@ absl::StatusOr<std::vector<SampleFile>> ReadFiles(const Module& module,
                                                   const Arguments& arguments,
                                                   const std::string& flag,
                                                   const std::string& labels) {
-  PARTITA_ASSIGN_OR_RETURN(const auto bindings, arguments.GetBindings(flag));
+  PARTITA_ASSIGN_OR_RETURN(const auto bindings,
+                           arguments.GetBindings(flag, BindingValue::kPath));
   std::map<std::string, std::string> paths(bindings.begin(), bindings.end());
   std::vector<SampleFile> files;
   std::vector<std::string> names;
