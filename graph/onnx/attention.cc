@@ -230,7 +230,7 @@ std::optional<Expr> Bias(Composition& c, const AttentionSizes& sizes,
   return sight.Bias(dtype, added);
 }
 
-// Every query sees the first key, if but order hides keys: none is past it.
+// Where nothing but their order hides keys, every query sees the first one.
 bool AllSeeSomething(const NodeImport& node, const Options& options) {
   return !node.has_input(kMask) && !node.has_input(kFilled) &&
          options.left < 0 && options.right < 0;
