@@ -152,6 +152,45 @@ TEST(ComposedNodes, PositionsThatAreNoNumbersAreOutside) {
             "f32[1, 1, 1, 4] 0 0 0 5");
 }
 
+SketchedModel Resize(int type, const Dims& dims, float scale) {
+  SketchedModel model(19);
+  return model.Input("a", type, dims)
+      .Constant("scales", Proto::FLOAT,
+                HostTensor::Of<float>({4}, {1, 1, 1, scale}))
+      .Constant("roi", Proto::FLOAT,
+                HostTensor::Of<float>({8}, {0, 0, 0, 0.25, 1, 1, 1, 1}))
+      .Node("Resize", {"a", "roi", "scales"}, {"y"})
+      .Output("y");
+}
+
+// The result has three elements, and its last one is the part's end. By ONNX
+// Runtime 1.32.
+TEST(ComposedNodes, APartIsResizedToAWholeNumberOfElements) {
+  const auto part = [](const std::string& mode) {
+    std::vector<HostTensor> inputs;
+    inputs.push_back(HostTensor::Of<float>({1, 1, 1, 5}, {0, 1, 4, 9, 16}));
+    return Resize(Proto::FLOAT, {1, 1, 1, 5}, 0.7f)
+        .Attr("mode", mode)
+        .Attr("coordinate_transformation_mode",
+              std::string("tf_crop_and_resize"))
+        .Run(inputs);
+  };
+  EXPECT_EQ(part("linear"), "f32[1, 1, 1, 3] 1 6.5 16");
+  EXPECT_EQ(part("nearest"), "f32[1, 1, 1, 3] 1 4 16");
+}
+
+// Two thirds from 60 to 105 are 90, which rounding puts below it.
+TEST(ComposedNodes, BlendsOfIntegersAreNotTruncatedBelowAWholeNumber) {
+  std::vector<HostTensor> inputs;
+  inputs.push_back(HostTensor::Of<uint8_t>({1, 1, 1, 2}, {60, 105}));
+  EXPECT_EQ(
+      Resize(Proto::UINT8, {1, 1, 1, 2}, 3)
+          .Attr("mode", std::string("linear"))
+          .Attr("coordinate_transformation_mode", std::string("asymmetric"))
+          .Run(inputs),
+      "u8[1, 1, 1, 6] 60 75 90 105 105 105");
+}
+
 SketchedModel Dft(int64_t length, bool onesided) {
   return Floats(20, {{1, length, 1}})
       .Ints("axis", {1}, /*scalar=*/true)
