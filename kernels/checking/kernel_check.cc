@@ -19,6 +19,7 @@
 #include "graph/op_def.h"
 #include "graph/status_macros.h"
 #include "kernels/checking/guarded_buffer.h"
+#include "kernels/team/openmp_calls.h"
 
 namespace partita {
 namespace {
@@ -194,10 +195,16 @@ class Check {
       return images.status();
     }
     const bool has_image = images.ok() && !images->empty();
-    PARTITA_ASSIGN_OR_RETURN(
-        LibraryKernel answer,
+    absl::StatusOr<LibraryKernel> bound_kernel =
         library_.Bind({bound.node(), &binding, &device,
-                       has_image ? &images->front() : nullptr}));
+                       has_image ? &images->front() : nullptr});
+    // A process that may not have so many threads binds a kernel for fewer,
+    // which may need more workspace.
+    if (absl::IsResourceExhausted(bound_kernel.status()) &&
+        WithinThreadLimit(threads) < threads) {
+      return absl::OkStatus();
+    }
+    PARTITA_ASSIGN_OR_RETURN(LibraryKernel answer, std::move(bound_kernel));
     // Or a variant of it, as for plans (runtime/executor/kernel_binder.cc).
     if (answer.identity.arithmetic != choice.arithmetic ||
         (answer.identity.kernel != choice.kernel &&

@@ -64,6 +64,16 @@ absl::StatusOr<std::unique_ptr<BoundKernel>> MakeRelaid(
 }
 
 absl::Status TooLittleWorkspace(const BindRequest& request, int64_t needed) {
+  const int team = TeamOf(*request.device);
+  if (team < request.device->threads) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        request.node.ToString(), ": found ", needed,
+        " bytes of workspace needed by ", request.binding->kernel, " with ",
+        team, " threads, which are all that OMP_THREAD_LIMIT allows; expected ",
+        "at most ", request.binding->workspace, " with ",
+        request.device->threads, "; raise the limit, or compile the plan for ",
+        team, " threads"));
+  }
   return absl::ResourceExhaustedError(absl::StrCat(
       request.node.ToString(), ": found ", needed,
       " bytes of workspace needed by ", request.binding->kernel, " with ",
