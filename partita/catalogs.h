@@ -13,7 +13,8 @@ namespace partita {
 // and eval for the CPU, the declared catalog for cuda.
 const KernelCatalog& BuiltInCatalog();
 
-// The same without kernels that stray from IEEE 754: see docs/internals/numerics.md.
+// The same without kernels that stray from IEEE 754: see
+// docs/internals/numerics.md.
 const KernelCatalog& BuiltInIeeeCatalog();
 
 // What went wrong when they were asked about such a device: see host_kernels.h.

@@ -43,15 +43,16 @@ struct CompileOptions {
   // which order; nothing: one forward, one backward.
   int micro_batches = 1;
   std::optional<PipelineSchedule> schedule;
-  // Of gradients that replicas exchange at once: docs/guide/data_parallel.md. 0: each
-  // by itself; nothing: kUsualBucketBytes.
+  // Bytes of gradients in one collective: docs/guide/data_parallel.md. 0: one
+  // collective for each; nothing: kUsualBucketBytes.
   std::optional<int64_t> bucket_bytes;
   // Where the step's outputs are brought; empty: where they are made, or, of
   // parts on several devices, the first of these.
   std::string output_device;
   std::string plan_name;  // empty: the first function's name
   PipelineOptions passes;
-  bool ieee = false;  // no kernel that strays from IEEE 754: docs/internals/numerics.md
+  // No kernel that strays from IEEE 754: docs/internals/numerics.md.
+  bool ieee = false;
   // Called before each stage with its name, for progress; may be empty.
   std::function<void(absl::string_view stage)> progress;
 };

@@ -61,8 +61,8 @@ bool Joins(const OpView& op, const ValueView& running) {
 }
 
 // A bias or scale that is being trained. Behind it nothing joins: libraries'
-// activations lose a NaN (docs/internals/numerics.md), by which training shows that it
-// has diverged.
+// activations lose a NaN (docs/internals/numerics.md), by which training shows
+// that it has diverged.
 bool IsTrained(const OpView& op, const ValueView& running) {
   return op.num_operands() == 2 && IsVariable(Other(op, running));
 }

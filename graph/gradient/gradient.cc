@@ -55,8 +55,8 @@ absl::Status NoGradient(const OpView& op) {
       location, location.empty() ? "" : ": ", op.ToString(),
       ": found no gradient of ", op.op_name(),
       " on the way from the loss to what it is differentiated by; expected "
-      "ops that have one (docs/internals/gradients.md); replace it, or take what lies "
-      "before it off the wanted values"));
+      "ops that have one (docs/internals/gradients.md); replace it, or take "
+      "what is before it off the wanted values"));
 }
 
 class BackwardPass {

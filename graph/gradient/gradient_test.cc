@@ -324,8 +324,8 @@ graph @f(%x: f32[1, 1, 2], %dy: f32[1, 1, 1]) -> f32[] {
             "max_pool_gradient %dx: found no gradient of "
             "max_pool_gradient on the way from the loss to what it is "
             "differentiated by; expected ops that have one "
-            "(docs/internals/gradients.md); replace it, or take what lies before it off "
-            "the wanted values");
+            "(docs/internals/gradients.md); replace it, or take what is before "
+            "it off the wanted values");
 }
 
 TEST(GradientErrors, ALossOfSeveralElements) {

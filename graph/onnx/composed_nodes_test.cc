@@ -371,6 +371,26 @@ TEST(ComposedNodes, AxesOfAnySizeAreRefused) {
   EXPECT_TRUE(absl::StrContains(message, "expected axes 0 and 1")) << message;
 }
 
+TEST(ComposedNodes, ADiagonalFarOutsideHasNoElement) {
+  EXPECT_EQ(Floats(9, {{1, 2}})
+                .Node("EyeLike", {"a"}, {"y"})
+                .Attr("k", std::numeric_limits<int64_t>::max())
+                .Output("y")
+                .Run(One(HostTensor::Of<float>({1, 2}, {1, 2}))),
+            "f32[1, 2] 0 0");
+}
+
+// 1 is FLOAT; the codes are 32 bits of an attribute of 64.
+TEST(ComposedNodes, TypesAreNotCutToTheirLowerBits) {
+  EXPECT_EQ(Floats(13, {{1}})
+                .Node("Cast", {"a"}, {"y"})
+                .Attr("to", (int64_t{1} << 32) + 1)
+                .Output("y")
+                .Run(),
+            "Cast (node n): found a cast to strings or an unknown type; "
+            "expected a cast to numbers or bool");
+}
+
 TEST(ComposedNodes, LengthsBeyondASequenceAreAnError) {
   std::vector<HostTensor> inputs;
   inputs.push_back(HostTensor::Of<float>({2, 1}, {1, 2}));

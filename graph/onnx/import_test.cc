@@ -443,13 +443,9 @@ TEST(ImportWeights, ExternalFilesAreMappedOnce) {
   EXPECT_EQ(pool.file_range(LiteralId(1))->offset, 3);
 }
 
-// `model.onnx` in a folder of its own, with %w in an external file.
-std::string ErrorOfExternal(const std::string& location,
-                            const std::string& offset) {
-  const std::string folder = testing::TempDir() + "/external";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/w.bin") << std::string(16, 'w');
-  std::ofstream(testing::TempDir() + "/secret.bin") << std::string(64, 's');
+// With %w in an external file.
+std::string ExternalModel(const std::string& location,
+                          const std::string& offset) {
   onnx::ModelProto model = ReluModel();
   onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name("w");
@@ -463,8 +459,18 @@ std::string ErrorOfExternal(const std::string& location,
   };
   add("location", location);
   add("offset", offset);
+  return model.SerializeAsString();
+}
+
+// `model.onnx` in a folder of its own.
+std::string ErrorOfExternal(const std::string& location,
+                            const std::string& offset) {
+  const std::string folder = testing::TempDir() + "/external";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/w.bin") << std::string(16, 'w');
+  std::ofstream(testing::TempDir() + "/secret.bin") << std::string(64, 's');
   const std::string path = folder + "/model.onnx";
-  std::ofstream(path) << model.SerializeAsString();
+  std::ofstream(path) << ExternalModel(location, offset);
   const absl::Status status = ImportOnnx(path, {}).status();
   return status.ok() ? "OK"
                      : std::string(absl::StripPrefix(status.message(),
@@ -508,16 +514,7 @@ TEST(ImportErrors, ExternalDataMayBeBesideWhatTheModelIsALinkTo) {
   fs::remove_all(cache);
   fs::create_directories(cache / "blobs");
   fs::create_directories(cache / "model");
-  onnx::ModelProto model = ReluModel();
-  onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
-  tensor.set_name("w");
-  tensor.set_data_type(onnx::TensorProto::FLOAT);
-  tensor.add_dims(4);
-  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-  onnx::StringStringEntryProto& entry = *tensor.add_external_data();
-  entry.set_key("location");
-  entry.set_value("w.bin");
-  std::ofstream(cache / "blobs/1") << model.SerializeAsString();
+  std::ofstream(cache / "blobs/1") << ExternalModel("w.bin", "0");
   std::ofstream(cache / "blobs/2") << std::string(16, 'w');
   std::ofstream(cache / "secret") << std::string(16, 's');
   fs::create_symlink("../blobs/1", cache / "model/model.onnx");

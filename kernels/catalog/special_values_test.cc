@@ -1,7 +1,7 @@
 // Every fast kernel of the host against eval where arithmetic is not ordinary:
 // NaN, infinities, zeros of both signs, denormals, the largest floats, and
-// arguments far from 0. What docs/internals/numerics.md excepts is named here, and no
-// more.
+// arguments far from 0. What docs/internals/numerics.md excepts is named here,
+// and no more.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>

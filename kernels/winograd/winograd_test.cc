@@ -316,9 +316,10 @@ TEST(Winograd, SumsOfManyStretchesDoNotDependOnTheirLength) {
   ExpectSameBits(one.y, five.y);
 }
 
-// What docs/internals/numerics.md excepts, and no more: a NaN at (4, 5) of an image of
-// 16x16. Source tiles of four and their border begin at -1, 3, 7: the second is
-// NaN all over, and of the one above it the last line, whose windows hold it.
+// What docs/internals/numerics.md excepts, and no more: a NaN at (4, 5) of an
+// image of 16x16. Source tiles of four and their border begin at -1, 3, 7: the
+// second is NaN all over, and of the one above it the last line, whose windows
+// hold it.
 TEST(Winograd, ANanReachesItsTilesAlone) {
   const TiledConvolution conv =
       TileConvolution(1, 16, 16, 16, 16, 16, 16, 1, 1);

@@ -43,9 +43,10 @@ struct FailedCommand {
 };
 
 // Commands of a kernel that was bound in place of the plan's: another one, or
-// the same in another arithmetic (docs/reference/glossary.md). Their results may differ in
-// rounding from those of the machine that the plan was made for. Kernels of
-// GPUs that virtual devices play are always others and are not listed.
+// the same in another arithmetic (docs/reference/glossary.md). Their results
+// may differ in rounding from those of the machine that the plan was made for.
+// Kernels of GPUs that virtual devices play are always others and are not
+// listed.
 struct ReplacedKernel {
   std::string planned;  // "onednn.conv"
   std::string planned_arithmetic;

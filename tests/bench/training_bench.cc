@@ -35,7 +35,7 @@ constexpr FlagDef kFlags[] = {
      "parts of the batch with statistics of their own"},
     {"bucket-size", "MIB", "how many MiB of gradients are exchanged together"},
     {"divided-updates", "KIB", "variables of so many KiB are updated in parts"},
-    {"micro-batches", "N", "parts of the batch, one behind the other"},
+    {"micro-batches", "N", "parts of the batch, in sequence"},
 };
 
 absl::StatusOr<Module> ModelOf(const std::string& name, int64_t batch,

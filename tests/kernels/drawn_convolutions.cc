@@ -12,8 +12,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// By tiles of Winograd's, the digits that docs/internals/numerics.md says; of 16 bits,
-// those of one rounding.
+// By tiles of Winograd's, the digits that docs/internals/numerics.md says; of
+// 16 bits, those of one rounding.
 constexpr double kTolerance = 2e-4;
 constexpr double kToleranceOf16Bits = 2e-2;
 constexpr int64_t kMostProducts = 400'000;

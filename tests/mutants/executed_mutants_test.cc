@@ -1,7 +1,7 @@
 // Mutants on the executor: none that the checker proves does harm there, and
-// of those that it refuses most do. Prints the table of docs/internals/proof.md, rule by
-// rule. PARTITA_MUTANTS_SEED chooses another sample, PARTITA_FULL=1 a large
-// one.
+// of those that it refuses most do. Prints the table of
+// docs/internals/proof.md, rule by rule. PARTITA_MUTANTS_SEED chooses another
+// sample, PARTITA_FULL=1 a large one.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>

@@ -79,20 +79,19 @@ inline constexpr FlagDef kPlacementFlags[] = {
     {"device", "NAME", "means --strategy single: which one"},
     {"stages", "N", "means --strategy pipeline: how many"},
     {"replicas", "N",
-     "means --strategy data: how many; all equal devices unless told"},
+     "means --strategy data: how many; default: all identical devices"},
     {"bucket-size", "MIB",
-     "of gradients and small values that replicas exchange at once; 0: each by "
-     "itself; 4 unless told"},
+     "of gradients and small values in one collective; 0: one collective for "
+     "each; default 4"},
     {"divided-updates", "KIB",
-     "for --strategy data: variables whose gradients have so many KiB or more "
-     "are updated in parts, one by each replica, which keeps that part of "
-     "their "
-     "optimizer's state alone; whole by every replica unless told"},
+     "for --strategy data: shard the updates of variables whose gradients have "
+     "this size or more; each replica updates one shard and alone keeps its "
+     "optimizer state; default: every replica updates all of them"},
     {"output-device", "NAME",
      "where outputs are brought; where they are made, or the first of these, "
      "if left out"},
     {"micro-batches", "N",
-     "parts of the batch that go through a step one behind the other"},
+     "parts of the batch that go through a step in sequence; default 1"},
     {"batch-input", "NAME",
      "an input whose first dimension is the batch, which replicas and "
      "micro-batches divide; the first input and those that go with it if left "
