@@ -172,6 +172,26 @@ TEST(EvalNumericTest, MomentsAreSumsOfXAndOfItsSquares) {
   EXPECT_EQ(GetAsDouble((*crossed)[1], 1), 2);
 }
 
+// Each 1 is half of the last digit of 2^54: a plain sum loses all of them.
+TEST(EvalNumericTest, MomentsKeepWhatASumLoses) {
+  const auto squares = [](const std::vector<float>& x) {
+    const auto moments = RunOp(kMoments, List(F({5}, x)), {{"axes", Ints{0}}});
+    return GetAsDouble((*moments)[1], 0);
+  };
+  constexpr float kLarge = 1 << 27;
+  EXPECT_EQ(squares({kLarge, 1, 1, 1, 1}), std::ldexp(1, 54) + 4);
+  EXPECT_EQ(squares({1, 1, kLarge, 1, 1}), std::ldexp(1, 54) + 4);
+}
+
+TEST(EvalNumericTest, MomentsOfInfinities) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const auto moments = RunOp(kMoments, List(F({2, 2}, {kInf, 1, kInf, -kInf})),
+                             {{"axes", Ints{1}}});
+  ASSERT_TRUE(moments.ok()) << moments.status();
+  EXPECT_EQ(Show((*moments)[0]), "f64[2, 1] inf nan");
+  EXPECT_EQ(Show((*moments)[1]), "f64[2, 1] inf inf");
+}
+
 TEST(EvalNumericTest, ReductionsOfNothing) {
   const auto reduce = [](const OpDef& op) {
     return Show(op, List(F({1, 0}, {})), {{"axes", Ints{1}}});

@@ -283,17 +283,40 @@ absl::Status InferMoments(const OpView& op, Types& results) {
   return results.Set(1, type);
 }
 
+// Neumaier (1974): a sum, and what its roundings lost. Squares and products of
+// f32 are not spread evenly over the last digits of f64, so that a plain sum of
+// n of them drifts with n, not with its root.
+struct CompensatedSum {
+  CompensatedSum(double x) : sum(x) {}  // NOLINT: for Fold
+  double Total() const { return std::isfinite(sum) ? sum + lost : sum; }
+  double sum;
+  double lost = 0;
+};
+
+CompensatedSum CompensatedStep(CompensatedSum total, CompensatedSum x) {
+  const double sum = total.sum + x.sum;
+  total.lost += std::fabs(total.sum) >= std::fabs(x.sum)
+                    ? total.sum - sum + x.sum
+                    : x.sum - sum + total.sum;
+  total.sum = sum;
+  return total;
+}
+
+void SumUp(const OpView& op, const std::vector<double>& x, HostTensor& out) {
+  std::vector<CompensatedSum> sums(out.type().num_elements(), 0);
+  Fold(op, x.data(), sums, CompensatedStep);
+  std::vector<double> totals;
+  for (const CompensatedSum& sum : sums) totals.push_back(sum.Total());
+  FromDoubles(totals, out);
+}
+
 absl::Status EvaluateMoments(const OpView& op, absl::Span<const HostTensor> in,
                              absl::Span<HostTensor> out) {
   std::vector<double> x = ToDoubles(in[0]);
   const std::vector<double> y = ToDoubles(in.back());
-  const size_t count = out[0].type().num_elements();
-  std::vector<double> sums(count, 0), products(count, 0);
-  Fold(op, x.data(), sums, SumStep);
+  SumUp(op, x, out[0]);
   for (size_t i = 0; i < x.size(); ++i) x[i] *= y[i];
-  Fold(op, x.data(), products, SumStep);
-  FromDoubles(sums, out[0]);
-  FromDoubles(products, out[1]);
+  SumUp(op, x, out[1]);
   return absl::OkStatus();
 }
 

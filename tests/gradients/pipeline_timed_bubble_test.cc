@@ -8,18 +8,22 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "graph/status_macros.h"
 #include "gtest/gtest.h"
 #include "tests/gradients/pipeline_bubbles.h"
 
 namespace partita {
 namespace {
 
-// Steps of one or two seconds, beside which it takes no time to wake a thread.
+// Steps of one or two seconds, beside which it takes no time to wake a thread;
+// where a busy host wakes them late, steps eight times as long.
 constexpr double kSpeed = 1.0 / 1024;
+constexpr double kLeastSpeed = kSpeed / 8;
 // Something else may keep the host busy now and then; no plan is played faster
 // than it can be.
 constexpr int kMostSteps = 8;
-constexpr int kMostStepsInFull = 40;
 // What a busy host may cost even the fastest of them, in ./test.
 constexpr double kBusyHost = 0.02;
 
@@ -41,27 +45,42 @@ std::unique_ptr<Session> TimedSession(Plan plan) {
   return *std::move(session);
 }
 
+struct Played {
+  double bubble = 0;  // of the fastest step
+  double most = 0;    // what it may be
+  std::string times;
+};
+
+absl::StatusOr<Played> Play(const StagedModel& model, const Cut& cut,
+                            double busy_host) {
+  PARTITA_ASSIGN_OR_RETURN(Compiled compiled, InStages(model.make(), cut));
+  PARTITA_ASSIGN_OR_RETURN(const double most, MostBubble(model, cut, compiled));
+  const auto session = TimedSession(std::move(compiled.plan));
+  double seconds = SecondsOfStep(*session);
+  for (int i = 1; i < kMostSteps; ++i) {
+    if (BubbleOf(compiled, seconds) <= most + busy_host) break;
+    seconds = std::min(seconds, SecondsOfStep(*session));
+  }
+  return Played{BubbleOf(compiled, seconds), most + busy_host,
+                absl::StrCat(seconds, " s, predicted ",
+                             compiled.report.entries[0].step_seconds)};
+}
+
 class OnTimedDevices : public testing::TestWithParam<StagedModel> {};
 
 TEST_P(OnTimedDevices, TheBubbleIsThatOfTheBookOrOfPins) {
   const bool is_full = std::getenv("PARTITA_FULL") != nullptr;
-  for (const Cut& cut : AllCuts(kSpeed)) {
+  for (Cut cut : AllCuts(kSpeed)) {
     if (!is_full && (cut.stages != 4 || cut.micro_batches != 8)) continue;
     SCOPED_TRACE(cut.ToString());
-    auto compiled = InStages(GetParam().make(), cut);
-    ASSERT_TRUE(compiled.ok()) << compiled.status();
-    const auto most = MostBubble(GetParam(), cut, *compiled);
-    ASSERT_TRUE(most.ok()) << most.status();
-    const double bound = *most + (is_full ? 0 : kBusyHost);
-    const auto session = TimedSession(std::move(compiled->plan));
-    double seconds = SecondsOfStep(*session);
-    for (int i = 1; i < (is_full ? kMostStepsInFull : kMostSteps); ++i) {
-      if (BubbleOf(*compiled, seconds) <= bound) break;
-      seconds = std::min(seconds, SecondsOfStep(*session));
+    auto played = Play(GetParam(), cut, is_full ? 0 : kBusyHost);
+    ASSERT_TRUE(played.ok()) << played.status();
+    if (is_full && played->bubble > played->most) {
+      cut.speed = kLeastSpeed;
+      played = Play(GetParam(), cut, 0);
+      ASSERT_TRUE(played.ok()) << played.status();
     }
-    EXPECT_LE(BubbleOf(*compiled, seconds), bound)
-        << seconds << " s, predicted "
-        << compiled->report.entries[0].step_seconds;
+    EXPECT_LE(played->bubble, played->most) << played->times;
   }
 }
 
