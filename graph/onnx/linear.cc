@@ -83,10 +83,8 @@ absl::Status PadToShape(NodeImport& node, OnnxWindow& window,
     }
   }
   if (shape.size() > spatial) shape.erase(shape.begin(), shape.end() - spatial);
-  if (shape.size() != spatial) {
-    return node.Invalid(absl::StrCat(shape.size(), " of output_shape"),
-                        absl::StrCat(spatial));
-  }
+  PARTITA_RETURN_IF_ERROR(
+      CheckSpatialList(node, "of output_shape", shape, spatial, 0));
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
     int64_t total = window.strides[i] * (dims[i + 2] - 1) + output_padding[i] +
@@ -108,10 +106,8 @@ absl::Status ConvTranspose(NodeImport& node) {
       ReadWindow(node, node.type(0).dims, KernelOf(node.type(1))));
   std::vector<int64_t> output_padding = node.IntList("output_padding");
   if (output_padding.empty()) output_padding.assign(window.kernel.size(), 0);
-  if (output_padding.size() != window.kernel.size()) {
-    return node.Invalid(absl::StrCat(output_padding.size(), " output_padding"),
-                        absl::StrCat(window.kernel.size()));
-  }
+  PARTITA_RETURN_IF_ERROR(CheckSpatialList(
+      node, "output_padding", output_padding, window.kernel.size(), 0));
   PARTITA_RETURN_IF_ERROR(PadToShape(node, window, output_padding));
   Attributes attributes = WindowAttributes(window);
   attributes.Set("groups", node.Int("group", 1));

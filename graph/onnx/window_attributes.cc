@@ -12,24 +12,9 @@
 namespace partita {
 namespace {
 
-// Larger strides, pads or kernels are nonsense and would overflow sums.
+// Larger extents, strides, pads or kernels are nonsense, and sums of products
+// of two of them would overflow.
 constexpr int64_t kMaxExtent = int64_t{1} << 30;
-
-absl::Status CheckList(NodeImport& node, const char* name,
-                       const std::vector<int64_t>& list, size_t size,
-                       int64_t least) {
-  if (list.size() != size) {
-    return node.Invalid(absl::StrCat(list.size(), " ", name),
-                        absl::StrCat(size));
-  }
-  for (int64_t entry : list) {
-    if (entry < least || entry > kMaxExtent) {
-      return node.Invalid(absl::StrCat(name, " ", entry),
-                          absl::StrCat(least, "..", kMaxExtent));
-    }
-  }
-  return absl::OkStatus();
-}
 
 // SAME_*: as many windows as strides begin in the input.
 void PadSame(OnnxWindow& window, const Shape& dims, bool extra_before) {
@@ -47,6 +32,22 @@ void PadSame(OnnxWindow& window, const Shape& dims, bool extra_before) {
 
 }  // namespace
 
+absl::Status CheckSpatialList(NodeImport& node, const char* name,
+                              const std::vector<int64_t>& list, size_t size,
+                              int64_t least) {
+  if (list.size() != size) {
+    return node.Invalid(absl::StrCat(list.size(), " ", name),
+                        absl::StrCat(size));
+  }
+  for (int64_t entry : list) {
+    if (entry < least || entry > kMaxExtent) {
+      return node.Invalid(absl::StrCat(name, " ", entry),
+                          absl::StrCat(least, "..", kMaxExtent));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<OnnxWindow> ReadWindow(
     NodeImport& node, const Shape& dims,
     const std::vector<int64_t>& kernel_from_weights) {
@@ -55,6 +56,8 @@ absl::StatusOr<OnnxWindow> ReadWindow(
                         "N, C and at least one spatial dimension");
   }
   const size_t spatial = dims.size() - 2;
+  PARTITA_RETURN_IF_ERROR(CheckSpatialList(
+      node, "extent", {dims.begin() + 2, dims.end()}, spatial, 0));
   OnnxWindow window;
   window.kernel = node.IntList("kernel_shape");
   if (window.kernel.empty()) window.kernel = kernel_from_weights;
@@ -71,12 +74,12 @@ absl::StatusOr<OnnxWindow> ReadWindow(
   if (window.dilations.empty()) window.dilations.assign(spatial, 1);
   if (pads.empty()) pads.assign(2 * spatial, 0);
   PARTITA_RETURN_IF_ERROR(
-      CheckList(node, "kernel_shape", window.kernel, spatial, 1));
+      CheckSpatialList(node, "kernel_shape", window.kernel, spatial, 1));
   PARTITA_RETURN_IF_ERROR(
-      CheckList(node, "strides", window.strides, spatial, 1));
+      CheckSpatialList(node, "strides", window.strides, spatial, 1));
   PARTITA_RETURN_IF_ERROR(
-      CheckList(node, "dilations", window.dilations, spatial, 1));
-  PARTITA_RETURN_IF_ERROR(CheckList(node, "pads", pads, 2 * spatial, 0));
+      CheckSpatialList(node, "dilations", window.dilations, spatial, 1));
+  PARTITA_RETURN_IF_ERROR(CheckSpatialList(node, "pads", pads, 2 * spatial, 0));
   window.before.assign(pads.begin(), pads.begin() + spatial);
   window.after.assign(pads.begin() + spatial, pads.end());
   const std::string auto_pad = node.String("auto_pad", "NOTSET");

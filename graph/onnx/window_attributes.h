@@ -25,6 +25,11 @@ struct OnnxWindow {
   std::vector<int64_t> ceil_extra;
 };
 
+// InvalidArgument if the list has not `size` entries from `least` to 2^30.
+absl::Status CheckSpatialList(NodeImport& node, const char* name,
+                              const std::vector<int64_t>& list, size_t size,
+                              int64_t least);
+
 // Reads strides, dilations, pads, auto_pad, kernel_shape (or takes
 // `kernel_from_weights`) and ceil_mode for an input of `dims` (N, C,
 // spatial...).
